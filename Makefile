@@ -1,0 +1,47 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+export FLASK_APP := app:create_app
+
+.PHONY: help run test check lint types layers bench clean
+
+help: ## list what there is
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, the data stays in .data
+	@$(BIN)/flask up
+
+test: .venv/.dev ## all tests, on a private PostgreSQL and Valkey
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: lint types layers test ## exactly what CI runs
+
+lint: .venv/.dev ## ruff: rules and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: .venv/.dev ## mypy
+	@$(BIN)/mypy
+
+layers: .venv/.dev ## the import direction of docs/architecture.md
+	@$(BIN)/lint-imports --no-cache
+
+bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
+	@$(BIN)/python -m bench
+
+clean: ## remove the virtual environment and caches; the data stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Finderfee needs Python 3.11 or newer; say which with: make run PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
+
+.venv/.ok: setup.cfg | .venv/bin/python
+	@echo "Installing Finderfee into .venv ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/.dev: setup.cfg .venv/.ok
+	@echo "Installing the development tools ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@

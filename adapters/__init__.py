@@ -1,0 +1,1 @@
+"""The outside world: one module per kind of system this product talks to."""

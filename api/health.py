@@ -1,0 +1,65 @@
+"""Is the process up, can it do its work, and what do the numbers say."""
+
+import hmac
+
+from flask import Blueprint, Response, current_app, request
+
+import settings
+from adapters import broker, servers
+from api.guards import Guard, guarded
+from api.wake import Waker
+from domain.refused import Refused
+from models import db, job_rows, migrate
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from api import metrics
+
+blueprint = Blueprint("health", __name__)
+
+_OPEN = Guard(audience="public", bucket=None)
+
+
+@blueprint.get("/healthz")
+@guarded(_OPEN)
+def alive() -> Response:
+    """200 while the process answers."""
+    return Response("ok\n", content_type="text/plain")
+
+
+@blueprint.get("/readyz")
+@guarded(_OPEN)
+def ready() -> tuple[dict[str, str], int]:
+    """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
+    found = {"database": _database(), "broker": _broker()}
+    return found, 200 if found["database"] == "ok" else 503
+
+
+def _database() -> str:
+    try:
+        with db.any_org_work():
+            missing = migrate.missing()
+    except db.UNAVAILABLE:
+        return "unreachable"
+    return "ok" if not missing else f"migrations missing: {', '.join(missing)}"
+
+
+def _broker() -> str:
+    try:
+        broker.client(servers.urls().redis_url).ping()
+    except broker.RedisError:
+        return "unreachable (sales are accepted and wait in the database)"
+    return "ok"
+
+
+@blueprint.get("/metrics")
+@guarded(_OPEN)
+def numbers() -> Response:
+    """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
+    token = settings.current().metrics_token
+    if token:
+        sent = request.headers.get("Authorization", "")
+        if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
+            raise Refused(401)
+    elif request.remote_addr not in ("127.0.0.1", "::1", None):
+        raise Refused(404, "not_found", "There is no such address.")
+    return Response(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)

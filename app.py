@@ -1,0 +1,83 @@
+"""The application: settings, database, routes, error handlers, operator commands. Nothing happens at import."""
+
+import time
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import structlog
+from flask import Flask, Response, g, request
+from flask.json.provider import DefaultJSONProvider
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+import settings
+from adapters import logs, servers
+from api import errors, health, limits, metrics, tracking, wake
+from commands import database, demo, jobs, organizations, receiver, run
+from models import db
+
+_log = structlog.get_logger("request")
+
+_COMMANDS = (
+    database.group,
+    organizations.org,
+    organizations.key,
+    jobs.group,
+    demo.demo,
+    receiver.run,
+    run.up,
+    run.relay,
+    run.schedule,
+)
+
+
+class _Json(DefaultJSONProvider):
+    """orjson for what Flask renders."""
+
+    def dumps(self, obj: Any, **_: Any) -> str:
+        return orjson.dumps(obj).decode()
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        return orjson.loads(s)
+
+
+def create_app() -> Flask:
+    """Build the application from this process's settings. Opens no connection yet."""
+    chosen = settings.current()
+    logs.configure(chosen)
+    urls = servers.urls()
+    db.connect_to(urls.database_url)
+    app = Flask("finderfee", static_folder=None)
+    app.json = _Json(app)
+    app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
+    app.extensions["waker"] = wake.Waker(urls.redis_url)
+    if chosen.trusted_proxies:
+        hops = chosen.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
+    errors.register(app)
+    app.before_request(_begin)
+    app.after_request(_end)
+    for blueprint in (tracking.blueprint, health.blueprint):
+        app.register_blueprint(blueprint)
+    for command in _COMMANDS:
+        app.cli.add_command(command)
+    return app
+
+
+def _begin() -> None:
+    g.started = time.monotonic()
+    sent = request.headers.get("X-Request-Id", "")
+    g.request_id = sent if 0 < len(sent) <= 64 and sent.isascii() and sent.isprintable() else uuid4().hex
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request_id=g.request_id)
+
+
+def _end(response: Response) -> Response:
+    seconds = time.monotonic() - g.started
+    route = request.url_rule.rule if request.url_rule else "(none)"
+    response.headers["X-Request-Id"] = g.request_id
+    metrics.observe_request(route, response.status_code, seconds)
+    _log.info(
+        "request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1)
+    )
+    return response

@@ -1,0 +1,161 @@
+"""`flask demo`: a small brand to try things on, made through the service's own API.
+
+One campaign that pays 20 %, a recruiter (rita) who gets 10 % of what her recruit (ben) earns, a key, and a webhook
+endpoint that leads to the demo receiver on this machine. The key's secrets are kept in the data folder, because the
+database keeps only what cannot be read back.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from flask import current_app
+
+import settings
+from commands import output, receiver
+from models import db, organizations
+from pipelines import clock
+from pipelines import keys as key_rules
+from pipelines import organizations as organization_rules
+
+
+@click.command("demo")
+@output.json_option
+def demo(as_json: bool) -> None:
+    """Make the demo brand, or show it again. Idempotent."""
+    made = ensure()
+    output.show(made, as_json=as_json, person=lambda: click.echo(banner(made, settings.current())))
+
+
+def is_wanted(chosen: settings.Settings) -> bool:
+    """Say whether `flask up` brings the demo along: on a private machine, never on somebody's own database."""
+    return chosen.database_url is None
+
+
+def ensure() -> dict[str, str]:
+    """Return the demo's ids, key and secret, making them on the first call."""
+    kept = _file(settings.current())
+    if kept.exists():
+        made: dict[str, str] = json.loads(kept.read_text())
+        with output.every_tenant():
+            if organizations.find(made["organizationId"]) is not None:  # type: ignore[arg-type]  # text of a UUID
+                return made
+    made = _make()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(made, file, indent=2)
+    return made
+
+
+def receiver_environment(chosen: settings.Settings) -> dict[str, str]:
+    """Return the settings under which webhooks may go to the demo receiver on this machine."""
+    bundle = receiver.certificate(chosen.data_dir)
+    return {"WEBHOOK_ALLOW_PRIVATE": "on", "WEBHOOK_CA_BUNDLE": str(bundle), "DEMO_RECEIVER_PORT": str(chosen.port + 1)}
+
+
+def _make() -> dict[str, str]:
+    with output.every_tenant():
+        organization_id = organization_rules.create(
+            name="Demo Brand",
+            plan="Growth",
+            status="Active",
+            currency="USD",
+            owner_email="owner@demo.example.com",
+            now=clock.now(),
+        )
+        key = key_rules.create(
+            organization_id=organization_id,
+            scope="read_write",
+            is_test=False,
+            name="demo",
+            user_email=None,
+            now=clock.now(),
+        )
+    made = {
+        "organizationId": str(organization_id),
+        "apiKey": key.api_key,
+        "signingSecret": key.signing_secret,
+    }
+    return made | _through_the_api(key.api_key)
+
+
+def _through_the_api(api_key: str) -> dict[str, str]:
+    program = _call(
+        "POST",
+        "/api/v1/programs",
+        api_key,
+        {
+            "name": "Demo campaign",
+            "slug": "demo",
+            "defaultCommissionType": "Percentage",
+            "defaultCommissionValue": 20,
+            "defaultCommissionModel": "Cps",
+            "autoApprove": True,
+        },
+    )
+    program_id = program["id"]
+    _call("PUT", f"/api/v1/programs/{program_id}/sub-affiliate-config", api_key, {"enabled": True, "percent": 10})
+    rita = _call(
+        "POST",
+        "/api/v1/affiliates",
+        api_key,
+        {"programId": program_id, "email": "rita@example.com", "fullName": "Rita Recruiter", "customAlias": "rita"},
+    )
+    _call(
+        "POST",
+        f"/api/p/id/{program_id}/apply",
+        None,
+        {"email": "ben@example.com", "fullName": "Ben Blogger", "customAlias": "ben", "recruitedBy": "rita"},
+    )
+    port = settings.current().port + 1
+    endpoint = _call(
+        "POST", "/api/v1/webhooks", api_key, {"url": f"https://localhost:{port}/webhooks", "events": ["*"]}
+    )
+    return {
+        "programId": program_id,
+        "recruiterId": rita["id"],
+        "affiliateSlug": "ben",
+        "webhookEndpointId": endpoint["id"],
+        "webhookSecret": endpoint["secret"],
+    }
+
+
+def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    answer = current_app.test_client().open(path, method=method, json=body, headers=headers)
+    if answer.status_code >= 300:
+        raise click.ClickException(f"{method} {path} answered {answer.status_code}: {answer.get_data(as_text=True)}")
+    found: dict[str, Any] = answer.get_json()
+    return found
+
+
+def _file(chosen: settings.Settings) -> Path:
+    return chosen.data_dir / "demo.json"
+
+
+def banner(made: Mapping[str, str], chosen: settings.Settings) -> str:
+    """Return what a newcomer needs to see: the address, the key, and commands that work when pasted."""
+    url, key, secret = chosen.public_base_url, made["apiKey"], made["signingSecret"]
+    return f"""
+  Finderfee   {url}
+  demo key    {key}
+
+  1. Post a signed sale (paste as it is; every paste is a new order):
+
+t=$(date +%s); body='{{"externalEventId":"order-'$t'","affiliateSlug":"{made["affiliateSlug"]}","amountCents":10000,"currency":"USD"}}'
+sig=$(printf '%s.%s' "$t" "$body" | python3 -c "import hmac,sys; print(hmac.new(b'{secret}', sys.stdin.buffer.read(), 'sha256').hexdigest())")
+curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Signature: t=$t,sig=$sig" -H 'Content-Type: application/json' -d "$body"; echo
+
+  2. See the conversion (ben's 20 %) and the override (rita's 10 % of that):
+
+curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'; echo
+
+  3. See what the webhook endpoint was told:
+
+curl -s '{url}/api/v1/webhooks/{made["webhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
+
+  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
+"""

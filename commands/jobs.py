@@ -1,0 +1,195 @@
+"""`flask jobs`: queues and dead letters, for the operator at three in the morning."""
+
+from datetime import datetime
+from uuid import UUID
+
+import click
+from flask.cli import AppGroup
+
+from commands import output
+from domain.refused import Refused
+from models import audit, job_rows
+from models.job_rows import JobRow
+from pipelines import clock
+from pipelines.jobs import QUEUES
+
+group = AppGroup("jobs", help="Queues and dead letters.")
+
+
+@group.command("queues")
+@output.json_option
+def queues(as_json: bool) -> None:
+    """Show what waits, what is out, what is dead, and how many workers there are, per queue."""
+    with output.every_tenant():
+        counts = {row[0]: row for row in job_rows.any_org_counts()}
+        live, paused = job_rows.live_threads(), job_rows.paused()
+    columns = ("queue", "waiting", "retrying", "out", "dead", "oldest_s", "threads", "paused")
+    rows = [
+        (*counts.get(queue, (queue, 0, 0, 0, 0, 0)), live.get(queue, 0), queue in paused)
+        for queue in sorted(set(QUEUES) | set(counts))
+    ]
+    output.show(
+        [dict(zip(columns, row, strict=True)) for row in rows],
+        as_json=as_json,
+        person=lambda: output.table(columns, [(*row[:-1], "PAUSED" if row[-1] else "") for row in rows], empty=""),
+    )
+
+
+@group.command("dead")
+@click.option("--queue", type=click.Choice(QUEUES))
+@click.option("--org", "organization", type=click.UUID)
+@click.option("--name")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@output.json_option
+def dead(queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool) -> None:
+    """List dead letters, oldest first."""
+    with output.every_tenant():
+        listed = job_rows.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
+    output.show(
+        [_as_json(job) for job in listed],
+        as_json=as_json,
+        person=lambda: output.table(
+            ("id", "job", "organization", "attempts", "died", "error"),
+            [
+                (job.id, job.name, job.organization_id, job.attempt, _minute(job.failed_at), _last_line(job))
+                for job in listed
+            ],
+            empty="No dead letters.",
+        ),
+    )
+
+
+@group.command("show")
+@click.argument("job_id", type=int)
+@output.json_option
+def show(job_id: int, as_json: bool) -> None:
+    """Show one job: arguments, attempts, the error with its traceback."""
+    with output.every_tenant():
+        job = job_rows.any_org_find(job_id)
+        if job is None:
+            raise Refused(404, "not_found", f"There is no job {job_id}: it is done, or was discarded.")
+    found = job
+
+    def person() -> None:
+        for name, value in _as_json(found).items():
+            if name != "error":
+                click.echo(f"{name:15} {value}")
+        click.echo(f"\n{found.last_error or 'No error so far.'}")
+        if found.failed_at:
+            click.echo(f"\nNext: flask jobs replay {found.id}   or   flask jobs discard {found.id} --why '...'")
+
+    output.show(_as_json(job), as_json=as_json, person=person)
+
+
+@group.command("replay")
+@click.argument("job_ids", type=int, nargs=-1)
+@click.option("--queue", type=click.Choice(QUEUES), help="Every dead letter of this queue.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=1_000, show_default=True)
+@click.option("--dry-run", is_flag=True, help="Only say which.")
+@output.json_option
+def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: bool, as_json: bool) -> None:
+    """Run dead letters again, with a fresh count of attempts."""
+    if bool(job_ids) == bool(queue):
+        raise click.UsageError("Name dead letters by id, or a whole --queue.")
+    with output.every_tenant():
+        wanted = list(job_ids)
+        if queue:
+            listed = job_rows.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
+            wanted = [job.id for job in listed]
+        replayed = wanted if dry_run else job_rows.any_org_replay(wanted)
+        if replayed and not dry_run:
+            _audit("job.replayed", {"jobs": replayed})
+    untouched = sorted(set(wanted) - set(replayed))
+    verb = "Would replay" if dry_run else "Replayed"
+
+    def person() -> None:
+        click.echo(f"{verb} {len(replayed)}: {' '.join(map(str, replayed)) or 'none'}")
+        if untouched:
+            click.echo(f"No dead letters: {' '.join(map(str, untouched))}")
+
+    output.show(
+        {"replayed": [] if dry_run else replayed, "would_replay": replayed if dry_run else [], "not_dead": untouched},
+        as_json=as_json,
+        person=person,
+    )
+
+
+@group.command("discard")
+@click.argument("job_id", type=int)
+@click.option("--why", required=True, help="Kept in the audit log.")
+@output.json_option
+def discard(job_id: int, why: str, as_json: bool) -> None:
+    """Delete a dead letter for good."""
+    with output.every_tenant():
+        job = job_rows.any_org_find(job_id)
+        if job is None or not job_rows.any_org_discard(job_id):
+            raise Refused(404, "not_found", f"{job_id} is no dead letter.")
+        _audit("job.discarded", {"why": why, "job": _as_json(job)}, organization_id=job.organization_id)
+    output.show(
+        {"discarded": job_id}, as_json=as_json, person=lambda: click.echo(f"Discarded {job_id} ({job.name}): {why}")
+    )
+
+
+@group.command("pause")
+@click.argument("queue", type=click.Choice(QUEUES))
+@click.option("--why", default="")
+@output.json_option
+def pause(queue: str, why: str, as_json: bool) -> None:
+    """Hand nothing more out of a queue; what is out finishes, the rest waits."""
+    with output.every_tenant():
+        job_rows.pause(queue, why=why)
+        _audit("queue.paused", {"queue": queue, "why": why})
+    output.show({"paused": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} is paused: flask jobs resume {queue}"))
+
+
+@group.command("resume")
+@click.argument("queue", type=click.Choice(QUEUES))
+@output.json_option
+def resume(queue: str, as_json: bool) -> None:
+    """Hand out of a queue again."""
+    with output.every_tenant():
+        job_rows.resume(queue)
+        _audit("queue.resumed", {"queue": queue})
+    output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
+
+
+def _as_json(job: JobRow) -> dict[str, object]:
+    return {
+        "id": job.id,
+        "name": job.name,
+        "queue": job.queue,
+        "organization": str(job.organization_id) if job.organization_id else None,
+        "arguments": dict(job.args),
+        "attempts": f"{job.attempt} of {job.max_attempts}",
+        "created_at": job.created_at.isoformat(),
+        "run_at": job.run_at.isoformat(),
+        "failed_at": job.failed_at.isoformat() if job.failed_at else None,
+        "error": job.last_error,
+    }
+
+
+def _minute(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else ""
+
+
+def _last_line(job: JobRow) -> str:
+    lines = (job.last_error or "").strip().splitlines()
+    return lines[-1][:120] if lines else ""
+
+
+def _audit(action: str, after: dict[str, object], *, organization_id: UUID | None = None) -> None:
+    audit.stage(
+        organization_id=organization_id,
+        action=action,
+        entity_type=action.split(".", 1)[0],
+        entity_id=str(after.get("queue", after.get("jobs", ""))),
+        actor_type="operator",
+        actor_user_id=None,
+        actor_label="flask",
+        ip=None,
+        user_agent=None,
+        request_id=None,
+        before=None,
+        after=after,
+        at=clock.now(),
+    )

@@ -1,0 +1,48 @@
+"""How the operator commands speak: a table or a few lines for a person, one JSON document for a program."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from domain.refused import Refused
+from models import db
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+
+def show(value: Mapping[str, Any] | Sequence[Any], *, as_json: bool, person: Callable[[], None]) -> None:
+    """Print `value` as JSON, or let `person` print it for a reader."""
+    if as_json:
+        click.echo(orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2).decode())
+    else:
+        person()
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str) -> None:
+    """Print rows as a table, or `empty` when there are none."""
+    if not rows:
+        click.echo(empty)
+        return
+    printed = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    for row in rows:
+        printed.add_row(*("" if cell is None else str(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width).print(printed)
+
+
+@contextmanager
+def every_tenant() -> Iterator[None]:
+    """Open the operator's transaction; refusals and an absent database become one line and exit status 1."""
+    try:
+        with db.any_org_work():
+            yield
+    except Refused as refusal:
+        raise click.ClickException(refusal.message) from refusal
+    except db.UNAVAILABLE as error:
+        raise click.ClickException(f"The database cannot be reached: {str(error).strip()}") from error

@@ -1,0 +1,86 @@
+"""`flask up|relay|scheduler`: the processes that are not a web server and not a worker fleet."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+import settings
+from adapters import embedded, servers
+from commands import demo
+from models import migrate
+from workers import broker, scheduler
+from workers import relay as relay_loop
+from workers.supervisor import Supervisor, parse
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@click.command("relay")
+def relay() -> None:
+    """Hand due jobs to the broker until told to stop. Any number may run."""
+    urls = servers.urls()
+    broker.connect(urls.redis_url)
+    relay_loop.Relay(redis_url=urls.redis_url, chosen=settings.current()).run(_until_told())
+
+
+@click.command("scheduler")
+def schedule() -> None:
+    """Fire what is due by the clock until told to stop. Any number may run."""
+    scheduler.run(_until_told())
+
+
+@click.command("up")
+@click.option("--procfile", default="Procfile.dev", show_default=True)
+def up(procfile: str) -> None:
+    """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
+    chosen = settings.current()
+    urls = servers.urls()
+    applied = migrate.up(urls.database_owner_url)
+    if applied:
+        click.echo(f"Applied migrations: {', '.join(applied)}")
+    environment = _environment(chosen)
+    os.environ.update(environment)
+    settings.current.cache_clear()
+    shown = demo.ensure() if demo.is_wanted(chosen) else None
+    commands = parse((_ROOT / procfile).read_text())
+    if shown is None:
+        commands.pop("receiver", None)
+        click.echo(f"\n  {chosen.public_base_url}  starts now.\n")
+    else:
+        click.echo(demo.banner(shown, settings.current()))
+    sys.stdout.flush()
+    status = Supervisor(commands, env=dict(os.environ)).run()
+    if chosen.database_url is None or chosen.redis_url is None:
+        embedded.stop(chosen.data_dir)
+        click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
+    raise SystemExit(status)
+
+
+def _environment(chosen: settings.Settings) -> dict[str, str]:
+    """Return what the processes need to be told: the same answers this process settled on."""
+    numbers = chosen.data_dir / "metrics"
+    numbers.mkdir(parents=True, exist_ok=True)
+    for stale in numbers.glob("*.db"):
+        stale.unlink()
+    told = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PORT": str(chosen.port),
+        "DATA_DIR": str(chosen.data_dir),
+        "PROMETHEUS_MULTIPROC_DIR": str(numbers),
+        "FLASK_APP": "app:create_app",
+    }
+    if demo.is_wanted(chosen):
+        told |= demo.receiver_environment(chosen)
+    return told
+
+
+def _until_told() -> Callable[[], bool]:
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    return told.is_set

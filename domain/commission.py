@@ -1,0 +1,94 @@
+"""Chooses the rate of a sale and prices the sale by it.
+
+Source: tracking spec, "Server-to-server sale body" (precedence), and core spec, "Program fields accepted on create or
+update" (Percentage and Fixed). Whether the sale earns at all is decided in `recurring`.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from domain import money
+
+
+class CommissionType(StrEnum):
+    """How a commission value is read. Source: core spec, "Program", defaultCommissionType."""
+
+    Percentage = "Percentage"
+    Fixed = "Fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One performance tier: the rate of an affiliate whose referred revenue reached the minimum.
+
+    Units: minor units of the organization's home currency.
+    """
+
+    min_revenue_cents: int
+    type: CommissionType
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class RateFacts:
+    """All that a rate is chosen from, as it stands before this sale.
+
+    A level without both its type and its value (None) is silent. `tiers` may come in any order and hold the program's
+    whole list.
+    Units: `tier_revenue_cents` is the affiliate's lifetime net referred revenue in the program, in home-currency
+    minor units.
+    """
+
+    custom_type: CommissionType | None
+    custom_value: Decimal | None
+    group_type: CommissionType | None
+    group_value: Decimal | None
+    tiers: tuple[Tier, ...]
+    tier_revenue_cents: int
+    default_type: CommissionType
+    default_value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The rate that was chosen, and the level it came from: affiliate, group, tier or program."""
+
+    type: CommissionType
+    value: Decimal
+    source: str
+
+
+def choose_rate(facts: RateFacts) -> Rate:
+    """Return the rate that applies to a sale.
+
+    The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
+    An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts.
+    Source: tracking spec, "Server-to-server sale body", commission rules.
+    """
+    if facts.custom_type is not None and facts.custom_value is not None:
+        return Rate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
+    if facts.group_type is not None and facts.group_value is not None:
+        return Rate(type=facts.group_type, value=facts.group_value, source="group")
+    tier = _reached_tier(facts)
+    if tier is not None:
+        return Rate(type=tier.type, value=tier.value, source="tier")
+    return Rate(type=facts.default_type, value=facts.default_value, source="program")
+
+
+def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
+    """Return the commission of a sale at that rate.
+
+    Units: minor units of the sale's own currency, in and out. Percentage is of the amount; Fixed is that many major
+    units of the sale's currency and may exceed the amount. Rounds half to even.
+    Raises ValueError for a Fixed rate in an unsupported currency.
+    Source: core spec, "Program fields accepted on create or update", rules 1 and 3.
+    """
+    if rate.type == CommissionType.Percentage:
+        return money.percent_of(amount_cents=amount_cents, percent=rate.value)
+    return money.major_to_minor(major=rate.value, currency=currency)
+
+
+def _reached_tier(facts: RateFacts) -> Tier | None:
+    reached = [tier for tier in facts.tiers if tier.min_revenue_cents <= facts.tier_revenue_cents]
+    return max(reached, key=lambda tier: tier.min_revenue_cents, default=None)

@@ -1,0 +1,108 @@
+"""Names the states and kinds that the API shows, spelled as on the wire.
+
+Source: core spec, section 2 "Resources and their fields", and tracking spec, section 3 "States and transitions".
+Commission types are in `commission`, plan tiers and subscription states in `plans`.
+"""
+
+from enum import StrEnum
+
+
+class ConversionStatus(StrEnum):
+    """Where a conversion stands. Source: core spec, "Conversion"."""
+
+    Pending = "Pending"
+    Approved = "Approved"
+    Paid = "Paid"
+    Refunded = "Refunded"
+    Denied = "Denied"
+    Invalidated = "Invalidated"
+
+
+class ConversionType(StrEnum):
+    """What a conversion rewards. Source: core spec, "Conversion"."""
+
+    OneTime = "OneTime"
+    Recurring = "Recurring"
+    Bonus = "Bonus"
+    ClickReward = "ClickReward"
+    LeadReward = "LeadReward"
+
+
+class AffiliateStatus(StrEnum):
+    """Where an affiliate stands in one program. Source: core spec, "Affiliate"."""
+
+    Pending = "Pending"
+    Approved = "Approved"
+    Rejected = "Rejected"
+    Paused = "Paused"
+    Banned = "Banned"
+
+
+class DeliveryStatus(StrEnum):
+    """Where a webhook delivery stands. Source: tracking spec, section 3, "Webhook delivery"."""
+
+    Pending = "Pending"
+    Delivered = "Delivered"
+    Failed = "Failed"
+
+
+class Payability(StrEnum):
+    """Whether a conversion can ever earn. Source: core spec, "Conversion", payability."""
+
+    payable = "payable"
+    not_paid_on_campaign = "not_paid_on_campaign"
+    attribution_only = "attribution_only"
+
+
+class CommissionModel(StrEnum):
+    """What a program's main payout leg rewards. Source: core spec, "Program", defaultCommissionModel."""
+
+    Cps = "Cps"
+    Cpc = "Cpc"
+    Cpl = "Cpl"
+    Cpa = "Cpa"
+    RevShare = "RevShare"
+    Hybrid = "Hybrid"
+
+
+class AttributionModel(StrEnum):
+    """Which visit is credited. Source: core spec, "Program"."""
+
+    FirstTouch = "FirstTouch"
+    LastTouch = "LastTouch"
+
+
+class NetworkVisibility(StrEnum):
+    """Who may find a program. Source: core spec, "Program"."""
+
+    Private = "Private"
+    Networked = "Networked"
+    InviteOnly = "InviteOnly"
+
+
+class LinkFormat(StrEnum):
+    """How a tracking link carries its slug. Source: core spec, "Affiliate", tracking link."""
+
+    Short = "Short"
+    Query = "Query"
+    Path = "Path"
+    Hash = "Hash"
+
+
+class AffiliateSource(StrEnum):
+    """How an affiliate came to a program. Source: core spec, "Affiliate"."""
+
+    Direct = "Direct"
+    Public = "Public"
+    Invite = "Invite"
+    Network = "Network"
+
+
+def pays_on_sale(model: str) -> bool:
+    """Return whether a program of that commission model rewards sales.
+
+    True for everything but Cpc and Cpl: the legacy models behave as Cps.
+    Raises ValueError for a model that doesn't exist.
+    Source: core spec, "Program", defaultCommissionModel.
+    """
+    return CommissionModel(model) not in (CommissionModel.Cpc, CommissionModel.Cpl)

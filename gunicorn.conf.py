@@ -1,0 +1,42 @@
+"""gunicorn's settings, each with its reason."""
+
+import os
+
+import settings
+
+_chosen = settings.current()
+
+bind = f"0.0.0.0:{_chosen.port}" if os.environ.get("DATABASE_URL") else f"127.0.0.1:{_chosen.port}"
+# A route waits for PostgreSQL most of its time, so threads share a process; processes share the cores.
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+threads = int(os.environ.get("WEB_THREADS", "8"))
+# The application opens nothing until its first request, so one copy of it is forked into every worker.
+preload_app = True
+# Longer than the longest statement (15 s), so that the database gives up first and the client gets an answer.
+timeout = 30
+graceful_timeout = 20
+keepalive = 5
+# Bounds what a slow leak in a library could grow to; the jitter keeps workers from restarting together.
+max_requests = 50_000
+max_requests_jitter = 5_000
+# Two instances on one machine would fight over its default path.
+control_socket_disable = True
+# The application writes one structured line per request itself.
+accesslog = None
+loglevel = "warning"
+
+
+def post_fork(server: object, worker: object) -> None:
+    """Give the forked worker connections of its own."""
+    from models import db
+
+    db.db.forget_connections()
+
+
+def child_exit(server: object, worker: object) -> None:
+    """Tell the metrics folder that this worker's gauges are history."""
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        from prometheus_client import multiprocess
+
+        multiprocess.mark_process_dead(worker.pid)  # type: ignore[attr-defined]  # gunicorn has no types

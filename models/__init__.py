@@ -1,0 +1,1 @@
+"""Tables and every query. The tenant comes first; nothing here commits and nothing here decides."""

@@ -1,0 +1,48 @@
+"""The audit log: who did what. Rows are written once; the database refuses any change."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from models.db import Json, db
+from models.ids import new_id
+
+
+def stage(
+    *,
+    organization_id: UUID | None,
+    action: str,
+    entity_type: str,
+    entity_id: str,
+    actor_type: str,
+    actor_user_id: UUID | None,
+    actor_label: str | None,
+    ip: str | None,
+    user_agent: str | None,
+    request_id: str | None,
+    before: Mapping[str, object] | None,
+    after: Mapping[str, object] | None,
+    at: datetime,
+) -> None:
+    """Stage one audit entry in the transaction of what it records."""
+    db.stage(
+        "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, actor_user_id,"
+        " actor_label, ip, user_agent, request_id, before, after, created_at)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            new_id(),
+            organization_id,
+            action,
+            entity_type,
+            entity_id,
+            actor_type,
+            actor_user_id,
+            actor_label,
+            ip,
+            user_agent,
+            request_id,
+            Json(before) if before is not None else None,
+            Json(after) if after is not None else None,
+            at,
+        ),
+    )

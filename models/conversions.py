@@ -1,0 +1,344 @@
+"""Conversions with their events, refunds, reversals and ledger entries. Money is minor units of the row's currency."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal."""
+
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    source: str
+    external_event_id: str
+    amount_cents: int
+    currency: str
+    commission_cents: int
+    status: str
+    type: str
+    rate_source: str
+    rate_type: str | None
+    rate_value: Decimal | None
+    is_test: bool
+    occurred_at: datetime
+    hold_until: datetime
+    created_at: datetime
+    payability: str = "payable"
+    attribution_method: str | None = None
+    coupon_code: str | None = None
+    sub_id: str | None = None
+    processor_customer_id: str | None = None
+    processor_subscription_id: str | None = None
+    customer_name: str | None = None
+    customer_email: str | None = None
+    customer_avatar_url: str | None = None
+    parent_id: UUID | None = None
+    payout_locked: bool = False
+    refunded_cents: int = 0
+    reversed_cents: int = 0
+    refunded_at: datetime | None = None
+
+    @property
+    def net_commission_cents(self) -> int:
+        """What the affiliate still earns."""
+        return self.commission_cents - self.reversed_cents
+
+
+_FIELDS = tuple(Conversion.__dataclass_fields__)
+_COLUMNS = ", ".join(_FIELDS)
+_INSERT = f"insert into conversion ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))})"
+
+
+def stage_insert(conversion: Conversion) -> None:
+    """Stage a conversion row."""
+    db.stage(_INSERT, _values(conversion))
+
+
+def insert_unless_known(conversion: Conversion) -> bool:
+    """Insert a conversion row now; False when its source knows this external event id already."""
+    rows = db.run(
+        f"{_INSERT} on conflict (organization_id, source, external_event_id) do nothing returning id",
+        _values(conversion),
+    )
+    return bool(rows)
+
+
+def _values(conversion: Conversion) -> tuple[object, ...]:
+    return tuple(getattr(conversion, name) for name in _FIELDS)
+
+
+def stage_event(
+    *,
+    organization_id: UUID,
+    conversion_id: UUID,
+    event_type: str,
+    amount_cents: int,
+    commission_cents: int,
+    occurred_at: datetime,
+) -> None:
+    """Stage one line of a conversion's own history (`initial`, `renewal`, `refund`)."""
+    _stage_row(
+        "conversion_event",
+        {
+            "id": new_id(),
+            "organization_id": organization_id,
+            "conversion_id": conversion_id,
+            "event_type": event_type,
+            "amount_cents": amount_cents,
+            "commission_cents": commission_cents,
+            "occurred_at": occurred_at,
+        },
+    )
+
+
+def stage_ledger_entry(
+    conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime
+) -> None:
+    """Stage one entry of the append-only ledger; what moved nothing leaves no entry.
+
+    `amount_cents` is signed. `cause_id` is what made the money move (the conversion, the refund, later the payout):
+    the database takes one entry per kind, cause and conversion, so nothing is booked twice.
+    """
+    if amount_cents == 0:
+        return
+    _stage_row(
+        "ledger_entry",
+        {
+            "id": new_id(),
+            "organization_id": conversion.organization_id,
+            "program_id": conversion.program_id,
+            "affiliate_id": conversion.affiliate_id,
+            "conversion_id": conversion.id,
+            "kind": kind,
+            "amount_cents": amount_cents,
+            "currency": conversion.currency,
+            "cause_id": cause_id,
+            "is_test": conversion.is_test,
+            "created_at": created_at,
+        },
+    )
+
+
+def stage_revenue(
+    *, organization_id: UUID, affiliate_id: UUID, at: datetime, currency: str, amount_cents: int
+) -> None:
+    """Stage a change of the affiliate's net referred revenue on the day of `at`."""
+    db.stage(
+        "insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)"
+        " values (%s, %s, (%s at time zone 'UTC')::date, %s, %s)"
+        " on conflict (organization_id, affiliate_id, day, currency) do update"
+        " set net_cents = r.net_cents + excluded.net_cents",
+        (organization_id, affiliate_id, at, currency, amount_cents),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DayRevenue:
+    """Net revenue of one day in one currency, with the newest rate published by then (None: no rate)."""
+
+    currency: str
+    net_cents: int
+    per_usd: Decimal | None
+    home_per_usd: Decimal | None
+
+
+def revenue_by_day(*, organization_id: UUID, affiliate_id: UUID, home_currency: str) -> list[DayRevenue]:
+    """Return an affiliate's lifetime net referred revenue, one row per day and currency."""
+    rows = db.run(
+        "select r.currency, r.net_cents::bigint, f.per_usd, h.per_usd from affiliate_revenue r"
+        " left join lateral (select per_usd from fx_rate where currency = r.currency and published_on <= r.day"
+        "  order by published_on desc limit 1) f on true"
+        " left join lateral (select per_usd from fx_rate where currency = %s and published_on <= r.day"
+        "  order by published_on desc limit 1) h on true"
+        " where r.organization_id = %s and r.affiliate_id = %s",
+        (home_currency, organization_id, affiliate_id),
+    )
+    return [DayRevenue(*row) for row in rows]
+
+
+def find(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
+    """Return one conversion of the organization, or None."""
+    row = db.row(
+        f"select {_COLUMNS} from conversion where organization_id = %s and id = %s", (organization_id, conversion_id)
+    )
+    return Conversion(*row) if row else None
+
+
+def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
+    """Return one conversion, locked until the transaction ends."""
+    row = db.row(
+        f"select {_COLUMNS} from conversion where organization_id = %s and id = %s for update",
+        (organization_id, conversion_id),
+    )
+    return Conversion(*row) if row else None
+
+
+def lock_override(*, organization_id: UUID, parent_id: UUID) -> Conversion | None:
+    """Return the override row of a parent, locked. Lock the parent first."""
+    row = db.row(
+        f"select {_COLUMNS} from conversion where organization_id = %s and parent_id = %s for update",
+        (organization_id, parent_id),
+    )
+    return Conversion(*row) if row else None
+
+
+def has_override(*, organization_id: UUID, parent_id: UUID) -> bool:
+    """Say whether a conversion's override row is written. True is only final under the parent's lock."""
+    return bool(
+        db.run("select from conversion where organization_id = %s and parent_id = %s", (organization_id, parent_id))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a conversion's history."""
+
+    id: UUID
+    event_type: str
+    amount_cents: int
+    commission_cents: int
+    occurred_at: datetime
+
+
+def events(*, organization_id: UUID, conversion_id: UUID) -> list[Event]:
+    """Return a conversion's history, oldest first."""
+    rows = db.run(
+        "select id, event_type, amount_cents, commission_cents, occurred_at from conversion_event"
+        " where organization_id = %s and conversion_id = %s order by occurred_at, id",
+        (organization_id, conversion_id),
+    )
+    return [Event(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a list is narrowed by; None leaves a column alone. `untagged` asks for rows without a channel tag."""
+
+    affiliate_id: UUID | None = None
+    program_id: UUID | None = None
+    status: str | None = None
+    kind: str | None = None
+    since: datetime | None = None
+    sub_id: str | None = None
+    untagged: bool = False
+
+
+_KINDS = {"sale": ("OneTime", "Recurring", "Bonus"), "lead": ("LeadReward",), "click": ("ClickReward",)}
+
+
+def page(
+    *, organization_id: UUID, filters: Filters, after: tuple[datetime, UUID] | None, limit: int
+) -> list[Conversion]:
+    """Return up to `limit` conversions, newest first, after the keyset position `after`."""
+    conditions: list[str] = ["organization_id = %s"]
+    params: list[object] = [organization_id]
+    for column, value in (
+        ("affiliate_id = %s", filters.affiliate_id),
+        ("program_id = %s", filters.program_id),
+        ("status = %s", filters.status),
+        ("type = any(%s)", list(_KINDS[filters.kind]) if filters.kind else None),
+        ("created_at >= %s", filters.since),
+        ("sub_id = %s", filters.sub_id),
+    ):
+        if value is not None:
+            conditions.append(column)
+            params.append(value)
+    if filters.untagged:
+        conditions.append("sub_id is null")
+    if after is not None:
+        conditions.append("(created_at, id) < (%s, %s)")
+        params.extend(after)
+    rows = db.run(
+        f"select {_COLUMNS} from conversion where {' and '.join(conditions)}"
+        " order by created_at desc, id desc limit %s",
+        (*params, limit),
+    )
+    return [Conversion(*row) for row in rows]
+
+
+def stage_refunded(
+    *,
+    organization_id: UUID,
+    conversion_id: UUID,
+    refunded_cents: int,
+    reversal_cents: int,
+    status: str,
+    refunded_at: datetime | None,
+) -> None:
+    """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
+    db.stage(
+        "update conversion set refunded_cents = %s, reversed_cents = reversed_cents + %s, status = %s,"
+        " refunded_at = coalesce(refunded_at, %s) where organization_id = %s and id = %s",
+        (refunded_cents, reversal_cents, status, refunded_at, organization_id, conversion_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """One accepted refund of a parent conversion, with the running total that it reached."""
+
+    id: UUID
+    amount_cents: int
+    cumulative_cents: int
+    is_full: bool
+    created_at: datetime
+
+
+def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) -> None:
+    """Stage the record of an accepted refund."""
+    _stage_row(
+        "refund",
+        {
+            "id": refund.id,
+            "organization_id": organization_id,
+            "conversion_id": conversion_id,
+            "amount_cents": refund.amount_cents,
+            "cumulative_cents": refund.cumulative_cents,
+            "is_full": refund.is_full,
+            "created_at": refund.created_at,
+        },
+    )
+
+
+def stage_reversal(
+    *, organization_id: UUID, refund_id: UUID, conversion_id: UUID, commission_cents: int, at: datetime
+) -> None:
+    """Stage what a refund took back from one row; the key refuses to do it twice."""
+    _stage_row(
+        "reversal",
+        {
+            "organization_id": organization_id,
+            "refund_id": refund_id,
+            "conversion_id": conversion_id,
+            "commission_cents": commission_cents,
+            "created_at": at,
+        },
+    )
+
+
+def refunds_not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
+    """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
+    rows = db.run(
+        "select r.id, r.amount_cents, r.cumulative_cents, r.is_full, r.created_at from refund r"
+        " where r.organization_id = %s and r.conversion_id = %s and not exists"
+        " (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)"
+        " order by r.cumulative_cents",
+        (organization_id, parent_id, override_id),
+    )
+    return [Refund(*row) for row in rows]
+
+
+def _stage_row(table: str, values: Mapping[str, Any]) -> None:
+    columns = ", ".join(values)
+    marks = ", ".join(["%s"] * len(values))
+    db.stage(f"insert into {table} ({columns}) values ({marks})", tuple(values.values()))

@@ -1,0 +1,200 @@
+"""The database connection and the unit of work.
+
+One thread has one connection, opened when it is first needed and kept. A unit of work is one transaction
+that belongs to one organization: row-level security shows it that tenant's rows and no others.
+
+Statements that return nothing may be *staged*: they are sent together with the next statement that returns
+something, or with the commit. A pipeline that reads once and then writes six rows pays two round trips.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import orjson
+import peewee
+import psycopg2.extras
+from peewee import InterfaceError, OperationalError, PostgresqlDatabase
+
+psycopg2.extras.register_uuid()
+psycopg2.extras.register_default_jsonb(globally=True, loads=orjson.loads)
+
+#: What a caller sees while PostgreSQL is away or has just dropped the connection.
+UNAVAILABLE = (OperationalError, InterfaceError)
+
+# A statement that runs longer than this on an online path is a mistake; it must not hold locks for ever.
+_SESSION = (
+    "-c role=finderfee_app -c timezone=UTC -c statement_timeout=15000 -c lock_timeout=10000 "
+    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=auto"
+)
+
+
+class Json(psycopg2.extras.Json):
+    """Adapts a Python value to jsonb."""
+
+    def dumps(self, value: object) -> str:
+        return orjson.dumps(value).decode()
+
+
+class Database(PostgresqlDatabase):
+    """peewee's PostgreSQL database with staged statements and a transaction that knows its tenant."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._staged = threading.local()
+        #: Called with the text of every round trip; tests count the budgets of hot paths with it.
+        self.trip_hooks: list[Callable[[bytes], None]] = []
+        super().__init__(*args, **kwargs)
+
+    def stage(self, sql: str, params: Sequence[object] = ()) -> None:
+        """Add a statement whose result nobody needs; it travels with the next one or with the commit."""
+        if not self.in_transaction():
+            raise RuntimeError("a statement can only be staged inside a unit of work")
+        self._staged.statements.append(self._live_cursor().mogrify(sql, params or None))
+
+    def run(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement and return its rows (none for a statement that returns none)."""
+        cursor = self.execute_sql(sql, params)
+        return cursor.fetchall() if cursor.description else []
+
+    def row(self, sql: str, params: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """Return the first row, or None."""
+        rows = self.run(sql, params)
+        return rows[0] if rows else None
+
+    def begin(self, prelude: str = "") -> None:
+        """Open a transaction with `prelude`; it is sent with the first statement, so an empty one costs nothing."""
+        self._staged.statements = [f"begin; {prelude}".encode()]
+        self._staged.is_unsent = True
+
+    def commit(self) -> None:
+        if self._is_unsent() and len(self._statements()) == 1:
+            self._forget_staged()  # nothing was asked of the database
+        else:
+            self._send(b"commit")
+
+    def rollback(self) -> None:
+        was_unsent = self._is_unsent()
+        self._forget_staged()
+        if not was_unsent:
+            self._send(b"rollback")
+
+    def drop_connection(self) -> None:
+        """Forget this thread's connection; the next statement opens another."""
+        self._forget_staged()
+        try:
+            if not self.is_closed():
+                self._state.conn.close()
+        except psycopg2.Error:
+            pass  # it was broken; that is why it is dropped
+        self._state.reset()
+
+    def forget_connections(self) -> None:
+        """Let go of what a parent process opened: called after a fork, closes nothing."""
+        self._state.reset()
+        self._staged = threading.local()
+
+    def _execute_cursor(self, sql: str, params: Sequence[object] | None, **options: Any) -> Any:
+        return self._send(self._live_cursor().mogrify(sql, params or None))
+
+    def _send(self, statement: bytes) -> Any:
+        """Send what is staged and `statement` in one round trip.
+
+        A connection that turns out to be dead before anything of this transaction was done is replaced, once.
+        """
+        may_repeat = self._is_unsent() and statement != b"commit"
+        cursor = self._live_cursor()
+        together = b";\n".join([*self._statements(), statement])
+        self._forget_staged()
+        try:
+            return self._round_trip(cursor, together)
+        except UNAVAILABLE:
+            if not (may_repeat and self._is_broken()):
+                raise
+            return self._round_trip(self._reconnected().cursor(), together)
+
+    def _round_trip(self, cursor: Any, statements: bytes) -> Any:
+        for hook in self.trip_hooks:
+            hook(statements)
+        with peewee.__exception_wrapper__:
+            cursor.execute(statements)
+        return cursor
+
+    def _live_cursor(self) -> Any:
+        # In the middle of a transaction a new connection would silently lose what was done on the old one.
+        if self._is_broken() and (self._is_unsent() or not self.in_transaction()):
+            return self._reconnected().cursor()
+        return self._state.conn.cursor()
+
+    def _reconnected(self) -> Any:
+        staged, is_unsent = self._statements(), self._is_unsent()
+        transactions = self._state.transactions
+        self.drop_connection()
+        connection = self.connection()
+        self._state.transactions = transactions
+        self._staged.statements, self._staged.is_unsent = staged, is_unsent
+        return connection
+
+    def _is_broken(self) -> bool:
+        return self.is_closed() or bool(self._state.conn.closed)
+
+    def _statements(self) -> list[bytes]:
+        return getattr(self._staged, "statements", [])
+
+    def _is_unsent(self) -> bool:
+        return getattr(self._staged, "is_unsent", False)
+
+    def _forget_staged(self) -> None:
+        self._staged.statements = []
+        self._staged.is_unsent = False
+
+
+db = Database(None)
+
+
+def connect_to(database_url: str) -> None:
+    """Point this process at a database. Opens nothing yet."""
+    dsn = database_url.replace("postgres://", "postgresql://", 1)
+    db.init(dsn, options=_SESSION, application_name="finderfee", connect_timeout=5)
+
+
+@contextmanager
+def unit_of_work(organization_id: UUID) -> Iterator[None]:
+    """Open the one transaction of a request or a job, seeing `organization_id`'s rows only.
+
+    Leaving the block commits; an exception rolls everything back. Only the HTTP edge and the workers open one.
+    """
+    with _transaction(f"select set_config('app.org', '{organization_id}', true)"):
+        yield
+
+
+@contextmanager
+def any_org_work() -> Iterator[None]:
+    """Open a transaction that sees every tenant. For the functions named `any_org_*` and the job runner alone."""
+    with _transaction("set local app.any_org = 'on'"):
+        yield
+
+
+def in_transaction() -> bool:
+    """Say whether a unit of work is open in this thread."""
+    return bool(db.in_transaction())
+
+
+@contextmanager
+def savepoint() -> Iterator[None]:
+    """Let a part of the unit of work fail alone."""
+    with db.savepoint():
+        yield
+
+
+@contextmanager
+def _transaction(prelude: str) -> Iterator[None]:
+    if db.in_transaction():
+        raise RuntimeError("a unit of work is open already: pipelines join it, they do not open their own")
+    try:
+        with db.transaction(prelude):
+            yield
+    except UNAVAILABLE:
+        db.drop_connection()  # whatever state it is in, nobody may inherit it
+        raise

@@ -1,0 +1,64 @@
+"""Webhook endpoints: where an organization wants to be told, and about what."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import peewee
+from playhouse.postgres_ext import ArrayField
+
+from models.table import Moment, Table
+
+
+class WebhookEndpoint(Table):
+    """A URL with the events it subscribes to and its sealed signing secret."""
+
+    id = peewee.UUIDField(primary_key=True)
+    organization_id = peewee.UUIDField()
+    url = peewee.TextField()
+    events = ArrayField(peewee.TextField, index=False)
+    description = peewee.TextField(null=True)
+    secret_sealed = peewee.BlobField()
+    created_at = Moment()
+    updated_at = Moment()
+    deleted_at = Moment(null=True)
+
+
+def insert(values: Mapping[str, Any]) -> None:
+    """Insert an endpoint. peewee.IntegrityError means that the organization has one with this URL."""
+    WebhookEndpoint.insert(values).execute()
+
+
+def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> bool:
+    """Change columns of an endpoint; False when the organization has none with this id."""
+    return bool(
+        WebhookEndpoint.update(changes)
+        .where(
+            WebhookEndpoint.organization_id == organization_id,
+            WebhookEndpoint.id == endpoint_id,
+            WebhookEndpoint.deleted_at.is_null(),
+        )
+        .execute()
+    )
+
+
+def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint | None:
+    """Return one endpoint of the organization."""
+    return _living(organization_id).where(WebhookEndpoint.id == endpoint_id).first()
+
+
+def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[WebhookEndpoint]:
+    """Return up to `limit` endpoints, newest first, after the keyset position `after`."""
+    endpoints = _living(organization_id)
+    if after is not None:
+        endpoints = endpoints.where(
+            peewee.Tuple(WebhookEndpoint.created_at, WebhookEndpoint.id) < peewee.Tuple(*after)
+        )
+    return list(endpoints.order_by(WebhookEndpoint.created_at.desc(), WebhookEndpoint.id.desc()).limit(limit))
+
+
+def _living(organization_id: UUID) -> Any:
+    return WebhookEndpoint.select().where(
+        WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.deleted_at.is_null()
+    )

@@ -1,0 +1,299 @@
+"""The job table: staging, handing out, locking, finishing, and the dead letters.
+
+Times are the database's clock throughout, so no process's own clock can hand work out early or twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import Json, db
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """What goes to the broker: which row, which attempt, which actor."""
+
+    job_id: int
+    attempt: int
+    queue: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A job row locked by the worker that runs it; the transaction now belongs to its organization."""
+
+    id: int
+    organization_id: UUID | None
+    args: Mapping[str, str]
+    attempt: int
+    max_attempts: int
+
+    @property
+    def tenant(self) -> UUID:
+        """The organization of a tenant's job."""
+        if self.organization_id is None:
+            raise ValueError(f"job {self.id} belongs to no organization")
+        return self.organization_id
+
+
+def stage(
+    *,
+    queue: str,
+    name: str,
+    organization_id: UUID | None,
+    args: Mapping[str, str],
+    fair_key: str,
+    max_attempts: int,
+    lease_s: int | None,
+    run_at: datetime | None,
+) -> None:
+    """Stage one waiting row. lease_s None takes the relay's."""
+    db.stage(
+        "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
+        " values (%s, %s, %s, %s, %s, %s, %s, coalesce(%s, now()))",
+        (organization_id, queue, name, Json(args), fair_key, max_attempts, lease_s, run_at),
+    )
+
+
+# $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
+# backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
+# oldest first), so a key with 50,000 rows and a key with one both move.
+_HAND_OUT = """
+with recursive slots as (
+  select %(per_thread)s * coalesce(sum(threads), 0) as total
+  from worker_process where %(queue)s = any(queues) and seen_at > now() - interval '15 seconds'
+    and not exists (select 1 from queue_pause where queue = %(queue)s)
+), held as (
+  select fair_key, count(*) as out from job
+  where queue = %(queue)s and failed_at is null and deadline > now() group by fair_key
+), room as (
+  select greatest(slots.total - (select coalesce(sum(out), 0) from held), 0) as free from slots
+), keys (fair_key) as (
+  (select fair_key from job where queue = %(queue)s and failed_at is null order by fair_key limit 1)
+  union all
+  select (select fair_key from job where queue = %(queue)s and failed_at is null and fair_key > keys.fair_key
+          order by fair_key limit 1)
+  from keys where keys.fair_key is not null
+), offers as (
+  select offer.id, offer.run_at,
+         coalesce(held.out, 0) + row_number() over (partition by keys.fair_key order by offer.run_at) as turn
+  from room, keys left join held using (fair_key) cross join lateral (
+    select id, run_at from job
+    where queue = %(queue)s and fair_key = keys.fair_key and failed_at is null and run_at <= now()
+      and (deadline is null or deadline <= now())
+    order by run_at limit least(room.free, greatest(%(share)s - coalesce(held.out, 0), 0))
+    for update skip locked
+  ) offer
+  where room.free > 0
+), taken as (
+  select id from offers order by turn, run_at limit (select free from room)
+)
+update job set
+  attempt = case when attempt < max_attempts then attempt + 1 else attempt end,
+  deadline = case when attempt < max_attempts then now() + make_interval(secs => coalesce(lease_s, %(lease_s)s)) end,
+  failed_at = case when attempt >= max_attempts then now() end,
+  last_error = case when attempt >= max_attempts
+    then coalesce(last_error, '') || 'every attempt was handed out and none came back: the worker died each time'
+    else last_error end
+where id in (select id from taken)
+returning id, attempt, queue, name, failed_at
+"""
+
+
+def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
+    """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
+
+    At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. A job
+    whose attempts are used up without a result (it kills its worker) becomes a dead letter here.
+    """
+    # Losing this commit in a crash only hands the same attempt out again, so it need not wait for the disk.
+    db.stage("set local synchronous_commit = off")
+    rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})  # type: ignore[arg-type]  # psycopg2 takes a mapping
+    return [
+        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
+        for job_id, attempt, queue_name, name, failed_at in rows
+        if failed_at is None
+    ]
+
+
+def any_org_take_back(pointers: Sequence[Pointer]) -> None:
+    """Undo a hand-out that never reached the broker: the row waits again and the attempt was none."""
+    db.stage(
+        "update job set deadline = null, attempt = attempt - 1 from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
+        " where job.id = lost.id and job.attempt = lost.attempt and job.deadline is not null and job.failed_at is null",
+        ([p.job_id for p in pointers], [p.attempt for p in pointers]),
+    )
+
+
+def lock(*, job_id: int, attempt: int) -> Claimed | None:
+    """Lock the row if this attempt is still the current one, and make the transaction its organization's.
+
+    None means: done already, handed out again since, or just now run by somebody else. Nothing is left to do.
+    """
+    row = db.row(
+        "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
+        " set_config('app.org', coalesce(organization_id::text, ''), true),"
+        " id, organization_id, args, attempt, max_attempts from job"
+        " where id = %s and attempt = %s and deadline is not null and failed_at is null for update skip locked",
+        (job_id, attempt),
+    )
+    if row is None:
+        return None
+    return Claimed(id=row[2], organization_id=row[3], args=row[4], attempt=row[5], max_attempts=row[6])
+
+
+def stage_done(*, job_id: int, attempt: int) -> None:
+    """Delete the row in the transaction of the work that it asked for."""
+    db.stage("delete from job where id = %s and attempt = %s", (job_id, attempt))
+
+
+def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool:
+    """Record a failed attempt: wait `retry_in_s`, or become a dead letter when it is None.
+
+    Returns whether the attempt was still the current one.
+    """
+    rows = db.run(
+        "update job set deadline = null, last_error = %s,"
+        " run_at = case when %s::int is null then run_at else now() + make_interval(secs => %s) end,"
+        " failed_at = case when %s::int is null then now() end"
+        " where id = %s and attempt = %s and failed_at is null returning id",
+        (error, retry_in_s, retry_in_s or 0, retry_in_s, job_id, attempt),
+    )
+    return bool(rows)
+
+
+def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
+    """Put the row back to wait until `at`, and give the attempt back."""
+    db.stage(
+        "update job set deadline = null, attempt = attempt - 1, run_at = %s where id = %s and attempt = %s",
+        (at, job_id, attempt),
+    )
+
+
+def any_org_counts() -> list[tuple[Any, ...]]:
+    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds."""
+    return db.run(
+        "select queue,"
+        " count(*) filter (where failed_at is null and deadline is null and attempt = 0),"
+        " count(*) filter (where failed_at is null and deadline is null and attempt > 0),"
+        " count(*) filter (where failed_at is null and deadline is not null),"
+        " count(*) filter (where failed_at is not null),"
+        " coalesce(extract(epoch from now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint"
+        " from job group by queue"
+    )
+
+
+_DEAD_COLUMNS = "id, organization_id, queue, name, args, attempt, max_attempts, run_at, failed_at, last_error, created_at"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as an operator sees it."""
+
+    id: int
+    organization_id: UUID | None
+    queue: str
+    name: str
+    args: Mapping[str, str]
+    attempt: int
+    max_attempts: int
+    run_at: datetime
+    failed_at: datetime | None
+    last_error: str | None
+    created_at: datetime
+
+
+def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str | None, limit: int) -> list[JobRow]:
+    """Return dead letters, oldest first, narrowed by what is given."""
+    rows = db.run(
+        f"select {_DEAD_COLUMNS} from job where failed_at is not null"
+        " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
+        " and (%s::text is null or name = %s) order by failed_at, id limit %s",
+        (queue, queue, organization_id, organization_id, name, name, limit),
+    )
+    return [JobRow(*row) for row in rows]
+
+
+def any_org_find(job_id: int) -> JobRow | None:
+    """Return one job of any organization, dead or alive."""
+    row = db.row(f"select {_DEAD_COLUMNS} from job where id = %s", (job_id,))
+    return JobRow(*row) if row else None
+
+
+def any_org_replay(job_ids: Sequence[int]) -> list[int]:
+    """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead."""
+    rows = db.run(
+        "update job set failed_at = null, deadline = null, attempt = 0, run_at = now()"
+        " where id = any(%s) and failed_at is not null returning id",
+        (list(job_ids),),
+    )
+    return [job_id for (job_id,) in rows]
+
+
+def any_org_discard(job_id: int) -> bool:
+    """Delete a dead letter for good; says whether there was one."""
+    return bool(db.run("delete from job where id = %s and failed_at is not null returning id", (job_id,)))
+
+
+def pause(queue: str, *, why: str) -> None:
+    """Hand nothing more out of `queue`; what is out finishes."""
+    db.run("insert into queue_pause (queue, why) values (%s, %s) on conflict do nothing", (queue, why))
+
+
+def resume(queue: str) -> None:
+    """Hand out of `queue` again."""
+    db.run("delete from queue_pause where queue = %s", (queue,))
+
+
+def paused() -> set[str]:
+    """Return the queues that are paused."""
+    return {queue for (queue,) in db.run("select queue from queue_pause")}
+
+
+def announce(*, process_id: UUID, queues: Sequence[str], threads: int) -> None:
+    """Say that a worker process is alive. Called every few seconds; silent for 15 s counts as gone."""
+    db.run(
+        "insert into worker_process (id, queues, threads) values (%s, %s, %s)"
+        " on conflict (id) do update set seen_at = now(), queues = excluded.queues, threads = excluded.threads",
+        (process_id, list(queues), threads),
+    )
+
+
+def withdraw(process_id: UUID) -> None:
+    """Say that a worker process takes no more work."""
+    db.run("delete from worker_process where id = %s", (process_id,))
+
+
+def live_threads() -> dict[str, int]:
+    """Return how many live worker threads take jobs of each queue."""
+    rows = db.run(
+        "select queue, sum(threads)::int from worker_process, unnest(queues) as queue"
+        " where seen_at > now() - interval '15 seconds' group by queue"
+    )
+    return dict(rows)
+
+
+def fire_tick(*, name: str, scheduled_for: datetime) -> bool:
+    """Claim a tick of the schedule; False when another scheduler has fired it."""
+    rows = db.run(
+        "insert into tick (name, scheduled_for) values (%s, %s) on conflict do nothing returning name",
+        (name, scheduled_for),
+    )
+    return bool(rows)
+
+
+def last_tick_and_now(name: str) -> tuple[datetime | None, datetime]:
+    """Return the latest tick of `name` that was fired, and the database's time."""
+    row = db.row("select max(scheduled_for), now() from tick where name = %s", (name,))
+    assert row is not None
+    return row[0], row[1]
+
+
+def forget_ticks_and_processes() -> None:
+    """Drop ticks older than 30 days and worker processes that went silent an hour ago."""
+    db.stage("delete from tick where scheduled_for < now() - interval '30 days'")
+    db.stage("delete from worker_process where seen_at < now() - interval '1 hour'")

@@ -1,0 +1,174 @@
+"""Outbound events and their deliveries: who is told, what they are sent, and what came of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+
+
+def stage_event(
+    *, organization_id: UUID, event_id: UUID, event_type: str, body: str, created_at: datetime, delivery_job: Any
+) -> None:
+    """Stage an event, one delivery per endpoint that subscribes to it, and one job per delivery: one statement.
+
+    `body` is the envelope exactly as every attempt will send it. `delivery_job` is the declared job that delivers.
+    """
+    db.stage(
+        "with happened as ("
+        " insert into event (id, organization_id, type, body, created_at)"
+        "  values (%(id)s, %(org)s, %(type)s, %(body)s, %(at)s)"
+        "), told as ("
+        " insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)"
+        "  select gen_random_uuid(), organization_id, %(id)s, id, %(type)s, %(at)s, %(at)s from webhook_endpoint"
+        "  where organization_id = %(org)s and deleted_at is null and (events @> '{*}' or %(type)s = any(events))"
+        " returning id, endpoint_id"
+        ") insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)"
+        "  select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id), endpoint_id::text,"
+        "   %(max_attempts)s, %(lease_s)s from told",
+        {  # type: ignore[arg-type]  # psycopg2 takes a mapping
+            "id": event_id,
+            "org": organization_id,
+            "type": event_type,
+            "body": body,
+            "at": created_at,
+            "queue": delivery_job.queue,
+            "job": delivery_job.name,
+            "max_attempts": delivery_job.max_attempts,
+            "lease_s": delivery_job.lease_s,
+        },
+    )
+
+
+def stage_delivery(
+    *, organization_id: UUID, delivery_id: UUID, event_id: UUID, endpoint_id: UUID, event_type: str, at: datetime
+) -> None:
+    """Stage a delivery to one endpoint alone (a test)."""
+    db.stage(
+        "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)"
+        " values (%s, %s, %s, %s, %s, %s, %s)",
+        (delivery_id, organization_id, event_id, endpoint_id, event_type, at, at),
+    )
+
+
+def stage_event_alone(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, at: datetime) -> None:
+    """Stage an event that nobody subscribes to by itself (a test)."""
+    db.stage(
+        "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
+        (event_id, organization_id, event_type, body, at),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one attempt sends, where to, and how many attempts there were including this one."""
+
+    delivery_id: UUID
+    endpoint_id: UUID
+    url: str
+    secret_sealed: bytes
+    is_endpoint_gone: bool
+    event_type: str
+    body: str
+    event_at: datetime
+    number: int
+    organization_id: UUID
+
+
+def begin_attempt(*, organization_id: UUID, delivery_id: UUID) -> Attempt | None:
+    """Count an attempt of a delivery that is still pending and return what to send; None when it is settled."""
+    row = db.row(
+        "update delivery d set attempt_count = attempt_count + 1, next_attempt_at = null"
+        " from webhook_endpoint w, event e"
+        " where d.organization_id = %s and d.id = %s and d.status = 'Pending'"
+        " and w.organization_id = d.organization_id and w.id = d.endpoint_id"
+        " and e.organization_id = d.organization_id and e.id = d.event_id"
+        " returning d.id, w.id, w.url, w.secret_sealed, w.deleted_at is not null, d.event_type, e.body, e.created_at,"
+        " d.attempt_count, d.organization_id",
+        (organization_id, delivery_id),
+    )
+    if row is None:
+        return None
+    return Attempt(*row[:3], bytes(row[3]), *row[4:])
+
+
+def stage_result(
+    *,
+    organization_id: UUID,
+    delivery_id: UUID,
+    status: str,
+    attempt: int,
+    response_status: int | None,
+    excerpt: str | None,
+    failure_reason: str | None,
+    next_attempt_at: datetime | None,
+    settled_at: datetime | None,
+) -> None:
+    """Stage what attempt number `attempt` led to. A delivery that has moved on since stays as it is."""
+    db.stage(
+        "update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,"
+        " next_attempt_at = %s, settled_at = %s"
+        " where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s",
+        (
+            status,
+            response_status,
+            excerpt,
+            failure_reason,
+            next_attempt_at,
+            settled_at,
+            organization_id,
+            delivery_id,
+            attempt,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One line of an endpoint's delivery history."""
+
+    id: UUID
+    event_id: UUID
+    event_type: str
+    status: str
+    attempt_count: int
+    response_status: int | None
+    response_excerpt: str | None
+    failure_reason: str | None
+    next_attempt_at: datetime | None
+    created_at: datetime
+    settled_at: datetime | None
+
+
+_HISTORY = ", ".join(Delivery.__dataclass_fields__)
+
+
+def history(
+    *, organization_id: UUID, endpoint_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[Delivery]:
+    """Return an endpoint's deliveries, newest first, after the keyset position `after`."""
+    rows = db.run(
+        f"select {_HISTORY} from delivery where organization_id = %s and endpoint_id = %s"
+        " and (%s::timestamptz is null or (created_at, id) < (%s, %s)) order by created_at desc, id desc limit %s",
+        (organization_id, endpoint_id, *((after[0], *after) if after else (None, None, None)), limit),
+    )
+    return [Delivery(*row) for row in rows]
+
+
+def lock_delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID) -> Delivery | None:
+    """Return one delivery of an endpoint, locked."""
+    row = db.row(
+        f"select {_HISTORY} from delivery where organization_id = %s and endpoint_id = %s and id = %s for update",
+        (organization_id, endpoint_id, delivery_id),
+    )
+    return Delivery(*row) if row else None
+
+
+def stage_reopen(*, organization_id: UUID, delivery_id: UUID, at: datetime) -> None:
+    """Make a settled delivery pending again, for the one attempt that somebody asked for."""
+    db.stage(
+        "update delivery set status = 'Pending', settled_at = null, next_attempt_at = %s"
+        " where organization_id = %s and id = %s",
+        (at, organization_id, delivery_id),
+    )

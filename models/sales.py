@@ -1,0 +1,177 @@
+"""Accepted sales: the inbox that makes a retry harmless, and the facts that settling one needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class Referral:
+    """What an affiliate slug of a sale leads to; every field but `is_known_sale` is None for an unknown slug."""
+
+    is_known_sale: bool
+    affiliate_id: UUID | None
+    affiliate_status: str | None
+    program_id: UUID | None
+    is_program_open: bool | None
+    commission_model: str | None
+    has_sale_leg: bool | None
+
+
+def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> Referral:
+    """Return whether this sale is known and what its slug leads to, in one statement.
+
+    A slug may stand in several campaigns of one organization: the one that can earn now wins, then the oldest.
+    """
+    row = db.row(
+        "select exists (select from sale where organization_id = %(org)s and external_event_id = %(event)s),"
+        " found.* from (select) one left join lateral ("
+        "  select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null"
+        "  from tracking_link l"
+        "  join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id and a.deleted_at is null"
+        "  join program p on p.organization_id = l.organization_id and p.id = l.program_id"
+        "  cross join lateral"
+        "   (select p.is_active and p.archived_at is null and p.suspended_at is null as yes) now_open"
+        "  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null"
+        "  order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1"
+        ") found on true",
+        {"org": organization_id, "event": external_event_id, "slug": slug},  # type: ignore[arg-type]  # psycopg2 takes a mapping
+    )
+    assert row is not None
+    return Referral(*row)
+
+
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert an accepted sale; False when the organization has one with this external event id already."""
+    columns = ", ".join(values)
+    marks = ", ".join(["%s"] * len(values))
+    rows = db.run(
+        f"insert into sale ({columns}) values ({marks})"
+        " on conflict (organization_id, external_event_id) do nothing returning id",
+        tuple(values.values()),
+    )
+    return bool(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that settling a sale decides on. Rates are Decimal, money minor units, times aware UTC."""
+
+    sale_id: UUID
+    external_event_id: str
+    program_id: UUID
+    affiliate_id: UUID
+    amount_cents: int
+    currency: str
+    customer_id: str | None
+    customer_key: str | None
+    customer_name: str | None
+    customer_email: str | None
+    customer_avatar_url: str | None
+    sub_id: str | None
+    is_test: bool
+    accepted_at: datetime
+    commission_model: str
+    default_type: str
+    default_value: Decimal
+    sale_leg_type: str | None
+    sale_leg_value: Decimal | None
+    recurring_months: int | None
+    recurring_delay_invoices: int
+    custom_type: str | None
+    custom_value: Decimal | None
+    group_type: str | None
+    group_value: Decimal | None
+    has_tiers: bool
+    override_percent: Decimal | None
+    recruiter_id: UUID | None
+    grace_days: int
+
+
+_FACTS = """
+select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
+  s.customer_key, s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
+  p.default_commission_model, p.default_commission_type, p.default_commission_value,
+  p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,
+  a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
+  exists (select from performance_tier t where t.organization_id = s.organization_id and t.program_id = s.program_id),
+  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days
+from sale s
+join organization o on o.id = s.organization_id
+join program p on p.organization_id = s.organization_id and p.id = s.program_id
+join affiliate a on a.organization_id = s.organization_id and a.id = s.affiliate_id
+left join partner_group g on g.organization_id = a.organization_id and g.program_id = a.program_id
+  and g.id = a.partner_group_id
+left join affiliate r on r.organization_id = a.organization_id and r.id = a.recruited_by_affiliate_id
+  and r.status = 'Approved' and r.deleted_at is null
+where s.organization_id = %s and s.id = %s and s.settled_at is null
+for update of s
+"""
+
+
+def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
+    """Lock an accepted sale that has no conversion yet and return its facts; None when there is nothing to settle."""
+    row = db.row(_FACTS, (organization_id, sale_id))
+    return Facts(*row) if row else None
+
+
+def stage_settled(*, organization_id: UUID, sale_id: UUID, settled_at: datetime) -> None:
+    """Mark the sale as having its conversion."""
+    db.stage(
+        "update sale set settled_at = %s where organization_id = %s and id = %s", (settled_at, organization_id, sale_id)
+    )
+
+
+def find_id(*, organization_id: UUID, external_event_id: str) -> UUID | None:
+    """Return the conversion id that was reserved for an external event id."""
+    row = db.row(
+        "select id from sale where organization_id = %s and external_event_id = %s",
+        (organization_id, external_event_id),
+    )
+    return row[0] if row else None
+
+
+def is_unsettled(*, organization_id: UUID, sale_id: UUID) -> bool:
+    """Say whether this id was given out for a sale that has no conversion yet."""
+    return bool(
+        db.run(
+            "select from sale where organization_id = %s and id = %s and settled_at is null", (organization_id, sale_id)
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerHistory:
+    """When a campaign's customer first paid, and which payment of theirs this one is (1-based)."""
+
+    first_paid_at: datetime
+    ordinal: int
+
+
+def count_payment(*, organization_id: UUID, program_id: UUID, customer_key: str, paid_at: datetime) -> CustomerHistory:
+    """Count one more payment of a customer and lock the count until the transaction ends."""
+    row = db.row(
+        "insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)"
+        " values (%s, %s, %s, %s, 1) on conflict (organization_id, program_id, customer_key) do update"
+        " set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)"
+        " returning first_paid_at, payments",
+        (organization_id, program_id, customer_key, paid_at),
+    )
+    assert row is not None
+    return CustomerHistory(*row)
+
+
+def stage_uncredited(values: Mapping[str, Any]) -> None:
+    """Record a sale that named an affiliate who could not earn; a retry of it records nothing more."""
+    columns = ", ".join(values)
+    marks = ", ".join(["%s"] * len(values))
+    db.stage(
+        f"insert into uncredited_conversion ({columns}) values ({marks})"
+        " on conflict (organization_id, source, external_event_id) do nothing",
+        tuple(values.values()),
+    )

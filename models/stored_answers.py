@@ -1,0 +1,75 @@
+"""Answers kept for a while, so that the same request again gets the same answer and does nothing twice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+import peewee
+from psycopg2 import errorcodes
+
+from models.db import Json, db
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A kept answer. `status` is None while the first request is still being worked on."""
+
+    request_hash: bytes
+    status: int | None
+    body: bytes | None
+    headers: Mapping[str, str] | None
+
+
+class StillRunning(Exception):
+    """An earlier request with this key did not end while this one waited; the transaction is of no more use."""
+
+
+def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, window_s: int) -> bool:
+    """Reserve a key in this transaction; False when an earlier request within `window_s` has it.
+
+    A twin that is still running makes this wait for its end, five seconds at most; then its answer is there to read.
+    Raises StillRunning.
+    """
+    db.stage("set local lock_timeout = '5s'")
+    try:
+        rows = db.run(
+            "insert into stored_answer as s (organization_id, scope, key, request_hash) values (%s, %s, %s, %s)"
+            " on conflict (organization_id, scope, key) do update"
+            " set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()"
+            " where s.created_at < now() - make_interval(secs => %s) returning key",
+            (organization_id, scope, key, request_hash, window_s),
+        )
+    except peewee.OperationalError as error:
+        if getattr(error.__cause__, "pgcode", None) != errorcodes.LOCK_NOT_AVAILABLE:
+            raise
+        raise StillRunning from error
+    db.stage("set local lock_timeout = '10s'")
+    return bool(rows)
+
+
+def find(*, organization_id: UUID, scope: str, key: str) -> Stored | None:
+    """Return what is kept under a key."""
+    row = db.row(
+        "select request_hash, status, body, headers from stored_answer"
+        " where organization_id = %s and scope = %s and key = %s",
+        (organization_id, scope, key),
+    )
+    if row is None:
+        return None
+    return Stored(bytes(row[0]), row[1], bytes(row[2]) if row[2] is not None else None, row[3])
+
+
+def stage_keep(
+    *, organization_id: UUID, scope: str, key: str, status: int, body: bytes, headers: Mapping[str, str]
+) -> None:
+    """Stage the answer under a key that this transaction has claimed."""
+    db.stage(
+        "update stored_answer set status = %s, body = %s, headers = %s"
+        " where organization_id = %s and scope = %s and key = %s",
+        (status, body, Json(dict(headers)), organization_id, scope, key),
+    )
+
+
+def any_org_forget() -> None:
+    """Drop answers older than an hour, the longest window there is."""
+    db.stage("delete from stored_answer where created_at < now() - interval '60 minutes'")

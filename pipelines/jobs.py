@@ -1,0 +1,84 @@
+"""Every job there is, by its stable name, and the one way to ask for it.
+
+`enqueue` stages the row in the caller's transaction: the work is asked for if and only if the change that asks
+for it is committed. Nothing is said to the broker here; the relay finds the row.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from models import job_rows
+
+
+class TryAgain(Exception):
+    """The job cannot finish now, through nobody's fault; it does not count as an attempt."""
+
+    def __init__(self, *, at: datetime) -> None:
+        super().__init__(f"again at {at.isoformat()}")
+        self.at = at
+
+
+class GiveUp(Exception):
+    """No further attempt can help: straight to the dead letters, with the reason."""
+
+
+# Seconds before the next attempt; the last one repeats. Database work fails because of restarts and deadlocks,
+# so it comes back quickly first and then leaves a long outage the time it needs.
+_BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A kind of work: where it runs, how often it may be tried, how long a hand-out stays valid.
+
+    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server.
+    """
+
+    name: str
+    queue: str
+    max_attempts: int = 20
+    backoff_s: tuple[int, ...] = field(default=_BACKOFF_S)
+    lease_s: int | None = None
+
+    def delay_s(self, attempt: int) -> int:
+        """Return how long to wait after failed attempt number `attempt` (1-based)."""
+        return self.backoff_s[min(attempt, len(self.backoff_s)) - 1]
+
+
+SALE_SETTLE = Job("sale.settle", queue="sales")
+OVERRIDE_WRITE = Job("override.write", queue="sales")
+REFUND_CASCADE = Job("refund.cascade", queue="refunds")
+# Its own schedule decides when a delivery has had its five attempts; these are for crashes on top of that.
+WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
+FORGET = Job("upkeep.forget", queue="upkeep")
+
+ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, FORGET)
+BY_NAME = {job.name: job for job in ALL}
+#: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
+QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "imports", "mail", "upkeep")
+
+
+def enqueue(
+    job: Job,
+    *,
+    organization_id: UUID | None,
+    fair_key: str | None = None,
+    run_at: datetime | None = None,
+    **args: object,
+) -> None:
+    """Stage one row of work in the caller's transaction.
+
+    `args` are ids and short strings: what a job needs to know it reads when it runs. `fair_key` names whose turn
+    it is (default: the organization); under pressure every key gets its share. `run_at` None means now.
+    """
+    job_rows.stage(
+        queue=job.queue,
+        name=job.name,
+        organization_id=organization_id,
+        args={key: str(value) for key, value in args.items()},
+        fair_key=fair_key or str(organization_id or ""),
+        max_attempts=job.max_attempts,
+        lease_s=job.lease_s,
+        run_at=run_at,
+    )

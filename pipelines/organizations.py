@@ -1,0 +1,122 @@
+"""Organizations and their members, as the operator makes and changes them."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from domain import currencies, plans
+from domain.refused import Refused
+from models import ids, organizations
+
+TRIAL = timedelta(days=14)
+
+#: The fifteen native connections; while one is marked connected, signed sales and leads are refused.
+GATEWAYS = (
+    "stripe braintree mollie shopify bigcommerce wix woocommerce paddle chargebee recurly maxio gumroad "
+    "lemonsqueezy thrivecart paypal"
+).split()
+
+
+def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
+    """Create an organization with its first Owner; runs in a transaction that sees every tenant."""
+    organization_id = ids.new_id()
+    organizations.insert(
+        {
+            "id": organization_id,
+            "name": name,
+            "slug": f"{_slug(name)}-{organization_id.hex[-6:]}",
+            "plan_tier": plans.Tier(plan).value,
+            "subscription_status": plans.SubscriptionStatus(status).value,
+            "trial_ends_at": now + TRIAL if status == plans.SubscriptionStatus.Trialing else None,
+            "home_currency": _currency(currency),
+            "created_at": now,
+        }
+    )
+    organizations.insert_member(
+        {
+            "id": ids.new_id(),
+            "organization_id": organization_id,
+            "email": owner_email.strip().lower(),
+            "role": "Owner",
+            "created_at": now,
+        }
+    )
+    return organization_id
+
+
+def change(*, organization_id: UUID, assignments: Mapping[str, str], now: datetime) -> Mapping[str, object]:
+    """Change settings that only an operator may, given as text; returns the columns that were set.
+
+    Raises Refused for a setting or a value that does not exist, and then nothing is changed.
+    """
+    changes: dict[str, object] = {}
+    for name, value in assignments.items():
+        if name not in _SETTERS:
+            raise Refused(
+                400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}."
+            )
+        changes.update(_SETTERS[name](value, now))
+    if not organizations.update(organization_id, changes):
+        raise Refused(404, "not_found", f"There is no organization {organization_id}.")
+    return changes
+
+
+def _plan(value: str, now: datetime) -> dict[str, object]:
+    return {"plan_tier": _one_of(value, list(plans.Tier))}
+
+
+def _status(value: str, now: datetime) -> dict[str, object]:
+    status = _one_of(value, list(plans.SubscriptionStatus))
+    return {
+        "subscription_status": status,
+        "trial_ends_at": now + TRIAL if status == plans.SubscriptionStatus.Trialing else None,
+    }
+
+
+def _gateways(value: str, now: datetime) -> dict[str, object]:
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    return {"gateways": [_one_of(name, GATEWAYS) for name in names]}
+
+
+def _grace_days(value: str, now: datetime) -> dict[str, object]:
+    if not value.isascii() or not value.isdigit() or int(value) > 90:
+        raise Refused(400, "bad_value", f"{value!r} is no number of days from 0 to 90.")
+    return {"payout_grace_days": int(value)}
+
+
+def _trial_ends(value: str, now: datetime) -> dict[str, object]:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise Refused(400, "bad_value", f"{value!r} is no ISO 8601 moment.") from error
+    if moment.tzinfo is None:
+        raise Refused(400, "bad_value", f"{value!r} says no time zone; add Z.")
+    return {"trial_ends_at": moment}
+
+
+_SETTERS = {
+    "plan": _plan,
+    "status": _status,
+    "gateways": _gateways,
+    "payoutGraceDays": _grace_days,
+    "trialEndsAt": _trial_ends,
+    "currency": lambda value, now: {"home_currency": _currency(value)},
+}
+
+
+def _one_of(value: str, allowed: list[str]) -> str:
+    if value not in allowed:
+        raise Refused(400, "bad_value", f"{value!r} must be one of: {', '.join(allowed)}.")
+    return str(value)
+
+
+def _currency(value: str) -> str:
+    code = currencies.normalize(value)
+    if code is None:
+        raise Refused(400, "unsupported_currency", f"{value!r} is not a supported currency code.")
+    return code
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "org"

@@ -1,0 +1,294 @@
+"""A signed sale: accepted at once, settled into a priced conversion by a worker.
+
+Source: tracking spec, "Server-to-server sale body", "Server-to-server sale" and section 7 "Errors".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from domain import commission, emails, fx, recurring, statuses
+from domain.refused import Refused
+from models import conversions, ids, organizations, programs, sales
+from pipelines import earn, jobs
+
+SOURCE = "s2s"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a posted sale: a new conversion id, a known sale (no id), or a refusal that left a row."""
+
+    conversion_id: UUID | None = None
+    refusal: Refused | None = None
+
+
+def record(*, organization_id: UUID, sale: Mapping[str, Any], is_test: bool, now: datetime) -> Recorded:
+    """Accept a validated sale once and queue its settlement.
+
+    `sale` is `schemas.sale.SaleBody` loaded. Idempotent per organization and external event id, for ever; a known
+    sale is recognised before anything about its affiliate is asked, so a retry never turns into an error.
+    Budget: 3 round trips (look up; insert; job and commit).
+    Raises Refused: affiliate_not_found, no_active_program, not_a_sale_campaign.
+    """
+    referral = sales.look_up(
+        organization_id=organization_id, external_event_id=sale["external_event_id"], slug=sale["affiliate_slug"]
+    )
+    if referral.is_known_sale:
+        return Recorded()
+    _refuse_what_cannot_sell(referral)
+    if referral.affiliate_status != statuses.AffiliateStatus.Approved:
+        return _uncredited(organization_id, sale, referral, is_test, now)
+    conversion_id = ids.new_id()
+    is_new = sales.insert(_sale_row(organization_id, conversion_id, sale, referral, is_test, now))
+    if not is_new:
+        return Recorded()
+    jobs.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=conversion_id)
+    return Recorded(conversion_id=conversion_id)
+
+
+def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
+    """Price an accepted sale and write its conversion, ledger entry, event and override job.
+
+    Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
+    under the same lock. Terms are those in force now.
+    Budget: 2 round trips (facts; writes and commit), one more for a sale that names its customer, one more in a
+    campaign with performance tiers.
+    """
+    facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
+    if facts is None:
+        return
+    history = _history(organization_id, facts)
+    rate = _rate(organization_id, facts)
+    commission_cents = _commission_cents(facts, history, rate)
+    conversion = _conversion(organization_id, facts, rate, commission_cents, recurring.conversion_type(history.ordinal))
+    conversions.stage_insert(conversion)
+    earn.stage(conversion, now=now)
+    _stage_revenue(conversion)
+    sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
+    _enqueue_override(facts, conversion)
+
+
+def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
+    """Settle inline when this id was given out and its conversion does not exist yet."""
+    if sales.is_unsettled(organization_id=organization_id, sale_id=conversion_id):
+        settle(organization_id=organization_id, sale_id=conversion_id, now=now)
+
+
+def _refuse_what_cannot_sell(referral: sales.Referral) -> None:
+    if referral.affiliate_id is None:
+        raise Refused(
+            400,
+            "affiliate_not_found",
+            "affiliateSlug matches no tracking link of this organization.",
+            field="affiliateSlug",
+        )
+    if not referral.is_program_open:
+        raise Refused(400, "no_active_program", "The affiliate's campaign is inactive, archived or suspended.")
+    if not statuses.pays_on_sale(referral.commission_model or "") and not referral.has_sale_leg:
+        raise Refused(
+            400, "not_a_sale_campaign", "The affiliate's campaign pays for clicks or leads and has no sale commission."
+        )
+
+
+def _uncredited(
+    organization_id: UUID, sale: Mapping[str, Any], referral: sales.Referral, is_test: bool, now: datetime
+) -> Recorded:
+    sales.stage_uncredited(
+        {
+            "id": ids.new_id(),
+            "organization_id": organization_id,
+            "program_id": referral.program_id,
+            "affiliate_id": referral.affiliate_id,
+            "source": SOURCE,
+            "external_event_id": sale["external_event_id"],
+            "amount_cents": sale["amount_cents"],
+            "currency": sale["currency"],
+            "reason": "affiliate_not_active",
+            "affiliate_status_at_drop": referral.affiliate_status,
+            "is_test": is_test,
+            "occurred_at": now,
+        }
+    )
+    message = f"The affiliate is {referral.affiliate_status}, not Approved; the sale is listed as uncredited."
+    return Recorded(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
+
+
+def _sale_row(
+    organization_id: UUID,
+    conversion_id: UUID,
+    sale: Mapping[str, Any],
+    referral: sales.Referral,
+    is_test: bool,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "id": conversion_id,
+        "organization_id": organization_id,
+        "program_id": referral.program_id,
+        "affiliate_id": referral.affiliate_id,
+        "is_test": is_test,
+        "accepted_at": now,
+        "customer_key": customer_key(customer_id=sale["customer_id"], customer_email=sale["customer_email"]),
+        **{column: sale[column] for column in _AS_SENT},
+    }
+
+
+_AS_SENT = (
+    "external_event_id",
+    "amount_cents",
+    "currency",
+    "customer_id",
+    "customer_name",
+    "customer_email",
+    "customer_avatar_url",
+    "sub_id",
+)
+
+
+def customer_key(*, customer_id: str | None, customer_email: str | None) -> str | None:
+    """Return what names a buyer within one campaign: the billing id, else the normalized email, else nothing."""
+    if customer_id:
+        return f"id:{customer_id}"
+    if customer_email:
+        return f"email:{emails.normalize(customer_email)}"
+    return None
+
+
+def _history(organization_id: UUID, facts: sales.Facts) -> sales.CustomerHistory:
+    if facts.customer_key is None:
+        return sales.CustomerHistory(first_paid_at=facts.accepted_at, ordinal=1)
+    return sales.count_payment(
+        organization_id=organization_id,
+        program_id=facts.program_id,
+        customer_key=facts.customer_key,
+        paid_at=facts.accepted_at,
+    )
+
+
+def _rate(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
+    if facts.sale_leg_value is not None and not statuses.pays_on_sale(facts.commission_model):
+        # Partner-specific rates never apply to the sale leg of a click or lead campaign.
+        return commission.Rate(
+            type=commission.CommissionType(facts.sale_leg_type), value=facts.sale_leg_value, source="program_sale_leg"
+        )
+    tiers, revenue_cents = _tiers(organization_id, facts)
+    return commission.choose_rate(
+        commission.RateFacts(
+            custom_type=_type(facts.custom_type),
+            custom_value=facts.custom_value,
+            group_type=_type(facts.group_type),
+            group_value=facts.group_value,
+            tiers=tiers,
+            tier_revenue_cents=revenue_cents,
+            default_type=commission.CommissionType(facts.default_type),
+            default_value=facts.default_value,
+        )
+    )
+
+
+def _type(value: str | None) -> commission.CommissionType | None:
+    return commission.CommissionType(value) if value is not None else None
+
+
+def _tiers(organization_id: UUID, facts: sales.Facts) -> tuple[tuple[commission.Tier, ...], int]:
+    if not facts.has_tiers:
+        return (), 0
+    home_currency = organizations.home_currency(organization_id)
+    programs.stage_affiliate_turn(organization_id=organization_id, affiliate_id=facts.affiliate_id)
+    days = conversions.revenue_by_day(
+        organization_id=organization_id, affiliate_id=facts.affiliate_id, home_currency=home_currency
+    )
+    tiers = programs.tiers(organization_id=organization_id, program_id=facts.program_id)
+    return (
+        tuple(
+            commission.Tier(min_revenue_cents=tier.min_revenue_cents, type=_known(tier.type), value=tier.value)
+            for tier in tiers
+        ),
+        sum(_in_home_currency(day, home_currency) for day in days),
+    )
+
+
+def _known(value: str) -> commission.CommissionType:
+    return commission.CommissionType(value)
+
+
+def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> int:
+    rates: dict[str, Decimal] = {}
+    if day.per_usd is not None:
+        rates[day.currency] = day.per_usd
+    if day.home_per_usd is not None:
+        rates[home_currency] = day.home_per_usd
+    converted = fx.to_currency(
+        amount_cents=day.net_cents, from_currency=day.currency, to_currency=home_currency, per_usd=rates
+    )
+    return converted or 0  # revenue without a rate cannot count towards a tier
+
+
+def _commission_cents(facts: sales.Facts, history: sales.CustomerHistory, rate: commission.Rate) -> int:
+    window = recurring.WindowFacts(
+        first_paid_at=history.first_paid_at,
+        ordinal=history.ordinal,
+        recurring_months=facts.recurring_months,
+        recurring_delay_invoices=facts.recurring_delay_invoices,
+    )
+    if not recurring.earns(window, paid_at=facts.accepted_at):
+        return 0
+    return commission.price(rate=rate, amount_cents=facts.amount_cents, currency=facts.currency)
+
+
+def _conversion(
+    organization_id: UUID, facts: sales.Facts, rate: commission.Rate, commission_cents: int, conversion_type: str
+) -> conversions.Conversion:
+    return conversions.Conversion(
+        id=facts.sale_id,
+        organization_id=organization_id,
+        program_id=facts.program_id,
+        affiliate_id=facts.affiliate_id,
+        source=SOURCE,
+        external_event_id=facts.external_event_id,
+        amount_cents=facts.amount_cents,
+        currency=facts.currency,
+        commission_cents=commission_cents,
+        status=statuses.ConversionStatus.Pending.value,
+        type=conversion_type,
+        rate_source=rate.source,
+        rate_type=rate.type.value,
+        rate_value=rate.value,
+        is_test=facts.is_test,
+        occurred_at=facts.accepted_at,
+        hold_until=facts.accepted_at + timedelta(days=facts.grace_days),
+        created_at=facts.accepted_at,
+        sub_id=facts.sub_id,
+        processor_customer_id=facts.customer_id,
+        customer_name=facts.customer_name,
+        customer_email=facts.customer_email,
+        customer_avatar_url=facts.customer_avatar_url,
+    )
+
+
+def _stage_revenue(conversion: conversions.Conversion) -> None:
+    if conversion.is_test:
+        return
+    conversions.stage_revenue(
+        organization_id=conversion.organization_id,
+        affiliate_id=conversion.affiliate_id,
+        at=conversion.occurred_at,
+        currency=conversion.currency,
+        amount_cents=conversion.amount_cents,
+    )
+
+
+def _enqueue_override(facts: sales.Facts, conversion: conversions.Conversion) -> None:
+    if facts.recruiter_id is None or not facts.override_percent or conversion.commission_cents == 0:
+        return
+    jobs.enqueue(
+        jobs.OVERRIDE_WRITE,
+        organization_id=conversion.organization_id,
+        conversion_id=conversion.id,
+        recruiter_id=facts.recruiter_id,
+        percent=facts.override_percent,
+    )

@@ -1,0 +1,1 @@
+"""Wire shapes in marshmallow. camelCase lives here and nowhere else."""

@@ -1,0 +1,165 @@
+"""Settings: one frozen object, read once from the environment, loud about what is wrong.
+
+Units stand last in every name. README lists each variable; a test holds the two together.
+"""
+
+import contextlib
+import functools
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain import delivery
+
+
+class BadSetting(Exception):
+    """An environment variable that cannot be used as it is; the message names it and says what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that an operator or a test can turn."""
+
+    database_url: str | None
+    database_owner_url: str | None
+    redis_url: str | None
+    secret_key: str | None
+    data_dir: Path
+    port: int
+    public_base_url: str
+    trusted_proxies: int
+    log_format: str
+    log_level: str
+    metrics_token: str | None
+    metrics_port: int | None
+    key_cache_s: int
+    rate_limit_standard_per_min: int
+    rate_limit_s2s_per_min: int
+    rate_limit_strict_write_per_min: int
+    rate_limit_apply_per_min: int
+    job_lease_s: int
+    job_slots: Mapping[str, int]
+    webhook_attempts_at_s: tuple[int, ...]
+    webhook_timeout_s: int
+    webhook_allow_private: bool
+    webhook_ca_bundle: str | None
+
+    def slots_per_thread(self, queue: str) -> int:
+        """Return how many jobs of `queue` may be out per live worker thread."""
+        return self.job_slots.get(queue, self.job_slots["default"])
+
+
+class _Environment:
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = values
+
+    def text(self, name: str, default: str | None = None) -> str | None:
+        value = self.values.get(name, "").strip()
+        return value or default
+
+    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        value = self.values.get(name, "").strip() or default
+        if value not in allowed:
+            raise BadSetting(f"{name} is {value!r}; it must be one of: {', '.join(allowed)}")
+        return value
+
+    def whole(self, name: str, default: int, *, least: int = 0, most: int = 2**31) -> int:
+        raw = self.values.get(name, "").strip()
+        if not raw:
+            return default
+        if not raw.isascii() or not raw.isdigit() or not least <= int(raw) <= most:
+            raise BadSetting(f"{name} is {raw!r}; it must be a whole number from {least} to {most}")
+        return int(raw)
+
+    def switch(self, name: str) -> bool:
+        return self.choice(name, "off", ("on", "off")) == "on"
+
+    def seconds_list(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+        raw = self.values.get(name, "").strip()
+        if not raw:
+            return default
+        parts = [part.strip() for part in raw.split(",")]
+        if not all(part.isascii() and part.isdigit() for part in parts):
+            raise BadSetting(f"{name} is {raw!r}; it must be seconds after the event, such as 0,60,120,240,480")
+        times = tuple(int(part) for part in parts)
+        if list(times) != sorted(times):
+            raise BadSetting(f"{name} is {raw!r}; the times must not go back")
+        return times
+
+
+# How many jobs of a queue are handed out per worker thread. Database jobs take milliseconds, so a deep
+# hand keeps threads busy between two looks of the relay. A call to somebody else's server may take ten
+# seconds, so a deep hand would outlive its lease behind slow neighbours.
+_SLOTS_PER_THREAD = {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4}
+
+
+def read(environ: Mapping[str, str]) -> Settings:
+    """Return the settings that `environ` asks for, or raise BadSetting."""
+    env = _Environment(environ)
+    port = env.whole("PORT", 8000, least=1, most=65535)
+    database_url = env.text("DATABASE_URL")
+    secret_key = env.text("SECRET_KEY")
+    if database_url and not secret_key:
+        raise BadSetting(
+            "SECRET_KEY is not set. It seals the signing secrets in the database: make one with "
+            "`python -c 'import secrets; print(secrets.token_hex(32))'`, keep it, and give every process the same."
+        )
+    if secret_key and len(secret_key) < 32:
+        raise BadSetting("SECRET_KEY is shorter than 32 characters; make a longer one")
+    metrics_port = env.whole("METRICS_PORT", 0, most=65535)
+    return Settings(
+        database_url=database_url,
+        database_owner_url=env.text("DATABASE_OWNER_URL"),
+        redis_url=env.text("REDIS_URL"),
+        secret_key=secret_key,
+        data_dir=Path(env.text("DATA_DIR", ".data") or ".data").resolve(),
+        port=port,
+        public_base_url=(env.text("PUBLIC_BASE_URL") or f"http://127.0.0.1:{port}").rstrip("/"),
+        trusted_proxies=env.whole("TRUSTED_PROXIES", 0, most=10),
+        log_format=env.choice("LOG_FORMAT", "json", ("json", "console")),
+        log_level=env.choice("LOG_LEVEL", "info", ("debug", "info", "warning", "error")),
+        metrics_token=env.text("METRICS_TOKEN"),
+        metrics_port=metrics_port or None,
+        key_cache_s=env.whole("KEY_CACHE_S", 5, most=60),
+        rate_limit_standard_per_min=env.whole("RATE_LIMIT_STANDARD_PER_MIN", 600, least=1),
+        rate_limit_s2s_per_min=env.whole("RATE_LIMIT_S2S_PER_MIN", 1500, least=1),
+        rate_limit_strict_write_per_min=env.whole("RATE_LIMIT_STRICT_WRITE_PER_MIN", 10, least=1),
+        rate_limit_apply_per_min=env.whole("RATE_LIMIT_APPLY_PER_MIN", 5, least=1),
+        job_lease_s=env.whole("JOB_LEASE_S", 30, least=1, most=3600),
+        job_slots={
+            queue: env.whole(f"JOB_SLOTS_{queue.upper()}", slots, least=1, most=1000)
+            for queue, slots in _SLOTS_PER_THREAD.items()
+        },
+        webhook_attempts_at_s=env.seconds_list("WEBHOOK_ATTEMPTS_AT_S", delivery.ATTEMPTS_AT_S),
+        webhook_timeout_s=env.whole("WEBHOOK_TIMEOUT_S", delivery.TIMEOUT_S, least=1, most=60),
+        webhook_allow_private=env.switch("WEBHOOK_ALLOW_PRIVATE"),
+        webhook_ca_bundle=env.text("WEBHOOK_CA_BUNDLE"),
+    )
+
+
+@functools.cache
+def current() -> Settings:
+    """Return the settings of this process."""
+    return read(os.environ)
+
+
+def secret_key(chosen: Settings) -> str:
+    """Return the key that seals secrets at rest.
+
+    Without SECRET_KEY (the embedded default) a key is made once and kept in the data folder, readable by
+    its owner alone; whoever copies the database elsewhere has to take that file along.
+    """
+    if chosen.secret_key:
+        return chosen.secret_key
+    path = chosen.data_dir / "secret_key"
+    if not path.exists():
+        chosen.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = chosen.data_dir / f"secret_key.{os.getpid()}"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)  # whole or not at all: two first starts agree on one key
+        draft.unlink()
+    return path.read_text().strip()

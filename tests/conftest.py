@@ -1,0 +1,134 @@
+"""Fixtures: real servers, an application, brands to test with, and `drain` to run the queued work.
+
+Every test makes organizations of its own, so nothing is cleaned up between tests but the queues: another test's
+rows are another tenant's rows.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adapters import embedded
+from tests import receiver as receivers
+
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+_HOME = Path(tempfile.gettempdir()) / f"finderfee-tests-{_RUN[:12]}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point this process at servers of its own before anything reads the settings."""
+    if hasattr(config, "workerinput") or not _is_distributed(config):
+        _point_at_servers()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers when the last process that used them is done."""
+    if not hasattr(config, "workerinput"):
+        embedded.stop(_HOME)
+        import shutil
+
+        shutil.rmtree(_HOME, ignore_errors=True)
+
+
+def _is_distributed(config: pytest.Config) -> bool:
+    return bool(getattr(config.option, "numprocesses", None))
+
+
+def _point_at_servers() -> None:
+    import psycopg2
+
+    for name in ("DATABASE_OWNER_URL", "TRUSTED_PROXIES", "METRICS_TOKEN", "PROMETHEUS_MULTIPROC_DIR"):
+        os.environ.pop(name, None)
+    started = embedded.start(_HOME, durable=False)
+    name = f"test_{_WORKER}"
+    owner = psycopg2.connect(started.database_url)
+    owner.autocommit = True
+    with owner.cursor() as cursor:
+        cursor.execute(f"drop database if exists {name} with (force)")
+        cursor.execute(f"create database {name}")
+    owner.close()
+    number = int(_WORKER.removeprefix("gw")) % 16
+    os.environ.update(
+        DATABASE_URL=started.database_url.replace("/finderfee?", f"/{name}?"),
+        REDIS_URL=started.redis_url.replace("db=0", f"db={number}"),
+        SECRET_KEY="a key for the tests that is long enough",
+        DATA_DIR=str(_HOME / f"data-{_WORKER}"),
+        KEY_CACHE_S="0",
+        LOG_LEVEL="error",
+        RATE_LIMIT_STANDARD_PER_MIN="1000000",
+        RATE_LIMIT_S2S_PER_MIN="1000000",
+        RATE_LIMIT_STRICT_WRITE_PER_MIN="1000000",
+        RATE_LIMIT_APPLY_PER_MIN="1000000",
+        WEBHOOK_ALLOW_PRIVATE="on",
+        WEBHOOK_TIMEOUT_S="2",
+        WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
+    )
+    from models import migrate
+
+    migrate.up(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture(scope="session")
+def app() -> object:
+    """Return the application, with every actor declared on a broker of this process."""
+    import importlib
+
+    from app import create_app
+
+    importlib.import_module("workers.fleet")
+    return create_app()
+
+
+@pytest.fixture(autouse=True)
+def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Start every test that uses the application with empty queues and no memory of rates and keys."""
+    if "app" not in request.fixturenames:
+        yield
+        return
+    from adapters import broker
+    from api import callers
+    from models import db
+
+    broker.client(os.environ["REDIS_URL"]).flushdb()
+    callers.forget_cached()
+    with db.any_org_work():
+        for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
+            db.db.stage(f"delete from {table}")
+    yield
+    db.db.drop_connection()
+
+
+@pytest.fixture
+def brand(app: object) -> object:
+    """Return a new organization on the Growth plan with a live read_write key."""
+    from tests.brands import Brand
+
+    return Brand.create(app)
+
+
+@pytest.fixture
+def rival(app: object) -> object:
+    """Return another organization that has nothing to do with `brand`."""
+    from tests.brands import Brand
+
+    return Brand.create(app, name="Rival")
+
+
+@pytest.fixture
+def drain(app: object) -> Callable[[], int]:
+    """Return a function that runs due jobs through the real actors until none is due; it returns how many ran."""
+    from tests.draining import drain as run
+
+    return run
+
+
+@pytest.fixture
+def receiver() -> Iterator["receivers.Receiver"]:
+    """Return a scriptable HTTPS server that keeps what it is sent."""
+    started = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)
+    yield started
+    started.stop()

@@ -1,0 +1,129 @@
+"""Runs one job row: lock it, do the work, delete it, all in one transaction; or record why not.
+
+A message is only a pointer (job id, attempt). A pointer whose row is gone, or has moved on to another attempt, is
+dropped: the work is done, or is somebody else's by now. So a message may come late, twice or never.
+"""
+
+import time
+import traceback
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+import dramatiq
+import structlog
+
+from adapters import logs
+from models import db, job_rows
+from pipelines.jobs import GiveUp, Job, TryAgain
+from workers import metrics
+
+_log = structlog.get_logger(__name__)
+
+Work = Callable[[job_rows.Claimed], None]
+Prepared = TypeVar("Prepared")
+Answer = TypeVar("Answer")
+
+# A traceback says more at its end; this much is kept of it.
+_ERROR_CHARACTERS = 8_000
+
+
+def database_job(job: Job) -> Callable[[Work], Work]:
+    """Register `work` as what runs `job`, wholly inside one transaction of the job's organization."""
+
+    def register(work: Work) -> Work:
+        def run(job_id: int, attempt: int, **_: object) -> None:
+            with db.any_org_work():
+                claimed = job_rows.lock(job_id=job_id, attempt=attempt)
+                if claimed is None:
+                    return
+                work(claimed)
+                job_rows.stage_done(job_id=job_id, attempt=attempt)
+
+        _register(job, run)
+        return work
+
+    return register
+
+
+def calling_job(
+    job: Job,
+    *,
+    prepare: Callable[[job_rows.Claimed], Prepared | None],
+    call: Callable[[Prepared], Answer],
+    record: Callable[[Prepared, Answer], datetime | None],
+) -> None:
+    """Register a job that calls somebody else's server, never inside a transaction.
+
+    `prepare` (in a transaction) writes down the intent and returns what to send, or None when nothing is left to do.
+    `call` talks to the outside. `record` (in a transaction) writes down the answer and returns when to try again,
+    or None when the job is done. A process that dies in between leaves the row to be handed out again.
+    """
+
+    def run(job_id: int, attempt: int, **_: object) -> None:
+        with db.any_org_work():
+            claimed = job_rows.lock(job_id=job_id, attempt=attempt)
+            if claimed is None:
+                return
+            prepared = prepare(claimed)
+            if prepared is None:
+                job_rows.stage_done(job_id=job_id, attempt=attempt)
+        if prepared is None:
+            return
+        answer = call(prepared)
+        with db.unit_of_work(claimed.tenant):
+            again_at = record(prepared, answer)
+            if again_at is None:
+                job_rows.stage_done(job_id=job_id, attempt=attempt)
+            else:
+                job_rows.stage_again(job_id=job_id, attempt=attempt, at=again_at)
+
+    _register(job, run)
+
+
+def _register(job: Job, run: Callable[..., None]) -> None:
+    def guarded(job_id: int, attempt: int, **more: object) -> None:
+        started = time.monotonic()
+        with structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt):
+            outcome = _outcome(job, run, job_id, attempt, more)
+        metrics.count_job(job.name, outcome, time.monotonic() - started)
+
+    dramatiq.actor(guarded, actor_name=job.name, queue_name=job.queue)
+
+
+def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:
+    try:
+        run(job_id, attempt, **more)
+    except TryAgain as again:
+        with db.any_org_work():
+            job_rows.stage_again(job_id=job_id, attempt=attempt, at=again.at)
+        return "again"
+    except GiveUp as reason:
+        _fail(job_id, attempt, str(reason), retry_in_s=None)
+        return "given_up"
+    except db.UNAVAILABLE as error:
+        # Nothing can be recorded now; the lease runs out and the row is handed out again.
+        _log.warning("job.database_unavailable", error=str(error).strip())
+        return "database_unavailable"
+    except Exception as error:
+        _record_failure(job, job_id, attempt, error)
+        return "failed"
+    return "done"
+
+
+def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
+    text = "".join(traceback.format_exception(error))[-_ERROR_CHARACTERS:].replace("\x00", "")
+    is_last = attempt >= job.max_attempts
+    _fail(job_id, attempt, text, retry_in_s=None if is_last else job.delay_s(attempt))
+
+
+def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
+    with db.any_org_work():
+        is_current = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=error, retry_in_s=retry_in_s)
+    if is_current:
+        _log.error("job.failed", retry_in_s=retry_in_s, is_dead=retry_in_s is None, error=_summary(error))
+
+
+def _summary(error: str) -> str:
+    lines = logs.without_values(error).strip().splitlines()
+    return lines[-1] if lines else ""

@@ -1,0 +1,39 @@
+"""Dramatiq's broker as this service uses it: a carrier of pointers, without retries, delays or results of its own.
+
+Retrying, delaying and burying are the job table's; Dramatiq brings processes, threads, time limits and shutdown.
+Its own dead-letter set stays empty: anything in it is an alarm.
+"""
+
+import dramatiq
+from dramatiq.brokers.redis import RedisBroker
+from dramatiq.middleware import Middleware, Retries, ShutdownNotifications, TimeLimit
+
+from adapters import broker
+from workers import process
+
+# Three times the longest sum of inner time-outs (a webhook's ten seconds, a statement's fifteen).
+_TIME_LIMIT_MS = 120_000
+# A worker that says nothing for this long has died; its messages go back. Costs two range reads per fetch.
+_HEARTBEAT_TIMEOUT_MS = 30_000
+_ALWAYS_MAINTAIN = 1_000_000
+
+
+def connect(redis_url: str) -> RedisBroker:
+    """Make the broker for `redis_url` this process's, with every actor still to be declared on it."""
+    middleware: list[Middleware] = [
+        TimeLimit(time_limit=_TIME_LIMIT_MS),
+        ShutdownNotifications(),
+        Retries(max_retries=0),
+        process.Connections(),
+        process.Announcement(),
+        process.ThreadWatchdog(),
+    ]
+    connected = RedisBroker(
+        client=broker.client(redis_url),
+        namespace="finderfee",
+        maintenance_chance=_ALWAYS_MAINTAIN,
+        heartbeat_timeout=_HEARTBEAT_TIMEOUT_MS,
+        middleware=middleware,
+    )
+    dramatiq.set_broker(connected)
+    return connected

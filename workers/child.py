@@ -1,0 +1,114 @@
+"""One program of a Procfile: its process, its process group and when it may start again."""
+
+import ctypes
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import IO
+
+# The first restart is soon, for a crash that was an accident; the last pause is what a broken program costs.
+_PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0)
+# A program that lived this long was healthy: its next death starts at the first pause again.
+_HEALTHY_AFTER_S = 10.0
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_PR_SET_PDEATHSIG = 1  # From linux/prctl.h.
+# Loaded before any fork: between fork and exec a child should do as little as it can.
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(slots=True)
+class Program:
+    """A command and its present process, if any; times are of the monotonic clock, in seconds."""
+
+    name: str
+    arguments: list[str]
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    start_due_at: float = 0.0
+    deaths: int = 0
+
+    def start(self, env: Mapping[str, str]) -> IO[bytes]:
+        """Start the process in a group of its own and return the pipe it writes to.
+
+        Raises OSError or subprocess.SubprocessError when it cannot be started.
+        """
+        self.started_at = time.monotonic()
+        self.process = subprocess.Popen(
+            self.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            env=env,
+            start_new_session=True,
+            preexec_fn=partial(_end_with_parent, os.getpid()),
+        )
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def plan_restart(self) -> float:
+        """Set when it starts again and return the pause in seconds: 0.5, 1, 2, 4, 8, then 10."""
+        now = time.monotonic()
+        if now - self.started_at >= _HEALTHY_AFTER_S:
+            self.deaths = 0
+        pause_s = _PAUSES_S[min(self.deaths, len(_PAUSES_S) - 1)]
+        self.deaths, self.start_due_at = self.deaths + 1, now + pause_s
+        return pause_s
+
+    def obituary(self) -> str:
+        """Return how the process ended since the last call, '' if it did not.
+
+        What it left behind in its group is killed: workers whose master died would hold its port and its jobs.
+        """
+        if self.process is None or self.process.poll() is None:
+            return ""
+        code = self.process.returncode
+        self.kill()
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to the first process of the group only.
+
+        gunicorn and dramatiq pass it on, and a dramatiq worker that is asked twice drops the job in its hands.
+        """
+        if self.process is not None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill the whole group, whatever it does, and forget the process."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+def words(name: str, command: str, env: Mapping[str, str]) -> list[str]:
+    """Return a command's words with `$NAME` and `${NAME}` replaced, after splitting: a value stays one word.
+
+    Raises ValueError for a name that the environment lacks.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        variable = found[1] or found[2]
+        if variable not in env:
+            raise ValueError(f"the command of {name!r} uses ${variable}, which is not set")
+        return env[variable]
+
+    return [_VARIABLE.sub(value, word) for word in shlex.split(command)]
+
+
+def _end_with_parent(parent: int) -> None:
+    """Between fork and exec: have the kernel send SIGTERM when the supervisor dies, even by kill -9 (Linux only)."""
+    if sys.platform == "linux":
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)  # It died before the request was made.

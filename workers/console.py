@@ -1,0 +1,46 @@
+"""Shows the lines of many programs in one place, each behind the name of its program."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TextIO
+
+# A line without an end is shown in pieces of this size.
+_LINE_LIMIT_BYTES = 65_536
+# Terminal colours that can be read on light and on dark; bold is for lines of no program.
+_COLOURS, _BOLD = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94), 1
+
+
+@dataclass(slots=True)
+class Lines:
+    """Cuts what was read from a pipe into lines and keeps the unfinished one."""
+
+    unfinished: bytes = b""
+
+    def cut(self, read: bytes) -> list[str]:
+        """Return the lines that are complete with the bytes just read; b'' is the end and completes the last one."""
+        *lines, self.unfinished = (self.unfinished + read).split(b"\n")
+        if self.unfinished and (not read or len(self.unfinished) >= _LINE_LIMIT_BYTES):
+            lines.append(self.unfinished)
+            self.unfinished = b""
+        return [line.decode(errors="replace").rstrip("\r") for line in lines]
+
+
+class Console:
+    """Writes `name | line`, the names padded to one width and, on a terminal, coloured."""
+
+    def __init__(self, out: TextIO, *, programs: Sequence[str], host: str) -> None:
+        """Take the programs' names and the name that the host's own lines carry."""
+        self._out = out
+        self._width = max(len(name) for name in [host, *programs])
+        self._colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(programs)}
+
+    def say(self, name: str, line: str) -> None:
+        """Write one line at once."""
+        label = f"{name:<{self._width}} |"
+        if self._out.isatty():
+            label = f"\033[{self._colours.get(name, _BOLD)}m{label}\033[0m"
+        # A reader that went away, as in `| head`, is no reason to stop the programs.
+        with suppress(BrokenPipeError):
+            self._out.write(f"{label} {line}\n")
+            self._out.flush()

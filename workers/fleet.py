@@ -1,0 +1,17 @@
+"""What `dramatiq workers.fleet -Q <queue>` loads: the broker and every actor, one module per queue."""
+
+import importlib
+
+import settings
+from adapters import logs, servers
+from models import db
+from workers import broker
+
+logs.configure(settings.current())
+db.connect_to(servers.urls().database_url)
+connected = broker.connect(servers.urls().redis_url)
+
+#: The modules that declare actors; they can only be loaded once the broker is ours.
+ACTOR_MODULES = ("workers.sales", "workers.refunds", "workers.webhooks", "workers.upkeep")
+for module in ACTOR_MODULES:
+    importlib.import_module(module)

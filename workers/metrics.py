@@ -1,0 +1,23 @@
+"""Counters of the worker processes and the relay. On one machine all processes share a folder; /metrics adds them up."""
+
+from prometheus_client import Counter, Histogram
+
+_jobs = Counter("finderfee_job_attempts_total", "Attempts of jobs by outcome.", ["job", "outcome"])
+_job_seconds = Histogram(
+    "finderfee_job_seconds",
+    "Duration of an attempt of a job.",
+    ["job"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+_handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the broker.", ["queue"])
+
+
+def count_job(job: str, outcome: str, seconds: float) -> None:
+    """Count one attempt."""
+    _jobs.labels(job, outcome).inc()
+    _job_seconds.labels(job).observe(seconds)
+
+
+def count_handed_out(queue: str, jobs: int) -> None:
+    """Count what the relay handed out."""
+    _handed_out.labels(queue).inc(jobs)

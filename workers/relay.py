@@ -1,0 +1,101 @@
+"""Hands due jobs to the broker, never more than the live workers can take.
+
+Any number of relays may run: rows are claimed with their locks skipped. A crash between the claim and the push costs
+one lease; a push that fails gives the claim back at once.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+
+import dramatiq
+import redis
+import structlog
+from dramatiq.errors import BrokerConnectionError
+
+import settings
+from adapters import broker
+from models import db, job_rows
+from pipelines import jobs
+from workers import metrics
+
+_log = structlog.get_logger(__name__)
+
+# Without a wake-up the relay looks this often; it bounds what losing the broker's wake list can cost.
+_IDLE_S = 0.25
+# After handing something out it looks again this soon, so that workers do not run dry.
+_BUSY_S = 0.01
+# While the database or the broker is away.
+_AWAY_S = 1.0
+
+# How many jobs of one fair key (an endpoint, an organization) may be out at once. An endpoint that hangs holds that
+# many worker threads for ten seconds each; database jobs are over in milliseconds and need no such bound.
+_SHARE = {"webhooks": 4}
+_NO_BOUND = 1_000_000
+
+
+class Relay:
+    """The loop of one relay process."""
+
+    def __init__(self, *, redis_url: str, chosen: settings.Settings) -> None:
+        self._client = broker.client(redis_url)
+        self._broker = dramatiq.get_broker()
+        self._settings = chosen
+
+    def run(self, should_stop: Callable[[], bool]) -> None:
+        """Hand out until told to stop."""
+        while not should_stop():
+            try:
+                handed_out = sum(self.hand_out(queue) for queue in jobs.QUEUES)
+            except db.UNAVAILABLE as error:
+                _log.warning("relay.database_unavailable", error=str(error).strip())
+                time.sleep(_AWAY_S)
+                continue
+            except (redis.RedisError, BrokerConnectionError) as error:
+                _log.warning("relay.broker_unavailable", error=str(error).strip())
+                time.sleep(_AWAY_S)
+                continue
+            if handed_out:
+                time.sleep(_BUSY_S)
+            else:
+                self._wait()
+
+    def hand_out(self, queue: str) -> int:
+        """Claim what `queue` has room for and push it; returns how many were pushed."""
+        with db.any_org_work():
+            pointers = job_rows.any_org_hand_out(
+                queue=queue,
+                per_thread=self._settings.slots_per_thread(queue),
+                share=_SHARE.get(queue, _NO_BOUND),
+                lease_s=self._settings.job_lease_s,
+            )
+        if pointers:
+            self._push(pointers)
+            metrics.count_handed_out(queue, len(pointers))
+        return len(pointers)
+
+    def _push(self, pointers: Sequence[job_rows.Pointer]) -> None:
+        for pushed, pointer in enumerate(pointers):
+            try:
+                self._broker.enqueue(_message(pointer))
+            except (redis.RedisError, BrokerConnectionError):
+                # This one may have arrived all the same; its attempt number then no longer matches and it is dropped.
+                with db.any_org_work():
+                    job_rows.any_org_take_back(pointers[pushed:])
+                raise
+
+    def _wait(self) -> None:
+        try:
+            self._client.blpop([broker.WAKE], timeout=_IDLE_S)
+            self._client.delete(broker.WAKE)
+        except redis.RedisError:
+            time.sleep(_IDLE_S)
+
+
+def _message(pointer: job_rows.Pointer) -> dramatiq.Message:
+    return dramatiq.Message(
+        queue_name=pointer.queue,
+        actor_name=pointer.name,
+        args=(),
+        kwargs={"job_id": pointer.job_id, "attempt": pointer.attempt},
+        options={},
+    )

@@ -1,0 +1,63 @@
+"""Fires what is due by the clock: the whole schedule is in this file.
+
+A tick is a row, inserted in one transaction with the job it asks for. Any number of schedulers may run, none leads,
+and no tick fires twice. Times are the database's clock, cron lines are UTC.
+"""
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from cronsim import CronSim
+
+from models import db, job_rows
+from pipelines import jobs
+
+_log = structlog.get_logger(__name__)
+
+_LOOK_EVERY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the schedule. After a pause `catches_up` fires every missed tick, otherwise only the latest."""
+
+    cron: str
+    job: jobs.Job
+    catches_up: bool = False
+
+    def due(self, *, last: datetime | None, now: datetime) -> list[datetime]:
+        """Return the ticks after `last` up to `now`, oldest first; before the first ever, only the latest."""
+        if last is not None and self.catches_up:
+            return list(itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last)))
+        latest = next(CronSim(self.cron, now, reverse=True))
+        return [latest] if last is None or latest > last else []
+
+
+SCHEDULE = (Entry("*/10 * * * *", jobs.FORGET),)
+
+
+def run(should_stop: Callable[[], bool]) -> None:
+    """Look once a second until told to stop."""
+    while not should_stop():
+        try:
+            for entry in SCHEDULE:
+                fire(entry)
+        except db.UNAVAILABLE as error:
+            _log.warning("scheduler.database_unavailable", error=str(error).strip())
+        time.sleep(_LOOK_EVERY_S)
+
+
+def fire(entry: Entry) -> int:
+    """Stage the jobs of every tick that is due and nobody has fired; returns how many."""
+    with db.any_org_work():
+        last, now = job_rows.last_tick_and_now(entry.job.name)
+        fired = 0
+        for moment in entry.due(last=last, now=now):
+            if job_rows.fire_tick(name=entry.job.name, scheduled_for=moment):
+                jobs.enqueue(entry.job, organization_id=None)
+                fired += 1
+    return fired
