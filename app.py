@@ -77,7 +77,5 @@ def _end(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule else "(none)"
     response.headers["X-Request-Id"] = g.request_id
     metrics.observe_request(route, response.status_code, seconds)
-    _log.info(
-        "request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1)
-    )
+    _log.info("request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1))
     return response

@@ -13,7 +13,6 @@ import structlog
 
 import settings
 
-
 # DETAIL carries the row, LINE the statement with its values filled in, with a caret below it.
 _QUOTES_A_ROW = re.compile(r"\s*(DETAIL|CONTEXT|QUERY|LINE \d+):|\s*\^\s*$|.*(DETAIL|LINE \d+): ")
 
@@ -35,7 +34,8 @@ def configure(chosen: settings.Settings) -> None:
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s %(message)s", force=True)
+    line = "%(levelname)s %(name)s %(message)s"
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=line, force=True)
 
 
 def _dumps(event: object, **_: object) -> str:
@@ -47,9 +47,7 @@ def without_values(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not _QUOTES_A_ROW.match(line))
 
 
-def _without_row_values(
-    logger: object, method: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
+def _without_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
     for name in ("exception", "error"):
         if isinstance(event.get(name), str):
             event[name] = without_values(event[name])

@@ -137,6 +137,10 @@ class Client:
             raise Unreachable(_reason(error, self._policy.timeout_s)) from error
         return Answer(status, Headers(values), _excerpt(content), int((monotonic() - started) * 1000))
 
+    def close(self) -> None:
+        """Close the idle connections. A later post opens new ones."""
+        self._own_idle().close()
+
     def _send(self, target: addresses.Target, request: bytes, deadline: float) -> _Reply:
         kept = self._kept(target, deadline)
         if kept is not None:
@@ -188,8 +192,11 @@ class Client:
         return wire
 
     def _own_idle(self) -> "_Idle":
-        if self._idle.pid != os.getpid():  # forked: the connections and perhaps a held lock belong to the parent
-            self._idle = _Idle()
+        idle = self._idle
+        if idle.pid == os.getpid():
+            return idle
+        self._idle = _Idle()
+        idle.abandon()
         return self._idle
 
 
@@ -262,6 +269,19 @@ class _Idle:
                 self._forget(each)
         for each in surplus:
             each.close()
+
+    def close(self) -> None:
+        with self._lock:
+            wires = list(self._by_age)
+            self._by_age.clear()
+            self._by_key.clear()
+        for wire in wires:
+            wire.close()
+
+    def abandon(self) -> None:
+        """Close what a fork inherited: the parent keeps its own, and the lock may be held by a thread not here."""
+        for wire in list(self._by_age):
+            wire.close()
 
     def _surplus(self, newest: _Wire) -> set[_Wire]:
         excess = islice(self._by_age, max(0, len(self._by_age) - _IDLE_IN_ALL))

@@ -23,9 +23,7 @@ def urls() -> Urls:
     if chosen.database_url and chosen.redis_url:
         database_url, redis_url = chosen.database_url, chosen.redis_url
     else:
-        started = embedded.start(
-            chosen.data_dir, postgres=chosen.database_url is None, valkey=chosen.redis_url is None
-        )
+        started = embedded.start(chosen.data_dir, postgres=chosen.database_url is None, valkey=chosen.redis_url is None)
         database_url = chosen.database_url or started.database_url
         redis_url = chosen.redis_url or started.redis_url
     return Urls(database_url, chosen.database_owner_url or database_url, redis_url)

@@ -31,7 +31,8 @@ def once(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
         with db.unit_of_work(guards.organization_id()):
             return _answer(*work())
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
-        raise Refused(400, "idempotency_key_invalid", f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters.")
+        message = f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters."
+        raise Refused(400, "idempotency_key_invalid", message)
     scope = f"{guards.caller().key_id} {request.method} {request.path}"
     return _stored(scope, key, _KEY_WINDOW_S, work, replay_header="Idempotency-Replayed")
 

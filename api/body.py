@@ -13,7 +13,6 @@ from marshmallow import Schema, ValidationError
 
 from domain.refused import Refused
 
-
 _NOT_AN_OBJECT = "The body must be a JSON object in UTF-8."
 
 

@@ -149,5 +149,5 @@ def _check_gateway(holder: KeyHolder) -> None:
         raise Refused(
             409,
             f"{name}_connect_active",
-            f"The organization's {name} connection records its sales already. Disconnect {name} to send them from here.",
+            f"The {name} connection records this organization's sales already. Disconnect it to send them from here.",
         )

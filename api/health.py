@@ -2,17 +2,15 @@
 
 import hmac
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, request
+from prometheus_client import CONTENT_TYPE_LATEST
 
 import settings
 from adapters import broker, servers
-from api.guards import Guard, guarded
-from api.wake import Waker
-from domain.refused import Refused
-from models import db, job_rows, migrate
-from prometheus_client import CONTENT_TYPE_LATEST
-
 from api import metrics
+from api.guards import Guard, guarded
+from domain.refused import Refused
+from models import db, migrate
 
 blueprint = Blueprint("health", __name__)
 

@@ -4,7 +4,6 @@ Source: tracking spec, section 4 "Server-to-server sale" and "Refund".
 """
 
 from collections.abc import Mapping
-
 from typing import Any
 
 from flask import Blueprint, Response
@@ -52,9 +51,7 @@ def post_sale() -> Response:
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     caller = guards.caller()
-    recorded = sale.record(
-        organization_id=caller.organization_id, sale=posted, is_test=caller.is_test, now=clock.now()
-    )
+    recorded = sale.record(organization_id=caller.organization_id, sale=posted, is_test=caller.is_test, now=clock.now())
     if recorded.refusal is not None:
         # Refused, and yet something was written: the row that lists the sale as uncredited.
         return recorded.refusal.status, errors.envelope(recorded.refusal)

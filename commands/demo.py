@@ -16,7 +16,7 @@ from flask import current_app
 
 import settings
 from commands import output, receiver
-from models import db, organizations
+from models import organizations
 from pipelines import clock
 from pipelines import keys as key_rules
 from pipelines import organizations as organization_rules

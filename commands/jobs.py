@@ -139,7 +139,11 @@ def pause(queue: str, why: str, as_json: bool) -> None:
     with output.every_tenant():
         job_rows.pause(queue, why=why)
         _audit("queue.paused", {"queue": queue, "why": why})
-    output.show({"paused": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} is paused: flask jobs resume {queue}"))
+    output.show(
+        {"paused": queue},
+        as_json=as_json,
+        person=lambda: click.echo(f"{queue} is paused. Next: flask jobs resume {queue}"),
+    )
 
 
 @group.command("resume")

@@ -52,7 +52,7 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
     output.show(
         {"id": str(organization), "set": wanted},
         as_json=as_json,
-        person=lambda: click.echo(f"{organization}: {', '.join(assignments)} (running processes see it within seconds)"),
+        person=lambda: click.echo(f"{organization}: {', '.join(assignments)} (running processes see it in seconds)"),
     )
 
 
@@ -63,7 +63,10 @@ def every(as_json: bool) -> None:
     with output.every_tenant():
         listed = organizations.any_org_list()
     output.show(
-        [{"id": str(one.id), "name": one.name, "plan": one.plan_tier, "status": one.subscription_status} for one in listed],
+        [
+            {"id": str(one.id), "name": one.name, "plan": one.plan_tier, "status": one.subscription_status}
+            for one in listed
+        ],
         as_json=as_json,
         person=lambda: output.table(
             ("id", "name", "plan", "status", "gateways"),
@@ -80,9 +83,7 @@ def every(as_json: bool) -> None:
 @click.option("--name", default="", help="What it is for.")
 @click.option("--user", "user_email", help="The member it belongs to; default: the first Owner.")
 @output.json_option
-def create_key(
-    organization: UUID, scope: str, is_test: bool, name: str, user_email: str | None, as_json: bool
-) -> None:
+def create_key(organization: UUID, scope: str, is_test: bool, name: str, user_email: str | None, as_json: bool) -> None:
     """Create an API key; its two secrets are shown here and never again."""
     with output.every_tenant():
         made = key_rules.create(

@@ -5,6 +5,10 @@ slug is taken is the database's to know.
 """
 
 import re
+import unicodedata
+
+# Leaves room in 64 characters for what makes a taken slug unique.
+_LONGEST_FROM_NAME = 48
 
 #: A slug: 3 to 64 characters of a-z, 0-9 and hyphen. Anchored, so `match` is as strict as `fullmatch`.
 PATTERN = re.compile(r"\A[a-z0-9-]{3,64}\Z")
@@ -36,3 +40,13 @@ def is_valid_strict(slug: str) -> bool:
     Source: core spec, "Affiliate invites", invite rules.
     """
     return is_valid(slug) and not slug.startswith("-") and not slug.endswith("-")
+
+
+def from_name(name: str) -> str:
+    """Return a slug that resembles a name: accents dropped, everything else but letters and digits a hyphen.
+
+    A name that leaves fewer than three characters (another script, a single letter) gets `program` in front.
+    """
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:_LONGEST_FROM_NAME].strip("-")
+    return slug if len(slug) >= 3 else f"program-{slug}".strip("-")

@@ -1,6 +1,7 @@
 """Affiliates and their tracking links."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -115,9 +116,14 @@ def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID]) -> dict[UUID,
     return found
 
 
-def insert_link(values: Mapping[str, Any]) -> None:
-    """Insert a tracking link."""
-    TrackingLink.insert(values).execute()
+def insert_link(values: Mapping[str, Any]) -> bool:
+    """Insert a tracking link; False when its program has one with this slug."""
+    return bool(TrackingLink.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
+
+
+def stage_person_turn(*, organization_id: UUID, email: str) -> None:
+    """Let only one transaction at a time decide about this person in this organization."""
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"person:{organization_id}:{email}",))
 
 
 def lock_slug(*, organization_id: UUID, slug: str) -> None:
@@ -150,17 +156,16 @@ def slug_of(*, organization_id: UUID, email: str) -> str | None:
 
 def find_recruiter(*, organization_id: UUID, program_id: UUID, reference: str) -> Affiliate | None:
     """Return the Approved affiliate of a program that an id or a link slug names."""
-    try:
-        by_reference = Affiliate.id == UUID(reference)
-    except ValueError:
-        by_reference = Affiliate.id.in_(
-            TrackingLink.select(TrackingLink.affiliate_id).where(
-                TrackingLink.organization_id == organization_id,
-                TrackingLink.program_id == program_id,
-                TrackingLink.slug == reference.lower(),
-                TrackingLink.deleted_at.is_null(),
-            )
+    by_reference = Affiliate.id.in_(
+        TrackingLink.select(TrackingLink.affiliate_id).where(
+            TrackingLink.organization_id == organization_id,
+            TrackingLink.program_id == program_id,
+            TrackingLink.slug == reference.lower(),
+            TrackingLink.deleted_at.is_null(),
         )
+    )
+    with suppress(ValueError):  # a slug may look like an id, so an id is looked for as well and not instead
+        by_reference = by_reference | (Affiliate.id == UUID(reference))
     return (
         _living(organization_id)
         .where(Affiliate.program_id == program_id, Affiliate.status == "Approved", by_reference)
@@ -168,9 +173,18 @@ def find_recruiter(*, organization_id: UUID, program_id: UUID, reference: str) -
     )
 
 
-def any_org_has_account(email: str) -> bool:
-    """Say whether this email is an affiliate's anywhere in the service. The answer goes to the applicant alone."""
-    return bool(db.run("select from affiliate where email = %s and deleted_at is null limit 1", (email,)))
+def any_org_has_account(*, email: str, program_id: UUID) -> bool:
+    """Say whether this email is an affiliate's anywhere in the service. The answer goes to the applicant alone.
+
+    An application to `program_id` itself does not count, so the first and the repeated one are told the same.
+    """
+    return bool(
+        db.run(
+            "select from affiliate where email = %s and deleted_at is null"
+            " and not (program_id = %s and source = 'Public') limit 1",
+            (email, program_id),
+        )
+    )
 
 
 def _living(organization_id: UUID) -> Any:

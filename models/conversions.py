@@ -1,13 +1,15 @@
 """Conversions with their events, refunds, reversals and ledger entries. Money is minor units of the row's currency."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.hot import Hot
 from models.ids import new_id
 
 
@@ -56,7 +58,11 @@ class Conversion:
 
 _FIELDS = tuple(Conversion.__dataclass_fields__)
 _COLUMNS = ", ".join(_FIELDS)
-_INSERT = f"insert into conversion ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))})"
+_INSERT_TEXT = f"insert into conversion ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))})"
+_INSERT = Hot(_INSERT_TEXT)
+_INSERT_UNLESS_KNOWN = Hot(
+    f"{_INSERT_TEXT} on conflict (organization_id, source, external_event_id) do nothing returning id"
+)
 
 
 def stage_insert(conversion: Conversion) -> None:
@@ -66,11 +72,7 @@ def stage_insert(conversion: Conversion) -> None:
 
 def insert_unless_known(conversion: Conversion) -> bool:
     """Insert a conversion row now; False when its source knows this external event id already."""
-    rows = db.run(
-        f"{_INSERT} on conflict (organization_id, source, external_event_id) do nothing returning id",
-        _values(conversion),
-    )
-    return bool(rows)
+    return bool(db.run(_INSERT_UNLESS_KNOWN, _values(conversion)))
 
 
 def _values(conversion: Conversion) -> tuple[object, ...]:
@@ -129,17 +131,16 @@ def stage_ledger_entry(
     )
 
 
-def stage_revenue(
-    *, organization_id: UUID, affiliate_id: UUID, at: datetime, currency: str, amount_cents: int
-) -> None:
+_REVENUE = Hot(
+    "insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)"
+    " values (%s, %s, %s, %s, %s) on conflict (organization_id, affiliate_id, day, currency) do update"
+    " set net_cents = r.net_cents + excluded.net_cents"
+)
+
+
+def stage_revenue(*, organization_id: UUID, affiliate_id: UUID, at: datetime, currency: str, amount_cents: int) -> None:
     """Stage a change of the affiliate's net referred revenue on the day of `at`."""
-    db.stage(
-        "insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)"
-        " values (%s, %s, (%s at time zone 'UTC')::date, %s, %s)"
-        " on conflict (organization_id, affiliate_id, day, currency) do update"
-        " set net_cents = r.net_cents + excluded.net_cents",
-        (organization_id, affiliate_id, at, currency, amount_cents),
-    )
+    db.stage(_REVENUE, (organization_id, affiliate_id, at.astimezone(UTC).date(), currency, amount_cents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +167,20 @@ def revenue_by_day(*, organization_id: UUID, affiliate_id: UUID, home_currency: 
     return [DayRevenue(*row) for row in rows]
 
 
+_FIND_TEXT = f"select {_COLUMNS} from conversion where organization_id = %s and id = %s"
+_FIND = Hot(_FIND_TEXT)
+_LOCK = Hot(f"{_FIND_TEXT} for update")
+
+
 def find(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     """Return one conversion of the organization, or None."""
-    row = db.row(
-        f"select {_COLUMNS} from conversion where organization_id = %s and id = %s", (organization_id, conversion_id)
-    )
+    row = db.row(_FIND, (organization_id, conversion_id))
     return Conversion(*row) if row else None
 
 
 def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     """Return one conversion, locked until the transaction ends."""
-    row = db.row(
-        f"select {_COLUMNS} from conversion where organization_id = %s and id = %s for update",
-        (organization_id, conversion_id),
-    )
+    row = db.row(_LOCK, (organization_id, conversion_id))
     return Conversion(*row) if row else None
 
 
@@ -338,7 +339,10 @@ def refunds_not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id:
     return [Refund(*row) for row in rows]
 
 
+@functools.cache
+def _insert_into(table: str, columns: tuple[str, ...]) -> Hot:
+    return Hot(f"insert into {table} ({', '.join(columns)}) values ({', '.join(['%s'] * len(columns))})")
+
+
 def _stage_row(table: str, values: Mapping[str, Any]) -> None:
-    columns = ", ".join(values)
-    marks = ", ".join(["%s"] * len(values))
-    db.stage(f"insert into {table} ({columns}) values ({marks})", tuple(values.values()))
+    db.stage(_insert_into(table, tuple(values)), tuple(values.values()))

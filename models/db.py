@@ -8,7 +8,7 @@ something, or with the commit. A pipeline that reads once and then writes six ro
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -18,16 +18,24 @@ import peewee
 import psycopg2.extras
 from peewee import InterfaceError, OperationalError, PostgresqlDatabase
 
+from models.hot import Hot
+
 psycopg2.extras.register_uuid()
 psycopg2.extras.register_default_jsonb(globally=True, loads=orjson.loads)
 
 #: What a caller sees while PostgreSQL is away or has just dropped the connection.
 UNAVAILABLE = (OperationalError, InterfaceError)
 
-# A statement that runs longer than this on an online path is a mistake; it must not hold locks for ever.
+# Turns psycopg2's exceptions into peewee's, as peewee itself does.
+_translated: Any = vars(peewee)["__exception_wrapper__"]
+
+Params = Sequence[object] | Mapping[str, object]
+
+# A statement that runs longer than 15 s on an online path is a mistake; it must not hold locks for ever. Prepared
+# statements are found by key, so one plan serves every value.
 _SESSION = (
     "-c role=finderfee_app -c timezone=UTC -c statement_timeout=15000 -c lock_timeout=10000 "
-    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=auto"
+    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_generic_plan"
 )
 
 
@@ -41,31 +49,35 @@ class Json(psycopg2.extras.Json):
 class Database(PostgresqlDatabase):
     """peewee's PostgreSQL database with staged statements and a transaction that knows its tenant."""
 
+    #: peewee's own per-thread state (the connection, the open transactions); its stubs leave it out.
+    _state: Any
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._staged = threading.local()
         #: Called with the text of every round trip; tests count the budgets of hot paths with it.
         self.trip_hooks: list[Callable[[bytes], None]] = []
         super().__init__(*args, **kwargs)
 
-    def stage(self, sql: str, params: Sequence[object] = ()) -> None:
+    def stage(self, sql: str | Hot, params: Params = ()) -> None:
         """Add a statement whose result nobody needs; it travels with the next one or with the commit."""
         if not self.in_transaction():
             raise RuntimeError("a statement can only be staged inside a unit of work")
-        self._staged.statements.append(self._live_cursor().mogrify(sql, params or None))
+        statement = self._filled_in(sql, params)  # preparing one sends what is staged, so this comes first
+        self._staged.statements.append(statement)
 
-    def run(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def run(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
         """Execute a statement and return its rows (none for a statement that returns none)."""
-        cursor = self.execute_sql(sql, params)
+        cursor = self._send(self._filled_in(sql, params))
         return cursor.fetchall() if cursor.description else []
 
-    def row(self, sql: str, params: Sequence[object] = ()) -> tuple[Any, ...] | None:
+    def row(self, sql: str | Hot, params: Params = ()) -> tuple[Any, ...] | None:
         """Return the first row, or None."""
         rows = self.run(sql, params)
         return rows[0] if rows else None
 
-    def begin(self, prelude: str = "") -> None:
+    def begin(self, prelude: str | None = None) -> None:
         """Open a transaction with `prelude`; it is sent with the first statement, so an empty one costs nothing."""
-        self._staged.statements = [f"begin; {prelude}".encode()]
+        self._staged.statements = [f"begin; {prelude or ''}".encode()]
         self._staged.is_unsent = True
 
     def commit(self) -> None:
@@ -96,7 +108,24 @@ class Database(PostgresqlDatabase):
         self._staged = threading.local()
 
     def _execute_cursor(self, sql: str, params: Sequence[object] | None, **options: Any) -> Any:
-        return self._send(self._live_cursor().mogrify(sql, params or None))
+        return self._send(self._filled_in(sql, params or ()))
+
+    def _filled_in(self, sql: str | Hot, params: Params) -> bytes:
+        if isinstance(sql, str):
+            return self._live_cursor().mogrify(sql, params or None)
+        cursor = self._live_cursor()
+        prepared = self._prepared_on(self._state.conn)
+        if sql.name not in prepared:
+            self._send(sql.prepare)
+            prepared.add(sql.name)
+        return cursor.mogrify(sql.execute, sql.values(params))
+
+    def _prepared_on(self, connection: Any) -> set[str]:
+        known, prepared = getattr(self._staged, "prepared", (None, set()))
+        if known is not connection:
+            prepared = set()
+            self._staged.prepared = (connection, prepared)
+        return prepared
 
     def _send(self, statement: bytes) -> Any:
         """Send what is staged and `statement` in one round trip.
@@ -117,7 +146,7 @@ class Database(PostgresqlDatabase):
     def _round_trip(self, cursor: Any, statements: bytes) -> Any:
         for hook in self.trip_hooks:
             hook(statements)
-        with peewee.__exception_wrapper__:
+        with _translated:
             cursor.execute(statements)
         return cursor
 
@@ -128,13 +157,13 @@ class Database(PostgresqlDatabase):
         return self._state.conn.cursor()
 
     def _reconnected(self) -> Any:
-        staged, is_unsent = self._statements(), self._is_unsent()
-        transactions = self._state.transactions
+        staged, is_unsent, transactions = self._statements(), self._is_unsent(), self._state.transactions
         self.drop_connection()
-        connection = self.connection()
-        self._state.transactions = transactions
-        self._staged.statements, self._staged.is_unsent = staged, is_unsent
-        return connection
+        try:
+            return self.connection()
+        finally:  # whether or not there is a new one, the open transaction is still to be left in order
+            self._state.transactions = transactions
+            self._staged.statements, self._staged.is_unsent = staged, is_unsent
 
     def _is_broken(self) -> bool:
         return self.is_closed() or bool(self._state.conn.closed)

@@ -8,6 +8,7 @@ from uuid import UUID
 import peewee
 from playhouse.postgres_ext import ArrayField
 
+from models.db import db
 from models.table import Moment, Table
 
 
@@ -26,21 +27,33 @@ class WebhookEndpoint(Table):
 
 
 def insert(values: Mapping[str, Any]) -> None:
-    """Insert an endpoint. peewee.IntegrityError means that the organization has one with this URL."""
+    """Insert an endpoint. Ask `is_url_taken` first, in the same turn."""
     WebhookEndpoint.insert(values).execute()
 
 
-def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> bool:
-    """Change columns of an endpoint; False when the organization has none with this id."""
-    return bool(
-        WebhookEndpoint.update(changes)
-        .where(
-            WebhookEndpoint.organization_id == organization_id,
-            WebhookEndpoint.id == endpoint_id,
-            WebhookEndpoint.deleted_at.is_null(),
-        )
-        .execute()
-    )
+def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> None:
+    """Change columns of an endpoint that was found in this transaction."""
+    WebhookEndpoint.update(changes).where(
+        WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.id == endpoint_id
+    ).execute()
+
+
+def stage_turn(organization_id: UUID) -> None:
+    """Let only one transaction at a time change the endpoints of an organization."""
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"endpoints:{organization_id}",))
+
+
+def count(organization_id: UUID) -> int:
+    """Return how many endpoints the organization has."""
+    return int(_living(organization_id).count())
+
+
+def is_url_taken(*, organization_id: UUID, url: str, besides: UUID | None = None) -> bool:
+    """Say whether an endpoint of the organization, other than `besides`, has this URL."""
+    endpoints = _living(organization_id).where(WebhookEndpoint.url == url)
+    if besides is not None:
+        endpoints = endpoints.where(WebhookEndpoint.id != besides)
+    return bool(endpoints.exists())
 
 
 def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint | None:
@@ -52,9 +65,7 @@ def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: i
     """Return up to `limit` endpoints, newest first, after the keyset position `after`."""
     endpoints = _living(organization_id)
     if after is not None:
-        endpoints = endpoints.where(
-            peewee.Tuple(WebhookEndpoint.created_at, WebhookEndpoint.id) < peewee.Tuple(*after)
-        )
+        endpoints = endpoints.where(peewee.Tuple(WebhookEndpoint.created_at, WebhookEndpoint.id) < peewee.Tuple(*after))
     return list(endpoints.order_by(WebhookEndpoint.created_at.desc(), WebhookEndpoint.id.desc()).limit(limit))
 
 

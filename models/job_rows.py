@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
+from models.hot import Hot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class Claimed:
         return self.organization_id
 
 
+_STAGE = Hot(
+    "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
+    " values (%s, %s, %s, %s, %s, %s, %s, coalesce(%s, now()))"
+)
+
+
 def stage(
     *,
     queue: str,
@@ -53,8 +60,7 @@ def stage(
 ) -> None:
     """Stage one waiting row. lease_s None takes the relay's."""
     db.stage(
-        "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
-        " values (%s, %s, %s, %s, %s, %s, %s, coalesce(%s, now()))",
+        _STAGE,
         (organization_id, queue, name, Json(args), fair_key, max_attempts, lease_s, run_at),
     )
 
@@ -62,7 +68,7 @@ def stage(
 # $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
 # oldest first), so a key with 50,000 rows and a key with one both move.
-_HAND_OUT = """
+_HAND_OUT = Hot("""
 with recursive slots as (
   select %(per_thread)s * coalesce(sum(threads), 0) as total
   from worker_process where %(queue)s = any(queues) and seen_at > now() - interval '15 seconds'
@@ -101,7 +107,7 @@ update job set
     else last_error end
 where id in (select id from taken)
 returning id, attempt, queue, name, failed_at
-"""
+""")
 
 
 def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
@@ -112,7 +118,7 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     """
     # Losing this commit in a crash only hands the same attempt out again, so it need not wait for the disk.
     db.stage("set local synchronous_commit = off")
-    rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})  # type: ignore[arg-type]  # psycopg2 takes a mapping
+    rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})
     return [
         Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
         for job_id, attempt, queue_name, name, failed_at in rows
@@ -123,10 +129,18 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
 def any_org_take_back(pointers: Sequence[Pointer]) -> None:
     """Undo a hand-out that never reached the broker: the row waits again and the attempt was none."""
     db.stage(
-        "update job set deadline = null, attempt = attempt - 1 from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
-        " where job.id = lost.id and job.attempt = lost.attempt and job.deadline is not null and job.failed_at is null",
+        "update job set deadline = null, attempt = job.attempt - 1"
+        " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt) where job.id = lost.id and job.attempt = lost.attempt and job.deadline is not null and job.failed_at is null",
         ([p.job_id for p in pointers], [p.attempt for p in pointers]),
     )
+
+
+_LOCK = Hot(
+    "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
+    " set_config('app.org', coalesce(organization_id::text, ''), true),"
+    " id, organization_id, args, attempt, max_attempts from job"
+    " where id = %s and attempt = %s and deadline is not null and failed_at is null for update skip locked"
+)
 
 
 def lock(*, job_id: int, attempt: int) -> Claimed | None:
@@ -134,21 +148,18 @@ def lock(*, job_id: int, attempt: int) -> Claimed | None:
 
     None means: done already, handed out again since, or just now run by somebody else. Nothing is left to do.
     """
-    row = db.row(
-        "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
-        " set_config('app.org', coalesce(organization_id::text, ''), true),"
-        " id, organization_id, args, attempt, max_attempts from job"
-        " where id = %s and attempt = %s and deadline is not null and failed_at is null for update skip locked",
-        (job_id, attempt),
-    )
+    row = db.row(_LOCK, (job_id, attempt))
     if row is None:
         return None
     return Claimed(id=row[2], organization_id=row[3], args=row[4], attempt=row[5], max_attempts=row[6])
 
 
+_DONE = Hot("delete from job where id = %s and attempt = %s")
+
+
 def stage_done(*, job_id: int, attempt: int) -> None:
     """Delete the row in the transaction of the work that it asked for."""
-    db.stage("delete from job where id = %s and attempt = %s", (job_id, attempt))
+    db.stage(_DONE, (job_id, attempt))
 
 
 def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool:
@@ -182,12 +193,10 @@ def any_org_counts() -> list[tuple[Any, ...]]:
         " count(*) filter (where failed_at is null and deadline is null and attempt > 0),"
         " count(*) filter (where failed_at is null and deadline is not null),"
         " count(*) filter (where failed_at is not null),"
-        " coalesce(extract(epoch from now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint"
+        " coalesce(extract(epoch from"
+        "  now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint"
         " from job group by queue"
     )
-
-
-_DEAD_COLUMNS = "id, organization_id, queue, name, args, attempt, max_attempts, run_at, failed_at, last_error, created_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +216,13 @@ class JobRow:
     created_at: datetime
 
 
+_COLUMNS = ", ".join(JobRow.__dataclass_fields__)
+
+
 def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str | None, limit: int) -> list[JobRow]:
     """Return dead letters, oldest first, narrowed by what is given."""
     rows = db.run(
-        f"select {_DEAD_COLUMNS} from job where failed_at is not null"
+        f"select {_COLUMNS} from job where failed_at is not null"
         " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
         " and (%s::text is null or name = %s) order by failed_at, id limit %s",
         (queue, queue, organization_id, organization_id, name, name, limit),
@@ -220,7 +232,7 @@ def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str |
 
 def any_org_find(job_id: int) -> JobRow | None:
     """Return one job of any organization, dead or alive."""
-    row = db.row(f"select {_DEAD_COLUMNS} from job where id = %s", (job_id,))
+    row = db.row(f"select {_COLUMNS} from job where id = %s", (job_id,))
     return JobRow(*row) if row else None
 
 

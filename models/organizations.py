@@ -141,4 +141,7 @@ def any_org_key_holder(key_hash: bytes) -> KeyHolder | None:
     )
     if row is None:
         return None
-    return KeyHolder(*row[:5], bytes(row[5]), *row[6:9], tuple(row[9]))
+    values = list(row)
+    values[5] = bytes(values[5])  # psycopg2 brings a memoryview
+    values[9] = tuple(values[9])
+    return KeyHolder(*values)

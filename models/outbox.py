@@ -6,6 +6,24 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.hot import Hot
+
+_STAGE_EVENT = Hot("""
+with happened as (
+  insert into event (id, organization_id, type, body, created_at)
+  values (%(id)s, %(org)s, %(type)s, %(body)s, %(at)s)
+), told as (
+  insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
+  select gen_random_uuid(), organization_id, %(id)s::uuid, id, %(type)s::text, %(at)s::timestamptz, %(at)s::timestamptz
+  from webhook_endpoint
+  where organization_id = %(org)s and deleted_at is null and (events @> '{*}' or %(type)s::text = any(events))
+  returning id, endpoint_id
+)
+insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
+select %(org)s::uuid, %(queue)s::text, %(job)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
+  %(max_attempts)s::int, %(lease_s)s::int
+from told
+""")
 
 
 def stage_event(
@@ -16,18 +34,8 @@ def stage_event(
     `body` is the envelope exactly as every attempt will send it. `delivery_job` is the declared job that delivers.
     """
     db.stage(
-        "with happened as ("
-        " insert into event (id, organization_id, type, body, created_at)"
-        "  values (%(id)s, %(org)s, %(type)s, %(body)s, %(at)s)"
-        "), told as ("
-        " insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)"
-        "  select gen_random_uuid(), organization_id, %(id)s, id, %(type)s, %(at)s, %(at)s from webhook_endpoint"
-        "  where organization_id = %(org)s and deleted_at is null and (events @> '{*}' or %(type)s = any(events))"
-        " returning id, endpoint_id"
-        ") insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)"
-        "  select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id), endpoint_id::text,"
-        "   %(max_attempts)s, %(lease_s)s from told",
-        {  # type: ignore[arg-type]  # psycopg2 takes a mapping
+        _STAGE_EVENT,
+        {
             "id": event_id,
             "org": organization_id,
             "type": event_type,
@@ -76,21 +84,32 @@ class Attempt:
     organization_id: UUID
 
 
+_BEGIN_ATTEMPT = Hot("""
+update delivery d set attempt_count = attempt_count + 1, next_attempt_at = null
+from webhook_endpoint w, event e
+where d.organization_id = %s and d.id = %s and d.status = 'Pending'
+  and w.organization_id = d.organization_id and w.id = d.endpoint_id
+  and e.organization_id = d.organization_id and e.id = d.event_id
+returning d.id, w.id, w.url, w.secret_sealed, w.deleted_at is not null, d.event_type, e.body, e.created_at,
+  d.attempt_count, d.organization_id
+""")
+
+
 def begin_attempt(*, organization_id: UUID, delivery_id: UUID) -> Attempt | None:
     """Count an attempt of a delivery that is still pending and return what to send; None when it is settled."""
-    row = db.row(
-        "update delivery d set attempt_count = attempt_count + 1, next_attempt_at = null"
-        " from webhook_endpoint w, event e"
-        " where d.organization_id = %s and d.id = %s and d.status = 'Pending'"
-        " and w.organization_id = d.organization_id and w.id = d.endpoint_id"
-        " and e.organization_id = d.organization_id and e.id = d.event_id"
-        " returning d.id, w.id, w.url, w.secret_sealed, w.deleted_at is not null, d.event_type, e.body, e.created_at,"
-        " d.attempt_count, d.organization_id",
-        (organization_id, delivery_id),
-    )
+    row = db.row(_BEGIN_ATTEMPT, (organization_id, delivery_id))
     if row is None:
         return None
-    return Attempt(*row[:3], bytes(row[3]), *row[4:])
+    values = list(row)
+    values[3] = bytes(values[3])  # psycopg2 brings a memoryview
+    return Attempt(*values)
+
+
+_RESULT = Hot(
+    "update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,"
+    " next_attempt_at = %s, settled_at = %s"
+    " where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s"
+)
 
 
 def stage_result(
@@ -107,9 +126,7 @@ def stage_result(
 ) -> None:
     """Stage what attempt number `attempt` led to. A delivery that has moved on since stays as it is."""
     db.stage(
-        "update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,"
-        " next_attempt_at = %s, settled_at = %s"
-        " where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s",
+        _RESULT,
         (
             status,
             response_status,

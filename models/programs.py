@@ -53,9 +53,10 @@ class Program(Table):
     updated_at = Moment()
 
 
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert a program. peewee.IntegrityError on program's (organization, slug) key means the slug is taken."""
-    Program.insert(values).execute()
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert a program; False when the organization has one, archived or not, with this slug."""
+    inserted = Program.insert(values).on_conflict(action="IGNORE", conflict_target=("organization_id", "slug"))
+    return bool(inserted.as_rowcount().execute() == 1)
 
 
 def update(*, organization_id: UUID, program_id: UUID, changes: Mapping[str, Any]) -> bool:
@@ -70,21 +71,31 @@ def find(*, organization_id: UUID, program_id: UUID) -> Program | None:
     return Program.get_or_none(Program.organization_id == organization_id, Program.id == program_id)
 
 
-def is_slug_taken(*, organization_id: UUID, slug: str) -> bool:
-    """Say whether a program of the organization has this slug."""
-    return Program.select().where(Program.organization_id == organization_id, Program.slug == slug).exists()
+def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
+    """Return one program of the organization, locked until the transaction ends."""
+    programs = Program.select().where(Program.organization_id == organization_id, Program.id == program_id)
+    found: Program | None = programs.for_update().get_or_none()
+    return found
 
 
-def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[Program]:
-    """Return up to `limit` programs that are not archived, newest first, after the keyset position `after`."""
-    programs = Program.select().where(Program.organization_id == organization_id, Program.archived_at.is_null())
+def page(
+    *,
+    organization_id: UUID,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+    includes_archived: bool = False,
+) -> list[Program]:
+    """Return up to `limit` programs, newest first, after the keyset position `after`."""
+    programs = Program.select().where(Program.organization_id == organization_id)
+    if not includes_archived:
+        programs = programs.where(Program.archived_at.is_null())
     if after is not None:
         programs = programs.where(peewee.Tuple(Program.created_at, Program.id) < peewee.Tuple(*after))
     return list(programs.order_by(Program.created_at.desc(), Program.id.desc()).limit(limit))
 
 
 def any_org_owner(program_id: UUID) -> UUID | None:
-    """Return the organization of a program that is open to the public, for callers who have no organization."""
+    """Return the organization of a program, for callers who have none; whether it is open is not asked here."""
     row = db.row("select organization_id from program where id = %s", (program_id,))
     return row[0] if row else None
 

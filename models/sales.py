@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.hot import Hot
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +24,65 @@ class Referral:
     has_sale_leg: bool | None
 
 
+_LOOK_UP = Hot("""
+select exists (select from sale where organization_id = %(org)s and external_event_id = %(event)s),
+  found.* from (select) one left join lateral (
+  select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null
+  from tracking_link l
+  join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id and a.deleted_at is null
+  join program p on p.organization_id = l.organization_id and p.id = l.program_id
+  cross join lateral
+  (select p.is_active and p.archived_at is null and p.suspended_at is null as yes) now_open
+  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
+  order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1
+  ) found on true
+""")
+
+
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> Referral:
     """Return whether this sale is known and what its slug leads to, in one statement.
 
     A slug may stand in several campaigns of one organization: the one that can earn now wins, then the oldest.
     """
     row = db.row(
-        "select exists (select from sale where organization_id = %(org)s and external_event_id = %(event)s),"
-        " found.* from (select) one left join lateral ("
-        "  select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null"
-        "  from tracking_link l"
-        "  join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id and a.deleted_at is null"
-        "  join program p on p.organization_id = l.organization_id and p.id = l.program_id"
-        "  cross join lateral"
-        "   (select p.is_active and p.archived_at is null and p.suspended_at is null as yes) now_open"
-        "  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null"
-        "  order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1"
-        ") found on true",
-        {"org": organization_id, "event": external_event_id, "slug": slug},  # type: ignore[arg-type]  # psycopg2 takes a mapping
+        _LOOK_UP,
+        {"org": organization_id, "event": external_event_id, "slug": slug},
     )
     assert row is not None
     return Referral(*row)
 
 
-def insert(values: Mapping[str, Any]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A sale as it was accepted; `id` is reserved for its conversion."""
+
+    id: UUID
+    organization_id: UUID
+    external_event_id: str
+    program_id: UUID
+    affiliate_id: UUID
+    amount_cents: int
+    currency: str
+    customer_id: str | None
+    customer_key: str | None
+    customer_name: str | None
+    customer_email: str | None
+    customer_avatar_url: str | None
+    sub_id: str | None
+    is_test: bool
+    accepted_at: datetime
+
+
+_SALE_FIELDS = tuple(Sale.__dataclass_fields__)
+_INSERT = Hot(
+    f"insert into sale ({', '.join(_SALE_FIELDS)}) values ({', '.join(['%s'] * len(_SALE_FIELDS))})"
+    " on conflict (organization_id, external_event_id) do nothing returning id"
+)
+
+
+def insert(sale: Sale) -> bool:
     """Insert an accepted sale; False when the organization has one with this external event id already."""
-    columns = ", ".join(values)
-    marks = ", ".join(["%s"] * len(values))
-    rows = db.run(
-        f"insert into sale ({columns}) values ({marks})"
-        " on conflict (organization_id, external_event_id) do nothing returning id",
-        tuple(values.values()),
-    )
-    return bool(rows)
+    return bool(db.run(_INSERT, tuple(getattr(sale, name) for name in _SALE_FIELDS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +120,7 @@ class Facts:
     grace_days: int
 
 
-_FACTS = """
+_FACTS = Hot("""
 select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
   s.customer_key, s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
   p.default_commission_model, p.default_commission_type, p.default_commission_value,
@@ -111,7 +138,7 @@ left join affiliate r on r.organization_id = a.organization_id and r.id = a.recr
   and r.status = 'Approved' and r.deleted_at is null
 where s.organization_id = %s and s.id = %s and s.settled_at is null
 for update of s
-"""
+""")
 
 
 def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
@@ -120,11 +147,12 @@ def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
     return Facts(*row) if row else None
 
 
+_SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")
+
+
 def stage_settled(*, organization_id: UUID, sale_id: UUID, settled_at: datetime) -> None:
     """Mark the sale as having its conversion."""
-    db.stage(
-        "update sale set settled_at = %s where organization_id = %s and id = %s", (settled_at, organization_id, sale_id)
-    )
+    db.stage(_SETTLED, (settled_at, organization_id, sale_id))
 
 
 def find_id(*, organization_id: UUID, external_event_id: str) -> UUID | None:
@@ -153,13 +181,18 @@ class CustomerHistory:
     ordinal: int
 
 
+_COUNT_PAYMENT = Hot(
+    "insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)"
+    " values (%s, %s, %s, %s, 1) on conflict (organization_id, program_id, customer_key) do update"
+    " set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)"
+    " returning first_paid_at, payments"
+)
+
+
 def count_payment(*, organization_id: UUID, program_id: UUID, customer_key: str, paid_at: datetime) -> CustomerHistory:
     """Count one more payment of a customer and lock the count until the transaction ends."""
     row = db.row(
-        "insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)"
-        " values (%s, %s, %s, %s, 1) on conflict (organization_id, program_id, customer_key) do update"
-        " set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)"
-        " returning first_paid_at, payments",
+        _COUNT_PAYMENT,
         (organization_id, program_id, customer_key, paid_at),
     )
     assert row is not None

@@ -16,7 +16,7 @@ class Table(peewee.Model):
         legacy_table_names = False
 
 
-class Moment(DateTimeTZField):  # type: ignore[misc]  # playhouse has no types
+class Moment(DateTimeTZField):
     """An aware UTC moment."""
 
 

@@ -1,7 +1,7 @@
 """Organizations and their members, as the operator makes and changes them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,10 +12,23 @@ from models import ids, organizations
 TRIAL = timedelta(days=14)
 
 #: The fifteen native connections; while one is marked connected, signed sales and leads are refused.
-GATEWAYS = (
-    "stripe braintree mollie shopify bigcommerce wix woocommerce paddle chargebee recurly maxio gumroad "
-    "lemonsqueezy thrivecart paypal"
-).split()
+GATEWAYS = [
+    "stripe",
+    "braintree",
+    "mollie",
+    "shopify",
+    "bigcommerce",
+    "wix",
+    "woocommerce",
+    "paddle",
+    "chargebee",
+    "recurly",
+    "maxio",
+    "gumroad",
+    "lemonsqueezy",
+    "thrivecart",
+    "paypal",
+]
 
 
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
@@ -53,9 +66,7 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
     changes: dict[str, object] = {}
     for name, value in assignments.items():
         if name not in _SETTERS:
-            raise Refused(
-                400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}."
-            )
+            raise Refused(400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}.")
         changes.update(_SETTERS[name](value, now))
     if not organizations.update(organization_id, changes):
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
@@ -95,7 +106,7 @@ def _trial_ends(value: str, now: datetime) -> dict[str, object]:
     return {"trial_ends_at": moment}
 
 
-_SETTERS = {
+_SETTERS: dict[str, Callable[[str, datetime], dict[str, object]]] = {
     "plan": _plan,
     "status": _status,
     "gateways": _gateways,

@@ -24,10 +24,11 @@ class Refunded:
 
 
 def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime) -> Refunded:
-    """Refund a signed sale by its external id; None refunds what remains. The totals returned are final.
+    """Refund a signed sale by its external id; None asks for what remains. The totals returned are final.
 
     A sale that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
-    Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded, amount_exceeds_original.
+    Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
+    amount_exceeds_original.
     Budget: 5 round trips (find; is it settled; lock; has it an override; commit), with the writes on the fourth.
     """
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
@@ -155,9 +156,7 @@ def _take_back(
     _stage_refunded_event(conversion, record, reversal_cents)
 
 
-def _stage_refunded_event(
-    conversion: conversions.Conversion, record: conversions.Refund, reversal_cents: int
-) -> None:
+def _stage_refunded_event(conversion: conversions.Conversion, record: conversions.Refund, reversal_cents: int) -> None:
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.refunded",

@@ -42,12 +42,11 @@ def record(*, organization_id: UUID, sale: Mapping[str, Any], is_test: bool, now
     _refuse_what_cannot_sell(referral)
     if referral.affiliate_status != statuses.AffiliateStatus.Approved:
         return _uncredited(organization_id, sale, referral, is_test, now)
-    conversion_id = ids.new_id()
-    is_new = sales.insert(_sale_row(organization_id, conversion_id, sale, referral, is_test, now))
-    if not is_new:
+    accepted = _accepted(organization_id, sale, referral, is_test, now)
+    if not sales.insert(accepted):
         return Recorded()
-    jobs.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=conversion_id)
-    return Recorded(conversion_id=conversion_id)
+    jobs.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=accepted.id)
+    return Recorded(conversion_id=accepted.id)
 
 
 def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
@@ -72,10 +71,12 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     _enqueue_override(facts, conversion)
 
 
-def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Settle inline when this id was given out and its conversion does not exist yet."""
-    if sales.is_unsettled(organization_id=organization_id, sale_id=conversion_id):
+def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:
+    """Settle inline when this id was given out and its conversion does not exist yet; say whether it was so."""
+    is_waiting = sales.is_unsettled(organization_id=organization_id, sale_id=conversion_id)
+    if is_waiting:
         settle(organization_id=organization_id, sale_id=conversion_id, now=now)
+    return is_waiting
 
 
 def _refuse_what_cannot_sell(referral: sales.Referral) -> None:
@@ -117,36 +118,28 @@ def _uncredited(
     return Recorded(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
 
 
-def _sale_row(
-    organization_id: UUID,
-    conversion_id: UUID,
-    sale: Mapping[str, Any],
-    referral: sales.Referral,
-    is_test: bool,
-    now: datetime,
-) -> dict[str, Any]:
-    return {
-        "id": conversion_id,
-        "organization_id": organization_id,
-        "program_id": referral.program_id,
-        "affiliate_id": referral.affiliate_id,
-        "is_test": is_test,
-        "accepted_at": now,
-        "customer_key": customer_key(customer_id=sale["customer_id"], customer_email=sale["customer_email"]),
-        **{column: sale[column] for column in _AS_SENT},
-    }
-
-
-_AS_SENT = (
-    "external_event_id",
-    "amount_cents",
-    "currency",
-    "customer_id",
-    "customer_name",
-    "customer_email",
-    "customer_avatar_url",
-    "sub_id",
-)
+def _accepted(
+    organization_id: UUID, sale: Mapping[str, Any], referral: sales.Referral, is_test: bool, now: datetime
+) -> sales.Sale:
+    assert referral.program_id is not None
+    assert referral.affiliate_id is not None
+    return sales.Sale(
+        id=ids.new_id(),
+        organization_id=organization_id,
+        external_event_id=sale["external_event_id"],
+        program_id=referral.program_id,
+        affiliate_id=referral.affiliate_id,
+        amount_cents=sale["amount_cents"],
+        currency=sale["currency"],
+        customer_id=sale["customer_id"],
+        customer_key=customer_key(customer_id=sale["customer_id"], customer_email=sale["customer_email"]),
+        customer_name=sale["customer_name"],
+        customer_email=sale["customer_email"],
+        customer_avatar_url=sale["customer_avatar_url"],
+        sub_id=sale["sub_id"],
+        is_test=is_test,
+        accepted_at=now,
+    )
 
 
 def customer_key(*, customer_id: str | None, customer_email: str | None) -> str | None:
@@ -170,7 +163,11 @@ def _history(organization_id: UUID, facts: sales.Facts) -> sales.CustomerHistory
 
 
 def _rate(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
-    if facts.sale_leg_value is not None and not statuses.pays_on_sale(facts.commission_model):
+    if (
+        facts.sale_leg_type is not None
+        and facts.sale_leg_value is not None
+        and not statuses.pays_on_sale(facts.commission_model)
+    ):
         # Partner-specific rates never apply to the sale leg of a click or lead campaign.
         return commission.Rate(
             type=commission.CommissionType(facts.sale_leg_type), value=facts.sale_leg_value, source="program_sale_leg"

@@ -4,9 +4,18 @@ Source: core spec, section 2 (clients may send and must tolerate unknown fields)
 integers in minor units, moments are ISO 8601 with an offset.
 """
 
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
+from urllib.parse import urlsplit
 
+import email_validator
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+
+_LONGEST_EMAIL = 320
+_BLANK = re.compile(r"\s")
 
 
 class Wire(Schema):
@@ -53,3 +62,79 @@ class Amount(fields.Decimal):
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(repr(value), *args, **kwargs)
+
+    def _serialize(self, value: Decimal | None, *args: Any, **kwargs: Any) -> Any:
+        if value is None:
+            return None
+        return int(value) if value == value.to_integral_value() else float(value)
+
+
+class Instant(fields.Field[datetime]):
+    """An aware moment: shown in UTC with milliseconds; read from ISO 8601, without an offset as UTC."""
+
+    def _serialize(self, value: datetime | None, *args: Any, **kwargs: Any) -> str | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:
+        try:
+            moment = datetime.fromisoformat(value)
+        except (TypeError, ValueError) as error:
+            raise ValidationError("Not an ISO 8601 date or time.") from error
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Email(fields.Field[str]):
+    """An email address, loaded trimmed and in lower case. Only its syntax is looked at."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_EMAIL:
+            raise ValidationError("Not a valid email address.")
+        try:
+            # Without test_environment a .test address is refused, which would only break rehearsals.
+            found = email_validator.validate_email(value.strip(), check_deliverability=False, test_environment=True)
+        except email_validator.EmailNotValidError as error:
+            raise ValidationError("Not a valid email address.") from error
+        if "." not in found.domain:
+            raise ValidationError("Not a valid email address.")
+        return found.normalized.lower()
+
+
+def one_of(kinds: Iterable[str], **options: Any) -> fields.String:
+    """Return a string field that takes exactly these values."""
+    return fields.String(validate=validate.OneOf([str(kind) for kind in kinds]), **options)
+
+
+def rate(**options: Any) -> Amount:
+    """Return a field for a commission value: a number with at most six decimals."""
+    return Amount(validate=_at_most_six_decimals, **options)
+
+
+def http_url(value: str) -> None:
+    """Refuse what is not an absolute http(s) URL."""
+    try:
+        parts = urlsplit(value)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _BLANK.search(value)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise ValidationError("It must be an http or https URL.")
+
+
+def not_blank(value: str) -> None:
+    """Refuse a text that is only white space."""
+    if not value.strip():
+        raise ValidationError("It must not be blank.")
+
+
+def decimals(value: Decimal) -> int:
+    """Return how many decimals a number has, trailing zeros apart."""
+    exponent = value.normalize().as_tuple().exponent
+    assert isinstance(exponent, int)  # a JSON number is finite
+    return max(-exponent, 0)
+
+
+def _at_most_six_decimals(value: Decimal) -> None:
+    if decimals(value) > 6:
+        raise ValidationError("It may have at most 6 decimals.")

@@ -69,9 +69,7 @@ class Brand:
         """Send a request with the bearer key; a body is sent as JSON, bytes as they are."""
         sent = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
         raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
-        return self.app.test_client().open(
-            path, method=method, data=raw, headers={**sent, **_header_names(headers)}
-        )
+        return self.app.test_client().open(path, method=method, data=raw, headers={**sent, **_header_names(headers)})
 
     def get(self, path: str, **headers: str) -> TestResponse:
         """GET with the bearer key."""

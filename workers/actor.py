@@ -88,7 +88,7 @@ def _register(job: Job, run: Callable[..., None]) -> None:
             outcome = _outcome(job, run, job_id, attempt, more)
         metrics.count_job(job.name, outcome, time.monotonic() - started)
 
-    dramatiq.actor(guarded, actor_name=job.name, queue_name=job.queue)
+    dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
 
 
 def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Counters of the worker processes and the relay. On one machine all processes share a folder; /metrics adds them up."""
+"""Counters of the worker processes and the relay. Processes of one machine share a folder; /metrics adds them up."""
 
 from prometheus_client import Counter, Histogram
 

@@ -10,6 +10,4 @@ from workers.actor import database_job
 @database_job(jobs.REFUND_CASCADE)
 def cascade(job: Claimed) -> None:
     """Bring one override to its parent's refunded fraction."""
-    refund.cascade(
-        organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now()
-    )
+    refund.cascade(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())

@@ -91,7 +91,7 @@ class Relay:
             time.sleep(_IDLE_S)
 
 
-def _message(pointer: job_rows.Pointer) -> dramatiq.Message:
+def _message(pointer: job_rows.Pointer) -> dramatiq.Message[None]:
     return dramatiq.Message(
         queue_name=pointer.queue,
         actor_name=pointer.name,

@@ -9,7 +9,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
@@ -74,8 +74,12 @@ class Receiver:
                 threading.Thread(target=self._serve, args=(plain,), daemon=True).start()
 
     def _serve(self, plain: socket.socket) -> None:
-        with suppress(OSError), self._tls.wrap_socket(plain, server_side=True) as conn:
-            stream = conn.makefile("rb")
+        with (
+            plain,
+            suppress(OSError),
+            self._tls.wrap_socket(plain, server_side=True) as conn,
+            conn.makefile("rb") as stream,
+        ):
             while head := _head(stream):
                 length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
                 body = stream.read(length)
@@ -120,12 +124,15 @@ def receive(folder: Path) -> Iterator[StartReceiver]:
 
     yield start
     for receiver in started:
+        receiver.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept()
         receiver.listener.close()
 
 
 @pytest.fixture
-def client(folder: Path) -> Client:
-    return Client(Policy(allow_private=True, ca_bundle=str(folder / "ca.pem"), timeout_s=1))
+def client(folder: Path) -> Iterator[Client]:
+    client = Client(Policy(allow_private=True, ca_bundle=str(folder / "ca.pem"), timeout_s=1))
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -331,6 +338,15 @@ def test_connection_whose_end_of_answer_is_in_doubt_is_not_kept(
     assert receiver.connections == 2
 
 
+def test_connection_that_speaks_while_idle_is_not_used_again(client: Client, receive: StartReceiver) -> None:
+    receiver = receive(answering(OK, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies", pause_s=0.1))
+    post(client, receiver.url)
+    time.sleep(0.2)
+
+    assert post(client, receiver.url).excerpt == "ok"
+    assert receiver.connections == 2
+
+
 def test_answer_that_ends_with_the_connection(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(b"HTTP/1.1 200 OK\r\n\r\nok", keep=False))
 
@@ -435,9 +451,10 @@ def test_slow_handshake_ends_at_the_deadline(interval_s: float, client: Client) 
         def dribble() -> None:
             with suppress(OSError):
                 conn, _ = listener.accept()
-                for piece in b"\x16\x03\x03\x40\x00" + b"a" * 60:
-                    conn.send(bytes([piece]))
-                    time.sleep(interval_s)
+                with conn:
+                    for piece in b"\x16\x03\x03\x40\x00" + b"a" * 60:
+                        conn.send(bytes([piece]))
+                        time.sleep(interval_s)
 
         threading.Thread(target=dribble, daemon=True).start()
 
@@ -450,8 +467,7 @@ def test_receiver_that_does_not_read_ends_at_the_deadline(client: Client, folder
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def sip() -> None:
-            with suppress(OSError):
-                conn = tls.wrap_socket(listener.accept()[0], server_side=True)
+            with suppress(OSError), tls.wrap_socket(listener.accept()[0], server_side=True) as conn:
                 while conn.recv(1000):
                     time.sleep(0.2)
 
@@ -504,7 +520,12 @@ def test_certificate_of_another_name_is_unreachable(
 def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        threading.Thread(target=lambda: listener.accept()[0].send(OK), daemon=True).start()
+
+        def speak_plainly() -> None:
+            with listener.accept()[0] as conn:
+                conn.send(OK)
+
+        threading.Thread(target=speak_plainly, daemon=True).start()
         with pytest.raises(Unreachable, match=r"TLS failed: wrong version number|connection reset"):
             post(client, f"https://localhost:{port}/")
 
@@ -554,13 +575,14 @@ def test_kept_connection_is_vetted_again(
     receiver = receive()
     moved = receive(address="127.0.0.2", port=receiver.port)
     url = f"https://hook.test:{receiver.port}/"
-    client = Client(Policy(ports=frozenset({receiver.port}), ca_bundle=str(folder / "ca.pem")))
+    policy = Policy(ports=frozenset({receiver.port}), ca_bundle=str(folder / "ca.pem"))
     dns += [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"], ["127.0.0.9"]]
 
-    for _ in range(3):
-        post(client, url)
-    with pytest.raises(Refused, match="url_not_allowed"):
-        post(client, url)
+    with closing(Client(policy)) as client:
+        for _ in range(3):
+            post(client, url)
+        with pytest.raises(Refused, match="url_not_allowed"):
+            post(client, url)
 
     assert (receiver.connections, len(receiver.requests)) == (1, 2)
     assert (moved.connections, len(moved.requests)) == (1, 1)
@@ -629,6 +651,16 @@ def _in_threads(count: int, call: Callable[[int], object]) -> None:
     assert failures == []
 
 
+def test_closed_client_opens_new_connections(client: Client, receive: StartReceiver) -> None:
+    receiver = receive()
+
+    post(client, receiver.url)
+    client.close()
+    post(client, receiver.url)
+
+    assert receiver.connections == 2
+
+
 def test_forked_process_opens_connections_of_its_own(client: Client, receive: StartReceiver) -> None:
     receiver = receive()
     post(client, receiver.url)
@@ -637,9 +669,11 @@ def test_forked_process_opens_connections_of_its_own(client: Client, receive: St
     if child == 0:
         os._exit(0 if post(client, receiver.url).status == 200 else 1)
     _, code = os.waitpid(child, 0)
+    connections_with_child = receiver.connections
     post(client, receiver.url)
 
-    assert (code, receiver.connections, len(receiver.requests)) == (0, 2, 3)
+    assert (code, connections_with_child) == (0, 2)
+    assert (receiver.connections, len(receiver.requests)) == (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+"""Decides which terms a program may have, and what one term does to another.
+
+Source: core spec, "Program fields accepted on create or update" and its rules 1 to 5. Types and shapes are checked
+where the body is read.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from domain import ceilings, statuses
+from domain.commission import CommissionType
+from domain.refused import Refused
+
+_MOST_PER_SALE_USD = 1_000_000_00
+_MOST_PER_UNIT_USD = 1_000_00
+_MOST_BUDGET_USD = 100_000_000_00
+_LEAST_LEAD_BOUNTY_USD = 10
+_LEAST_CLICK_REWARD_USD = 1
+# Of the sale leg, in major units of whatever currency a sale is in: nothing to convert.
+_MOST_SALE_LEG = Decimal(1_000_000)
+
+
+def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
+    """Return the columns of a new program: `wanted` with what its own terms force.
+
+    `wanted` is `schemas.program.ProgramBody` loaded: columns by name, left out when not sent.
+    Raises Refused 400: invalid_commission_type, percentage_out_of_range, fixed_commission_out_of_range,
+    unit_fee_out_of_range, sale_commission_incomplete, lead_bounty_out_of_range, click_reward_out_of_range,
+    budget_out_of_range.
+    """
+    model = wanted["default_commission_model"]
+    check_rate(
+        model=model,
+        type=wanted["default_commission_type"],
+        value=wanted["default_commission_value"],
+        home=home,
+        prefix="default",
+    )
+    _check_budget(wanted.get("budget_cents"), home)
+    terms = dict(wanted)
+    terms["sale_commission_type"], terms["sale_commission_value"] = _sale_leg(wanted, model, home)
+    terms["lead_bounty_cents"] = _lead_bounty(wanted.get("lead_bounty_cents"), model, home)
+    terms["click_reward_cents"] = _click_reward(wanted.get("click_reward_cents"), model, home)
+    return terms | _visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None)
+
+
+def check_rate(*, model: str, type: str, value: Decimal, home: ceilings.Home, prefix: str) -> None:
+    """Refuse a rate that a program of this model, or one of its affiliates, cannot have.
+
+    `prefix` is "default" or "custom" and names the fields (`defaultCommissionValue`) in the refusal.
+    Raises Refused 400: invalid_commission_type, percentage_out_of_range, unit_fee_out_of_range,
+    fixed_commission_out_of_range.
+    """
+    field = f"{prefix}CommissionValue"
+    if type == CommissionType.Percentage:
+        if not statuses.pays_on_sale(model):
+            raise Refused(
+                400,
+                "invalid_commission_type",
+                f"A {model} program pays a Fixed fee: there is no amount to take a percentage of.",
+                field=f"{prefix}CommissionType",
+            )
+        _check_percentage(value, field)
+    elif statuses.pays_on_sale(model):
+        code = "fixed_commission_out_of_range"
+        ceilings.check_major(home, value, most_usd=_MOST_PER_SALE_USD, code=code, field=field)
+    else:
+        ceilings.check_major(home, value, most_usd=_MOST_PER_UNIT_USD, code="unit_fee_out_of_range", field=field)
+
+
+def _check_percentage(value: Decimal, field: str) -> None:
+    if not 0 <= value <= 100:
+        raise Refused(400, "percentage_out_of_range", f"{field} must be from 0 to 100 percent.", field=field)
+
+
+def _check_budget(cents: int | None, home: ceilings.Home) -> None:
+    if cents is not None:
+        ceilings.check_cents(
+            home, cents, least_usd=0, most_usd=_MOST_BUDGET_USD, code="budget_out_of_range", field="budgetCents"
+        )
+
+
+def _sale_leg(wanted: Mapping[str, Any], model: str, home: ceilings.Home) -> tuple[str | None, Decimal | None]:
+    type, value = wanted.get("sale_commission_type"), wanted.get("sale_commission_value")
+    if statuses.pays_on_sale(model) or (type is None and value is None):
+        return None, None
+    if type is None or value is None:
+        missing = "saleCommissionType" if type is None else "saleCommissionValue"
+        message = "saleCommissionType and saleCommissionValue are sent together."
+        raise Refused(400, "sale_commission_incomplete", message, field=missing)
+    if type == CommissionType.Percentage:
+        _check_percentage(value, "saleCommissionValue")
+    elif not 0 <= value <= _MOST_SALE_LEG:
+        raise Refused(
+            400,
+            "fixed_commission_out_of_range",
+            f"saleCommissionValue must be from 0 to {_MOST_SALE_LEG} units of each sale's currency.",
+            field="saleCommissionValue",
+            homeCurrency=home.currency,
+        )
+    return (type, value) if value else (None, None)
+
+
+def _lead_bounty(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+    if model == statuses.CommissionModel.Cpl or not cents:
+        return None
+    ceilings.check_cents(
+        home,
+        cents,
+        least_usd=_LEAST_LEAD_BOUNTY_USD,
+        most_usd=_MOST_PER_UNIT_USD,
+        code="lead_bounty_out_of_range",
+        field="leadBountyCents",
+    )
+    return cents
+
+
+def _click_reward(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+    if model == statuses.CommissionModel.Cpc or not cents:
+        return None
+    ceilings.check_cents(
+        home,
+        cents,
+        least_usd=_LEAST_CLICK_REWARD_USD,
+        most_usd=_MOST_PER_UNIT_USD,
+        code="click_reward_out_of_range",
+        field="clickRewardCents",
+    )
+    return cents
+
+
+def _visibility(wanted: Mapping[str, Any], *, pays_clicks: bool) -> dict[str, Any]:
+    if pays_clicks:
+        return {
+            "auto_approve": False,
+            "network_visibility": statuses.NetworkVisibility.InviteOnly.value,
+            "is_publicly_discoverable": False,
+        }
+    # Listing needs a funding source, which no organization of this version has.
+    if wanted.get("network_visibility") == statuses.NetworkVisibility.Networked:
+        return {"network_visibility": statuses.NetworkVisibility.Private.value}
+    return {}

@@ -1,0 +1,140 @@
+"""Programs on the wire.
+
+Source: core spec, "Program" and "Program fields accepted on create or update"; tracking spec, "Sub-affiliate
+recruiting". What the terms mean for each other is decided in `domain.program_terms`.
+"""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate
+
+from domain import money, slugs, statuses
+from domain.commission import CommissionType
+from domain.refused import Refused
+from schemas.base import Amount, Flag, Instant, Wire, http_url, not_blank, one_of, rate, text, whole
+from schemas.paging import PageQuery, QueryFlag
+
+# The legacy models stay with the campaigns that have them and are not for new ones.
+_OFFERED_MODELS = (statuses.CommissionModel.Cps, statuses.CommissionModel.Cpc, statuses.CommissionModel.Cpl)
+_CHECKOUT_DOOR_MODES = ("redirect", "email")
+_LONGEST_URL = 2048
+_LONGEST_WINDOW_DAYS = 3650
+_LONGEST_WINDOW_MONTHS = 1200
+
+
+def _slug(value: str) -> None:
+    if not slugs.is_valid_strict(value):
+        raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen, without a hyphen at either end.")
+
+
+def _up_to(most: int, **options: Any) -> fields.Integer:
+    return whole(validate=validate.Range(min=0, max=most), allow_none=True, **options)
+
+
+class ProgramBody(Wire):
+    """A new program. Loads to columns by name; what was not sent, or sent as null, is left out.
+
+    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
+    """
+
+    name = text(longest=200, required=True, validate=[not_blank])
+    slug = text(longest=64, allow_none=True, validate=[_slug])
+    description = text(longest=10_000, allow_none=True)
+    terms_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    default_commission_type = one_of(CommissionType, required=True)
+    default_commission_value = rate(required=True)
+    default_commission_model = one_of(_OFFERED_MODELS, allow_none=True)
+    sale_commission_type = one_of(CommissionType, allow_none=True)
+    sale_commission_value = rate(allow_none=True)
+    cookie_window_days = whole(validate=validate.Range(min=1, max=_LONGEST_WINDOW_DAYS), allow_none=True)
+    recurring_months = _up_to(_LONGEST_WINDOW_MONTHS)
+    recurring_delay_invoices = _up_to(_LONGEST_WINDOW_MONTHS)
+    attribution_model = one_of(statuses.AttributionModel, allow_none=True)
+    auto_approve = Flag(allow_none=True)
+    network_visibility = one_of(statuses.NetworkVisibility, allow_none=True)
+    is_publicly_discoverable = Flag(allow_none=True)
+    budget_cents = whole(allow_none=True)
+    referral_destination_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    min_payout_cents = _up_to(money.MAX_AMOUNT_CENTS)
+    hosted_checkout_door_enabled = Flag(allow_none=True)
+    hosted_checkout_door_mode = fields.Raw(allow_none=True)
+    hosted_checkout_thank_you_url = fields.Raw(allow_none=True)
+    lead_bounty_cents = whole(allow_none=True)
+    click_reward_cents = whole(allow_none=True)
+
+    @post_load
+    def _settle_on_columns(self, program: dict[str, Any], **_: object) -> dict[str, Any]:
+        sent = {name: value for name, value in program.items() if value is not None}
+        sent["name"] = sent["name"].strip()
+        sent.setdefault("default_commission_model", statuses.CommissionModel.Cps.value)
+        _check_door_mode(sent.get("hosted_checkout_door_mode"))
+        if not _thank_you_url(sent.get("hosted_checkout_thank_you_url")):
+            sent.pop("hosted_checkout_thank_you_url", None)
+        return sent
+
+
+def _check_door_mode(sent: object) -> None:
+    if sent is not None and sent not in _CHECKOUT_DOOR_MODES:
+        raise Refused(
+            400,
+            "invalid_hosted_checkout_door_mode",
+            f"hostedCheckoutDoorMode must be one of: {', '.join(_CHECKOUT_DOOR_MODES)}.",
+            field="hostedCheckoutDoorMode",
+        )
+
+
+def _thank_you_url(sent: object) -> str | None:
+    if sent is None or sent == "":
+        return None
+    try:
+        found: str = text(longest=_LONGEST_URL, validate=[http_url]).deserialize(sent)
+    except ValidationError as error:
+        raise Refused(
+            400,
+            "invalid_hosted_checkout_thank_you_url",
+            f"hostedCheckoutThankYouUrl must be an http(s) URL of at most {_LONGEST_URL} characters, or empty.",
+            field="hostedCheckoutThankYouUrl",
+        ) from error
+    return found
+
+
+class ProgramRecord(Wire):
+    """A program as the API shows it: the spec's fields and those of its write table."""
+
+    id = fields.UUID()
+    name = fields.String()
+    slug = fields.String()
+    description = fields.String()
+    terms_url = fields.String()
+    is_active = fields.Boolean()
+    default_commission_type = fields.String()
+    default_commission_value = Amount()
+    default_commission_model = fields.String()
+    sale_commission_type = fields.String()
+    sale_commission_value = Amount()
+    cookie_window_days = fields.Integer()
+    recurring_months = fields.Integer()
+    recurring_delay_invoices = fields.Integer()
+    attribution_model = fields.String()
+    auto_approve = fields.Boolean()
+    custom_domain = fields.String()
+    custom_domain_verified = fields.Boolean()
+    network_visibility = fields.String()
+    is_publicly_discoverable = fields.Boolean()
+    budget_cents = fields.Integer()
+    referral_destination_url = fields.String()
+    min_payout_cents = fields.Integer()
+    hosted_checkout_door_enabled = fields.Boolean()
+    hosted_checkout_door_mode = fields.String()
+    hosted_checkout_thank_you_url = fields.String()
+    lead_bounty_cents = fields.Integer()
+    click_reward_cents = fields.Integer()
+    created_at = Instant()
+    updated_at = Instant()
+    archived_at = Instant()
+
+
+class ProgramsQuery(PageQuery):
+    """The list of programs; archived ones on request."""
+
+    include_archived = QueryFlag(load_default=False)

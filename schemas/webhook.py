@@ -1,0 +1,95 @@
+"""Webhook endpoints and their deliveries on the wire.
+
+Source: tracking spec, section 6 "Events" and "Webhook delivery".
+"""
+
+from typing import Any
+
+from marshmallow import fields, post_load, validate
+
+from domain import events
+from domain.refused import Refused
+from schemas.base import Instant, Wire, text
+
+# Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
+_LONGEST_TEXT = 65_536
+
+
+def _events(**options: Any) -> fields.List:
+    # There are 24 types; somebody who lists each a few times over still means something.
+    return fields.List(text(longest=100), validate=validate.Length(min=1, max=100), **options)
+
+
+def _description(**options: Any) -> fields.String:
+    return text(longest=500, allow_none=True, **options)
+
+
+class EndpointBody(Wire):
+    """A new endpoint. Refuses event names that do not exist as `unknown_event`, with the list `invalid`."""
+
+    url = text(longest=_LONGEST_TEXT, required=True)
+    events = _events(required=True)
+    description = _description(load_default=None)
+
+    @post_load
+    def _settle(self, endpoint: dict[str, Any], **_: object) -> dict[str, Any]:
+        return _settled(endpoint)
+
+
+class EndpointChanges(Wire):
+    """Changes of an endpoint: what is sent is set, a null description is none."""
+
+    url = text(longest=_LONGEST_TEXT)
+    events = _events()
+    description = _description()
+
+    @post_load
+    def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
+        return _settled(changes)
+
+
+class EndpointTest(Wire):
+    """Which sample to send; without a type the generic `test`."""
+
+    type = text(longest=100, load_default=None, allow_none=True)
+
+    @post_load
+    def _settle(self, test: dict[str, Any], **_: object) -> str:
+        return str(test["type"] or "test")
+
+
+class EndpointRecord(Wire):
+    """An endpoint, without its secret."""
+
+    id = fields.UUID()
+    url = fields.String()
+    events = fields.List(fields.String())
+    description = fields.String()
+    created_at = Instant()
+    updated_at = Instant()
+
+
+class DeliveryRecord(Wire):
+    """One line of an endpoint's delivery history."""
+
+    id = fields.UUID()
+    event_id = fields.Function(lambda delivery: events.event_id(delivery.event_id))
+    event_type = fields.String()
+    status = fields.String()
+    attempt_count = fields.Integer()
+    response_status = fields.Integer()
+    response_excerpt = fields.String()
+    failure_reason = fields.String()
+    next_attempt_at = Instant()
+    created_at = Instant()
+    settled_at = Instant()
+
+
+def _settled(endpoint: dict[str, Any]) -> dict[str, Any]:
+    if "events" in endpoint:
+        endpoint["events"] = list(dict.fromkeys(endpoint["events"]))
+        unknown = events.unknown_types(endpoint["events"])
+        if unknown:
+            message = "Some of these are no event types: subscribe to * or to types by their full names."
+            raise Refused(400, "unknown_event", message, field="events", invalid=unknown)
+    return endpoint
