@@ -12,7 +12,19 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 import settings
 from adapters import logs, servers
-from api import errors, health, limits, metrics, tracking, wake
+from api import (
+    affiliates,
+    conversions,
+    errors,
+    health,
+    limits,
+    metrics,
+    programs,
+    storefront,
+    tracking,
+    wake,
+    webhooks,
+)
 from commands import database, demo, jobs, organizations, receiver, run
 from models import db
 
@@ -57,8 +69,8 @@ def create_app() -> Flask:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for blueprint in (tracking.blueprint, health.blueprint):
-        app.register_blueprint(blueprint)
+    for resource in (tracking, programs, affiliates, storefront, conversions, webhooks, health):
+        app.register_blueprint(resource.blueprint)
     for command in _COMMANDS:
         app.cli.add_command(command)
     return app

@@ -1,7 +1,8 @@
 """Answers that are given again: Idempotency-Key on any POST or PATCH, and replayed signatures on refunds.
 
 The key is claimed in the transaction of the effect, so an effect and its stored answer stand or fall together; a
-concurrent twin waits for the first one's end and then repeats its answer.
+concurrent twin waits for the first one's end and then repeats its answer. Bodies are sealed while they are kept:
+some of them show a secret that is shown once.
 Source: core spec, section 8 "Idempotency-Key header".
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 import orjson
 from flask import Response, request
 
+from adapters import sealing
 from api import errors, guards
 from domain import signing
 from domain.refused import Refused
@@ -88,7 +90,8 @@ def _replay(scope: str, key: str, request_hash: bytes, replay_header: str | None
     stored = stored_answers.find(organization_id=guards.organization_id(), scope=scope, key=key)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
-    answer = Response(stored.body, status=stored.status, headers=dict(stored.headers or {}))
+    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(scope, key))
+    answer = Response(kept, status=stored.status, headers=dict(stored.headers or {}))
     if replay_header:
         answer.headers[replay_header] = "true"
     return answer
@@ -104,9 +107,13 @@ def _keep(scope: str, key: str, answer: Response) -> None:
         scope=scope,
         key=key,
         status=answer.status_code,
-        body=answer.get_data(),
+        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(scope, key)),
         headers={"Content-Type": answer.content_type},
     )
+
+
+def _owner(scope: str, key: str) -> str:
+    return f"{guards.organization_id()} {scope} {key}"
 
 
 def _keep_refusal(scope: str, key: str, request_hash: bytes, window_s: int, answer: Response) -> Response:

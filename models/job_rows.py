@@ -130,7 +130,9 @@ def any_org_take_back(pointers: Sequence[Pointer]) -> None:
     """Undo a hand-out that never reached the broker: the row waits again and the attempt was none."""
     db.stage(
         "update job set deadline = null, attempt = job.attempt - 1"
-        " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt) where job.id = lost.id and job.attempt = lost.attempt and job.deadline is not null and job.failed_at is null",
+        " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
+        " where job.id = lost.id and job.attempt = lost.attempt"
+        " and job.deadline is not null and job.failed_at is null",
         ([p.job_id for p in pointers], [p.attempt for p in pointers]),
     )
 

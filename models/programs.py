@@ -71,6 +71,17 @@ def find(*, organization_id: UUID, program_id: UUID) -> Program | None:
     return Program.get_or_none(Program.organization_id == organization_id, Program.id == program_id)
 
 
+def find_open(*, organization_id: UUID, program_id: UUID) -> Program | None:
+    """Return one program of the organization that is active, not archived and not suspended."""
+    return Program.get_or_none(
+        Program.organization_id == organization_id,
+        Program.id == program_id,
+        Program.is_active,
+        Program.archived_at.is_null(),
+        Program.suspended_at.is_null(),
+    )
+
+
 def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
     """Return one program of the organization, locked until the transaction ends."""
     programs = Program.select().where(Program.organization_id == organization_id, Program.id == program_id)

@@ -8,7 +8,6 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses, subid
-from models import conversions
 from schemas.base import Instant, Wire, one_of, text
 from schemas.paging import PageQuery
 
@@ -16,7 +15,7 @@ _UNTAGGED = "untagged"
 
 
 class ConversionsQuery(PageQuery):
-    """The list's filters. Loads to `take`, `cursor` and `filters`."""
+    """The list's filters. Loads to `take`, `cursor` and `filters`, named as `models.conversions.Filters` has them."""
 
     affiliate_id = fields.UUID(load_default=None)
     program_id = fields.UUID(load_default=None)
@@ -32,7 +31,7 @@ class ConversionsQuery(PageQuery):
         if asked and asked != _UNTAGGED and tag is None:
             raise ValidationError("It has no character that a tag can hold.", "subId")
         paging = {name: query.pop(name) for name in ("take", "cursor")}
-        return paging | {"filters": conversions.Filters(**query, sub_id=tag, untagged=asked == _UNTAGGED)}
+        return paging | {"filters": query | {"sub_id": tag, "untagged": asked == _UNTAGGED}}
 
 
 class ConversionRecord(Wire):

@@ -15,7 +15,7 @@ from schemas.base import Instant, Wire, text
 _LONGEST_TEXT = 65_536
 
 
-def _events(**options: Any) -> fields.List:
+def _events(**options: Any) -> fields.List[str]:
     # There are 24 types; somebody who lists each a few times over still means something.
     return fields.List(text(longest=100), validate=validate.Length(min=1, max=100), **options)
 

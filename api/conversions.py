@@ -1,0 +1,63 @@
+"""Conversions, as the brand reads them.
+
+Source: core spec, "Conversions" and "Conversion".
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint
+
+from api import body, guards, paging, path
+from api.guards import Guard, guarded
+from api.wake import wake_relay
+from domain import plans
+from domain.refused import not_found
+from models import conversions, db
+from pipelines import clock, sale
+from schemas.conversion import ConversionRecord, ConversionsQuery, EventRecord
+
+blueprint = Blueprint("conversions", __name__)
+
+_READ = Guard(audience="key", plan=plans.Tier.Starter)
+_QUERY = ConversionsQuery()
+_RECORD = ConversionRecord()
+_EVENTS = EventRecord(many=True)
+# More than other lists, when nobody says how many.
+_DEFAULT_TAKE = 100
+
+
+@blueprint.get("/api/v1/conversions")
+@guarded(_READ)
+def list_conversions() -> Mapping[str, object]:
+    """List conversions, newest first."""
+    query = body.query(_QUERY)
+    page = paging.wanted(query, default=_DEFAULT_TAKE)
+    with db.unit_of_work(guards.organization_id()):
+        rows = conversions.page(
+            organization_id=guards.organization_id(),
+            filters=conversions.Filters(**query["filters"]),
+            after=page.after,
+            limit=page.limit,
+        )
+    return paging.envelope(page, rows, _shown)
+
+
+@blueprint.get("/api/v1/conversions/<conversion_id>")
+@guarded(_READ)
+def get_conversion(conversion_id: str) -> Mapping[str, object]:
+    """Show one conversion with its history. An id that was given out is found, settled here if need be."""
+    wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        was_waiting = sale.settle_if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        found = conversions.find(organization_id=organization_id, conversion_id=wanted_id)
+        history = conversions.events(organization_id=organization_id, conversion_id=wanted_id)
+    if found is None:
+        raise not_found("conversion", wanted_id)
+    if was_waiting:
+        wake_relay()
+    return {**_RECORD.dump(found), "events": _EVENTS.dump(history)}
+
+
+def _shown(rows: Sequence[conversions.Conversion]) -> list[Any]:
+    return [_RECORD.dump(row) for row in rows]

@@ -1,0 +1,95 @@
+"""Pages of a list: `{items, nextCursor, hasMore}`, and the cursors between them.
+
+A cursor is the position of the last row that was shown, signed for one organization and one list: whoever changes
+it, or brings it to another list, is refused. Rows that come and go between two pages move nothing.
+Source: core spec, section 4 (cursor-paginated) and section 8 "Limits".
+"""
+
+import base64
+import binascii
+import functools
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from flask import request
+from marshmallow import ValidationError
+
+import settings
+from api import guards
+
+#: Rows of a page when nobody asks for more or fewer, and at most.
+DEFAULT_TAKE = 50
+MOST_TAKE = 200
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME_BYTES = 8
+_ID_BYTES = 16
+# With the position it makes 42 bytes: a multiple of three, so that every bit of the text counts.
+_SEAL_BYTES = 18
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which page: `take` rows after a position. Lists read `limit` rows, one more, to know whether there are more."""
+
+    take: int
+    after: tuple[datetime, UUID] | None
+
+    @property
+    def limit(self) -> int:
+        """How many rows to read."""
+        return self.take + 1
+
+
+def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int = MOST_TAKE) -> Wanted:
+    """Return which page `query` (a loaded schemas.paging.PageQuery) asks for; more than `most` rows are `most`.
+
+    Raises ValidationError (problem details) for a cursor that this list did not give out.
+    """
+    cursor = query["cursor"]
+    return Wanted(take=min(query["take"] or default, most), after=_position(cursor) if cursor else None)
+
+
+def envelope(page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]]) -> dict[str, Any]:
+    """Return the answer for the `page.limit` rows that were read. Rows have `created_at` and `id`."""
+    shown, has_more = rows[: page.take], len(rows) > page.take
+    return {"items": render(shown), "nextCursor": _cursor(shown[-1]) if has_more else None, "hasMore": has_more}
+
+
+def _cursor(row: Any) -> str:
+    microseconds = (row.created_at - _EPOCH) // timedelta(microseconds=1)
+    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + row.id.bytes
+    return base64.urlsafe_b64encode(position + _seal(position)).decode()
+
+
+def _position(cursor: str) -> tuple[datetime, UUID]:
+    try:
+        sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise _not_ours() from error
+    position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
+    if len(position) != _TIME_BYTES + _ID_BYTES or not hmac.compare_digest(seal, _seal(position)):
+        raise _not_ours()
+    microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)
+    return _EPOCH + timedelta(microseconds=microseconds), UUID(bytes=position[_TIME_BYTES:])
+
+
+def _seal(position: bytes) -> bytes:
+    message = guards.organization_id().bytes + position + request.path.encode()
+    return hmac.digest(_key(), message, "sha256")[:_SEAL_BYTES]
+
+
+def _not_ours() -> ValidationError:
+    return ValidationError({"cursor": ["This list gave out no such cursor."]})
+
+
+@functools.cache
+def _key() -> bytes:
+    return hashlib.sha256(b"finderfee/cursor/" + settings.secret_key(settings.current()).encode()).digest()

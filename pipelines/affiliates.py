@@ -1,0 +1,158 @@
+"""Affiliates: how somebody joins a program, whoever brought them, and which slug they get.
+
+Source: core spec, "Affiliate"; tracking spec, section 6, affiliate.created and affiliate.approved.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import emails, events, program_terms, statuses
+from domain.refused import Refused, not_found
+from models import affiliates, ids, programs
+from pipelines import emit, home
+
+# Lower case without the letters and digits that are taken for one another (0 o, 1 i l): 31 to the power of 8.
+_SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_SLUG_LENGTH = 8
+_SLUG_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A new affiliate with their links, the default one first."""
+
+    affiliate: affiliates.Affiliate
+    links: list[affiliates.TrackingLink]
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Joined:
+    """Create an affiliate for the brand. `wanted` is `schemas.affiliate.AffiliateBody` loaded.
+
+    Raises Refused: 404 not_found for the program; 409 affiliate_already_exists, alias_already_taken; for the rate
+    what `program_terms.check_rate` raises.
+    """
+    columns = dict(wanted)
+    alias = columns.pop("alias")
+    program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
+    if program is None:
+        raise not_found("program", wanted["program_id"])
+    _check_rate(program, wanted)
+    affiliates.stage_person_turn(organization_id=organization_id, email=wanted["email"])
+    if alias is not None:
+        check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
+    columns |= {
+        "organization_id": organization_id,
+        "source": statuses.AffiliateSource.Direct.value,
+        "is_test": is_test,
+    }
+    return join(columns, alias=alias, now=now)
+
+
+def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
+    """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
+    affiliates.lock_slug(organization_id=organization_id, slug=alias)
+    if affiliates.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
+        raise _alias_taken()
+
+
+def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | None = None, now: datetime) -> Joined:
+    """Insert an affiliate with their links and tell the brand.
+
+    `wanted` holds the columns that are known: organization, program, email, status, source and what else there is.
+    The caller has this person's turn and has checked the alias. `event_source` is public_apply for an application,
+    which an Approved status then shows as approved on arrival.
+    Raises Refused 409: affiliate_already_exists, alias_already_taken.
+    """
+    is_approved = wanted["status"] == statuses.AffiliateStatus.Approved
+    values = {
+        **wanted,
+        "id": ids.new_id(),
+        "email_normalized": emails.normalize(wanted["email"]),
+        "applied_at": now,
+        "approved_at": now if is_approved else None,
+        "created_at": now,
+    }
+    if not affiliates.insert(values):
+        raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
+    joined = Joined(affiliate=affiliates.Affiliate(**values), links=_insert_links(values, alias))
+    _tell(joined, event_source, now)
+    return joined
+
+
+def _check_rate(program: programs.Program, wanted: Mapping[str, Any]) -> None:
+    if wanted["custom_commission_type"] is None:
+        return
+    program_terms.check_rate(
+        model=program.default_commission_model,
+        type=wanted["custom_commission_type"],
+        value=wanted["custom_commission_value"],
+        home=home.of(program.organization_id),
+        prefix="custom",
+    )
+
+
+def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[affiliates.TrackingLink]:
+    # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
+    known = affiliates.slug_of(organization_id=affiliate["organization_id"], email=affiliate["email"])
+    slug = known or alias or _free_slug(affiliate)
+    links = [_link(affiliate, slug, alias if alias == slug else None, is_default=True)]
+    if alias is not None and alias != slug:
+        links.append(_link(affiliate, alias, alias, is_default=False))
+    for link in links:
+        if not affiliates.insert_link(link):
+            raise _alias_taken()
+    return [affiliates.TrackingLink(**link) for link in links]
+
+
+def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_default: bool) -> dict[str, Any]:
+    return {
+        "id": ids.new_id(),
+        "organization_id": affiliate["organization_id"],
+        "program_id": affiliate["program_id"],
+        "affiliate_id": affiliate["id"],
+        "slug": slug,
+        "custom_alias": alias,
+        "is_default": is_default,
+        "created_at": affiliate["created_at"],
+    }
+
+
+def _free_slug(affiliate: Mapping[str, Any]) -> str:
+    organization_id, email = affiliate["organization_id"], affiliate["email"]
+    for _ in range(_SLUG_TRIES):
+        slug = _random_slug()
+        affiliates.lock_slug(organization_id=organization_id, slug=slug)
+        if not affiliates.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
+            return slug
+    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
+
+
+def _random_slug() -> str:
+    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+
+
+def _alias_taken() -> Refused:
+    return Refused(409, "alias_already_taken", "Another affiliate has this alias.", field="customAlias")
+
+
+def _tell(joined: Joined, event_source: str | None, now: datetime) -> None:
+    affiliate = joined.affiliate
+    shared: dict[str, Any] = {
+        "affiliate_id": affiliate.id,
+        "program_id": affiliate.program_id,
+        "email": affiliate.email,
+        "full_name": affiliate.full_name,
+        "application_answers": affiliate.application_data,
+    }
+    created = events.affiliate_created(
+        **shared, status=affiliate.status, slug=joined.links[0].slug, source=event_source
+    )
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
+    if affiliate.status != statuses.AffiliateStatus.Approved:
+        return
+    approved = events.affiliate_approved(**shared, approved_at=now, auto_approved=event_source is not None)
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)

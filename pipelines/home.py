@@ -1,0 +1,12 @@
+"""What limits in an organization's home currency are measured with."""
+
+from uuid import UUID
+
+from domain import ceilings
+from models import fx_rates, organizations
+
+
+def of(organization_id: UUID) -> ceilings.Home:
+    """Return the home currency with its newest stored rate."""
+    currency = organizations.home_currency(organization_id)
+    return ceilings.Home(currency=currency, per_usd=None if currency == "USD" else fx_rates.newest(currency))

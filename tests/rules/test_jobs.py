@@ -1,0 +1,211 @@
+"""Rules that hold for every job and queue."""
+
+from pathlib import Path
+
+import dramatiq
+import pytest
+
+from models import db, job_rows
+from pipelines import jobs
+from workers.supervisor import parse
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_job_has_an_actor_on_its_own_queue(app):
+    actors = {name: actor.queue_name for name, actor in dramatiq.get_broker().actors.items()}
+
+    assert actors == {job.name: job.queue for job in jobs.ALL}
+
+
+def test_every_queue_has_a_fleet_in_the_procfile():
+    commands = parse((_ROOT / "Procfile").read_text())
+
+    assert set(jobs.QUEUES) <= set(commands)
+    for queue in jobs.QUEUES:
+        assert f"-Q {queue} " in commands[queue]
+
+
+def test_the_procfile_of_one_machine_serves_every_queue():
+    commands = " ".join(parse((_ROOT / "Procfile.dev").read_text()).values()).split()
+
+    assert set(jobs.QUEUES) <= set(commands)
+
+
+def test_every_job_runs_on_a_declared_queue():
+    assert {job.queue for job in jobs.ALL} <= set(jobs.QUEUES)
+
+
+def test_a_job_asked_for_in_a_transaction_that_fails_was_never_asked_for(brand):
+    with pytest.raises(ZeroDivisionError), db.unit_of_work(brand.id):
+        jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+        raise ZeroDivisionError
+
+    assert brand.rows("select count(*) from job") == [(0,)]
+
+
+@pytest.mark.parametrize(("attempt", "delay_s"), [(1, 1), (2, 2), (3, 5), (8, 300), (19, 300)])
+def test_a_failed_job_waits_longer_each_time(attempt, delay_s):
+    assert jobs.SALE_SETTLE.delay_s(attempt) == delay_s
+
+
+def _announce(threads: int, queues=("sales",)):
+    from models import ids
+
+    with db.any_org_work():
+        job_rows.announce(process_id=ids.new_id(), queues=queues, threads=threads)
+
+
+def _hand_out(**options):
+    defaults = {"queue": "sales", "per_thread": 1, "share": 1_000, "lease_s": 30}
+    with db.any_org_work():
+        return job_rows.any_org_hand_out(**(defaults | options))
+
+
+def _stage(brand, number: int, **options):
+    with db.unit_of_work(brand.id):
+        for _ in range(number):
+            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x", **options)
+
+
+def test_nothing_is_handed_out_while_no_worker_lives(brand):
+    _stage(brand, 3)
+
+    assert _hand_out() == []
+
+
+def test_no_more_is_handed_out_than_live_threads_can_take(brand):
+    _stage(brand, 30)
+    _announce(4)
+
+    first = _hand_out(per_thread=2)
+    second = _hand_out(per_thread=2)
+
+    assert len(first) == 8
+    assert second == []
+
+
+def test_a_key_with_a_long_backlog_does_not_starve_the_others(brand, rival):
+    _stage(brand, 500)
+    _stage(rival, 2)
+    _announce(4)
+
+    handed_out = _hand_out(per_thread=2)
+    with db.any_org_work():
+        rows = db.db.run("select organization_id from job where id = any(%s)", ([p.job_id for p in handed_out],))
+
+    assert [organization_id for (organization_id,) in rows].count(rival.id) == 2
+
+
+def test_one_key_never_has_more_out_than_its_share(brand):
+    _stage(brand, 50)
+    _announce(8)
+
+    assert len(_hand_out(per_thread=4, share=3)) == 3
+    assert _hand_out(per_thread=4, share=3) == []
+
+
+def test_a_paused_queue_hands_nothing_out(brand):
+    _stage(brand, 3)
+    _announce(4)
+    with db.any_org_work():
+        job_rows.pause("sales", why="test")
+
+    paused = _hand_out()
+    with db.any_org_work():
+        job_rows.resume("sales")
+    resumed = _hand_out()
+
+    assert paused == []
+    assert len(resumed) == 3
+
+
+def test_a_job_that_is_not_due_waits(brand):
+    from datetime import UTC, datetime, timedelta
+
+    _stage(brand, 1, run_at=datetime.now(UTC) + timedelta(minutes=1))
+    _announce(4)
+
+    assert _hand_out() == []
+
+
+def test_a_passed_deadline_brings_the_job_back_with_its_attempt_counted(brand):
+    _stage(brand, 1)
+    _announce(4)
+
+    first = _hand_out(lease_s=0)
+    second = _hand_out()
+
+    assert [pointer.attempt for pointer in first + second] == [1, 2]
+
+
+def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
+    _stage(brand, 1)
+    _announce(4)
+    for _ in range(jobs.SALE_SETTLE.max_attempts):
+        assert len(_hand_out(lease_s=0)) == 1
+
+    handed_out = _hand_out(lease_s=0)
+    with db.any_org_work():
+        dead = job_rows.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
+
+    assert handed_out == []
+    assert [job.attempt for job in dead] == [20]
+    assert "the worker died each time" in dead[0].last_error
+
+
+def test_a_stale_pointer_does_nothing(brand, drain):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    _announce(4)
+    stale = _hand_out(lease_s=0)[0]
+    current = _hand_out()[0]
+    from tests.draining import run
+
+    run(stale)
+    before = brand.rows("select count(*) from conversion")
+    run(current)
+
+    assert before == [(0,)]
+    assert brand.rows("select count(*) from conversion") == [(1,)]
+
+
+def test_every_pointer_three_times_has_one_effect(brand):
+    from tests.draining import drain
+
+    brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
+    recruiter = brand.affiliate("rita")
+    brand.affiliate("ben", recruited_by_affiliate_id=recruiter)
+    brand.sale()
+
+    drain(deliveries=3)
+
+    assert brand.rows("select amount_cents, commission_cents from conversion order by commission_cents") == [
+        (0, 200),
+        (10_000, 2_000),
+    ]
+    assert brand.rows("select type, count(*) from event group by type") == [("conversion.created", 2)]
+
+
+def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(brand):
+    from tests.draining import run
+
+    with db.unit_of_work(brand.id):
+        jobs.enqueue(
+            jobs.OVERRIDE_WRITE, organization_id=brand.id, conversion_id=brand.id, recruiter_id=brand.id, percent=10
+        )
+    _announce(4)
+    for _ in range(jobs.OVERRIDE_WRITE.max_attempts):
+        with db.any_org_work():
+            db.db.stage("update job set run_at = now()")
+        run(_hand_out()[0])
+
+    with db.any_org_work():
+        dead = job_rows.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
+        replayed = job_rows.any_org_replay([dead[0].id])
+    again = _hand_out()
+
+    assert "LookupError" in dead[0].last_error
+    assert replayed == [dead[0].id]
+    assert [pointer.attempt for pointer in again] == [1]

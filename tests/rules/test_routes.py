@@ -1,0 +1,103 @@
+"""Rules that hold for every route there is."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from api.guards import Guard
+
+
+def _views(app):
+    return [(rule, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
+
+
+def test_every_route_declares_its_guard(app):
+    undeclared = [rule.rule for rule, view in _views(app) if not isinstance(getattr(view, "guard", None), Guard)]
+
+    assert undeclared == []
+
+
+def test_every_writing_route_of_a_key_asks_for_read_write(app):
+    lenient = [
+        rule.rule
+        for rule, view in _views(app)
+        if rule.methods & {"POST", "PUT", "PATCH", "DELETE"}
+        and view.guard.audience != "public"
+        and view.guard.scope != "read_write"
+    ]
+
+    assert lenient == []
+
+
+def test_every_keyed_route_answers_401_with_an_empty_body_to_a_stranger(app):
+    client = app.test_client()
+    for rule, view in _views(app):
+        if view.guard.audience == "public":
+            continue
+        path = re.sub(r"<[^>]*>", str(uuid4()), rule.rule)
+        for method in rule.methods - {"HEAD", "OPTIONS"}:
+            answer = client.open(path, method=method, headers={"Authorization": "Bearer nonsense"})
+
+            assert (answer.status_code, answer.data) == (401, b""), f"{method} {rule.rule}"
+
+
+def test_every_route_with_an_id_hides_other_tenants_rows(app, brand, rival):
+    """Another tenant's id answers exactly as an id that nobody has."""
+    program_id = rival.program()
+    ids = {
+        "program_id": program_id,
+        "affiliate_id": rival.affiliate("rival-ben"),
+        "conversion_id": None,
+        "endpoint_id": None,
+        "delivery_id": None,
+    }
+    for rule, view in _views(app):
+        if not rule.arguments or view.guard.audience != "key":
+            continue
+        theirs = _path(rule.rule, ids)
+        nobodys = _path(rule.rule, {})
+        for method in rule.methods - {"HEAD", "OPTIONS"}:
+            body = {} if method in ("POST", "PUT", "PATCH") else None
+            to_theirs = brand.call(method, theirs, body)
+            to_nobodys = brand.call(method, nobodys, body)
+
+            assert to_theirs.status_code == to_nobodys.status_code, f"{method} {rule.rule}"
+            assert _without_ids(to_theirs.data) == _without_ids(to_nobodys.data), f"{method} {rule.rule}"
+            assert to_theirs.status_code >= 400, f"{method} {rule.rule}"
+
+
+def _path(rule: str, ids: dict) -> str:
+    def fill(found: re.Match) -> str:
+        return str(ids.get(found[1].split(":")[-1]) or uuid4())
+
+    return re.sub(r"<([^>]*)>", fill, rule)
+
+
+def _without_ids(body: bytes) -> bytes:
+    return re.sub(rb"[0-9a-f]{8}-[0-9a-f-]{27}", b"ID", body)
+
+
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/api/v1/nothing", "/api/tracking/s2s/"])
+def test_an_unknown_address_is_a_plain_404(app, path):
+    answer = app.test_client().get(path)
+
+    assert answer.status_code == 404
+    assert answer.json["error"] == "not_found"
+
+
+def test_a_wrong_method_says_which_are_right(app):
+    answer = app.test_client().get("/api/tracking/s2s")
+
+    assert answer.status_code == 405
+    assert "POST" in answer.headers["Allow"]
+
+
+def test_every_answer_carries_a_request_id_and_keeps_one_that_was_sent(app):
+    made = app.test_client().get("/healthz")
+    kept = app.test_client().get("/healthz", headers={"X-Request-Id": "abc-123"})
+    replaced = app.test_client().get("/healthz", headers={"X-Request-Id": "x" * 65})
+
+    assert len(made.headers["X-Request-Id"]) == 32
+    assert kept.headers["X-Request-Id"] == "abc-123"
+    assert len(replaced.headers["X-Request-Id"]) == 32

@@ -1,0 +1,109 @@
+"""The walls between tenants, as the database holds them. Source: core spec, section 1 (multi-tenant)."""
+
+import peewee
+import pytest
+
+from models import db
+
+# Tables that belong to nobody: the same for every tenant, or the machinery's own.
+_SHARED = {"migration", "fx_rate", "queue_pause", "worker_process", "tick"}
+
+
+@pytest.fixture
+def tables(app):
+    with db.any_org_work():
+        rows = db.db.run(
+            "select c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_get_userbyid(c.relowner) from pg_class c"
+            " join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'public' and c.relkind in ('r', 'p')"
+        )
+    return {name: rest for name, *rest in rows}
+
+
+def test_every_tenant_table_forces_row_level_security(tables):
+    unguarded = [name for name, (on, forced, _) in tables.items() if name not in _SHARED and not (on and forced)]
+
+    assert unguarded == []
+
+
+def test_every_tenant_table_carries_its_organization(tables):
+    with db.any_org_work():
+        rows = db.db.run("select table_name from information_schema.columns where column_name = 'organization_id'")
+    carrying = {name for (name,) in rows}
+
+    assert set(tables) - _SHARED - carrying == {"organization"}
+
+
+def test_the_service_owns_no_table(tables):
+    with db.any_org_work():
+        role = db.db.row("select current_user")
+
+    assert role == ("finderfee_app",)
+    assert "finderfee_app" not in {owner for *_, owner in tables.values()}
+
+
+def test_a_statement_without_a_tenant_sees_nothing(brand):
+    brand.program()
+
+    with db.db.transaction():
+        seen = db.db.run("select count(*) from program")
+
+    assert seen == [(0,)]
+
+
+def test_a_unit_of_work_sees_its_own_tenant_only(brand, rival):
+    brand.program()
+    rival.program()
+
+    assert brand.rows("select distinct organization_id from program") == [(brand.id,)]
+
+
+def test_a_row_for_another_tenant_is_refused(brand, rival):
+    program_id = rival.program()
+
+    with pytest.raises(peewee.PeeweeException, match="row-level security"), db.unit_of_work(brand.id):
+        db.db.run("insert into performance_tier values (%s, %s, 0, 'Fixed', 1)", (rival.id, program_id))
+
+
+def test_another_tenants_row_cannot_be_changed(brand, rival):
+    rival.program()
+
+    with db.unit_of_work(brand.id):
+        changed = db.db.run("update program set name = 'mine' returning id")
+
+    assert changed == []
+
+
+def test_the_tenant_does_not_outlive_its_transaction(brand):
+    brand.program()
+    with db.unit_of_work(brand.id):
+        db.db.run("select 1")
+
+    with db.db.transaction():
+        seen = db.db.run("select count(*) from program")
+
+    assert seen == [(0,)]
+
+
+@pytest.mark.parametrize("statement", ["update ledger_entry set amount_cents = 1", "delete from ledger_entry"])
+def test_the_ledger_refuses_change(brand, drain, statement):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    drain()
+
+    with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(brand.id):
+        db.db.run(statement)
+
+
+@pytest.mark.parametrize("statement", ["update audit_entry set action = 'x'", "delete from audit_entry"])
+def test_the_audit_log_refuses_change(brand, statement):
+    brand.set(plan="Pro")
+    with db.unit_of_work(brand.id):
+        db.db.stage(
+            "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type)"
+            " values (gen_random_uuid(), %s, 'a', 'b', 'c', 'd')",
+            (brand.id,),
+        )
+
+    with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(brand.id):
+        db.db.run(statement)
