@@ -30,6 +30,8 @@ from models import db
 
 _log = structlog.get_logger("request")
 
+_RESOURCES = (tracking, programs, affiliates, storefront, conversions, webhooks, health)
+
 _COMMANDS = (
     database.group,
     organizations.org,

@@ -7,7 +7,8 @@ Source: core spec, section 8 "Idempotency-Key header".
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import orjson
 from flask import Response, request
@@ -28,72 +29,83 @@ def once(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
 
     Without an Idempotency-Key header this is only the unit of work.
     """
-    key = request.headers.get("Idempotency-Key")
-    if key is None:
+    name = _sent_key()
+    if name is None:
         with db.unit_of_work(guards.organization_id()):
             return _answer(*work())
+    return _stored([name], work)
+
+
+def once_per_signature(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
+    """Like `once`, and a signature is good for one effect, so a captured request does nothing.
+
+    An Idempotency-Key is not signed: it can be dropped or changed, so it never takes the signature's place.
+    """
+    signature = signing.parse_inbound(request.headers.get("X-Service-Signature", ""))
+    assert signature is not None  # the guard has verified it
+    by_signature = _Name("signature", f"{signature.timestamp_s}:{signature.digest.hex()}", _SIGNATURE_WINDOW_S)
+    by_key = _sent_key()
+    return _stored([by_key, by_signature] if by_key else [by_signature], work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What an answer is kept under, and which header says that it was given before."""
+
+    scope: str
+    key: str
+    window_s: int
+    replay_header: str | None = None
+
+
+def _sent_key() -> _Name | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
         message = f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters."
         raise Refused(400, "idempotency_key_invalid", message)
     scope = f"{guards.caller().key_id} {request.method} {request.path}"
-    return _stored(scope, key, _KEY_WINDOW_S, work, replay_header="Idempotency-Replayed")
+    return _Name(scope, key, _KEY_WINDOW_S, replay_header="Idempotency-Replayed")
 
 
-def once_per_signature(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
-    """Like `once`; without an Idempotency-Key the signature stands in for it, so a captured request does nothing."""
-    if request.headers.get("Idempotency-Key") is not None:
-        return once(work)
-    signature = signing.parse_inbound(request.headers.get("X-Service-Signature", ""))
-    assert signature is not None  # the guard has verified it
-    return _stored(
-        "signature", f"{signature.timestamp_s}:{signature.digest.hex()}", _SIGNATURE_WINDOW_S, work, replay_header=None
-    )
-
-
-def _stored(
-    scope: str,
-    key: str,
-    window_s: int,
-    work: Callable[[], tuple[int, Mapping[str, object]]],
-    *,
-    replay_header: str | None,
-) -> Response:
-    organization_id = guards.organization_id()
+def _stored(names: Sequence[_Name], work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
     request_hash = hashlib.sha256(request.get_data(cache=True)).digest()
     try:
-        with db.unit_of_work(organization_id):
-            if not _claim(scope, key, request_hash, window_s):
-                return _replay(scope, key, request_hash, replay_header)
-            answer = _answer(*work())
-            _keep(scope, key, answer)
+        with db.unit_of_work(guards.organization_id()):
+            claimed = [name for name in names if _claim(name, request_hash)]
+            known = [name for name in names if name not in claimed]
+            answer = _replay(known[0], request_hash) if known else _answer(*work())
+            for name in claimed:
+                _keep(name, answer)
             return answer
     except _Conflict:
         raise
     except Refused as refusal:
-        return _keep_refusal(scope, key, request_hash, window_s, errors.refused(refusal))
+        return _keep_refusal(names, request_hash, errors.refused(refusal))
 
 
-def _claim(scope: str, key: str, request_hash: bytes, window_s: int) -> bool:
+def _claim(name: _Name, request_hash: bytes) -> bool:
     try:
         return stored_answers.claim(
             organization_id=guards.organization_id(),
-            scope=scope,
-            key=key,
+            scope=name.scope,
+            key=name.key,
             request_hash=request_hash,
-            window_s=window_s,
+            window_s=name.window_s,
         )
     except stored_answers.StillRunning as error:
         raise _Conflict(409, "idempotency_conflict", "The first request with this key is still running.") from error
 
 
-def _replay(scope: str, key: str, request_hash: bytes, replay_header: str | None) -> Response:
-    stored = stored_answers.find(organization_id=guards.organization_id(), scope=scope, key=key)
+def _replay(name: _Name, request_hash: bytes) -> Response:
+    stored = stored_answers.find(organization_id=guards.organization_id(), scope=name.scope, key=name.key)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
-    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(scope, key))
+    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(name))
     answer = Response(kept, status=stored.status, headers=dict(stored.headers or {}))
-    if replay_header:
-        answer.headers[replay_header] = "true"
+    if name.replay_header:
+        answer.headers[name.replay_header] = "true"
     return answer
 
 
@@ -101,26 +113,26 @@ class _Conflict(Refused):
     """A refusal about the key itself; it is never what the key stores."""
 
 
-def _keep(scope: str, key: str, answer: Response) -> None:
+def _keep(name: _Name, answer: Response) -> None:
     stored_answers.stage_keep(
         organization_id=guards.organization_id(),
-        scope=scope,
-        key=key,
+        scope=name.scope,
+        key=name.key,
         status=answer.status_code,
-        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(scope, key)),
+        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(name)),
         headers={"Content-Type": answer.content_type},
     )
 
 
-def _owner(scope: str, key: str) -> str:
-    return f"{guards.organization_id()} {scope} {key}"
+def _owner(name: _Name) -> str:
+    return f"{guards.organization_id()} {name.scope} {name.key}"
 
 
-def _keep_refusal(scope: str, key: str, request_hash: bytes, window_s: int, answer: Response) -> Response:
-    # The refusal undid the transaction with the key in it; the answer is worth keeping all the same.
+def _keep_refusal(names: Sequence[_Name], request_hash: bytes, answer: Response) -> Response:
+    # The refusal undid the transaction with the names in it; the answer is worth keeping all the same.
     with db.unit_of_work(guards.organization_id()):
-        if _claim(scope, key, request_hash, window_s):
-            _keep(scope, key, answer)
+        for name in [name for name in names if _claim(name, request_hash)]:
+            _keep(name, answer)
     return answer
 
 

@@ -71,7 +71,7 @@ def _http_error(error: HTTPException) -> Response:
 
 
 def _database_unavailable(error: Exception) -> Response:
-    _log.warning("request.database_unavailable", error=str(error).strip().splitlines()[:1])
+    _log.warning("request.database_unavailable", error=str(error).strip().partition("\n")[0])
     answer = refused(Refused(503, "temporarily_unavailable", "The database cannot be reached; nothing was recorded."))
     answer.headers["Retry-After"] = _RETRY_AFTER_S
     return answer

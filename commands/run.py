@@ -1,16 +1,19 @@
 """`flask up|relay|scheduler`: the processes that are not a web server and not a worker fleet."""
 
+import dataclasses
+import fcntl
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 import settings
-from adapters import embedded, servers
+from adapters import embedded, logs, servers
 from commands import demo
 from models import migrate
 from workers import broker, scheduler
@@ -39,6 +42,12 @@ def schedule() -> None:
 def up(procfile: str) -> None:
     """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
     chosen = settings.current()
+    logs.configure(dataclasses.replace(chosen, log_level="warning"))  # the processes speak for themselves
+    with _alone(chosen):
+        raise SystemExit(_run(chosen, procfile))
+
+
+def _run(chosen: settings.Settings, procfile: str) -> int:
     urls = servers.urls()
     applied = migrate.up(urls.database_owner_url)
     if applied:
@@ -58,7 +67,21 @@ def up(procfile: str) -> None:
     if chosen.database_url is None or chosen.redis_url is None:
         embedded.stop(chosen.data_dir)
         click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
-    raise SystemExit(status)
+    return status
+
+
+@contextmanager
+def _alone(chosen: settings.Settings) -> Iterator[None]:
+    """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
+    chosen.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (chosen.data_dir / "up.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise click.ClickException(
+                f"Finderfee runs on {chosen.data_dir} already. Stop it there, or set DATA_DIR and PORT for another one."
+            ) from error
+        yield
 
 
 def _environment(chosen: settings.Settings) -> dict[str, str]:

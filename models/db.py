@@ -68,7 +68,7 @@ class Database(PostgresqlDatabase):
     def run(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
         """Execute a statement and return its rows (none for a statement that returns none)."""
         cursor = self._send(self._filled_in(sql, params))
-        return cursor.fetchall() if cursor.description else []
+        return cursor.fetchall() if cursor.description is not None else []  # `select from` has rows of no columns
 
     def row(self, sql: str | Hot, params: Params = ()) -> tuple[Any, ...] | None:
         """Return the first row, or None."""

@@ -10,15 +10,23 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import currencies, money, subid
 from domain.refused import Refused
-from schemas.base import Wire, text, whole
+from schemas.base import Wire, http_url, text
 
 _LONGEST_EVENT_ID = 512
 
 
 def _https(value: str) -> None:
-    parts = urlsplit(value)
-    if parts.scheme != "https" or not parts.hostname:
+    http_url(value)
+    if urlsplit(value).scheme != "https":
         raise ValidationError("It must be an https URL.")
+
+
+class _Cents(fields.Integer):
+    """A strict integer. One beyond 64 bits is parsed as a float: it is whole, and out of every range."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        is_huge = isinstance(value, float) and abs(value) >= 2**63
+        return super()._deserialize(int(value) if is_huge else value, *args, **kwargs)
 
 
 class SaleBody(Wire):
@@ -30,7 +38,7 @@ class SaleBody(Wire):
 
     external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
     affiliate_slug = text(longest=255, load_default=None, allow_none=True)
-    amount_cents = whole(load_default=None, allow_none=True)
+    amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
     currency = text(longest=255, load_default=None, allow_none=True)
     customer_id = text(longest=255, load_default=None, allow_none=True)
     customer_name = text(longest=255, load_default=None, allow_none=True)
@@ -42,7 +50,7 @@ class SaleBody(Wire):
     def _settle_on_columns(self, sale: dict[str, Any], **_: object) -> dict[str, Any]:
         _required(sale["external_event_id"], "externalEventId", "external_event_id_required", status=400)
         _required(sale["affiliate_slug"], "affiliateSlug", "affiliate_slug_required", status=400)
-        sale["affiliate_slug"] = sale["affiliate_slug"].strip().lower()
+        sale["affiliate_slug"] = sale["affiliate_slug"].lower()
         _in_range(sale["amount_cents"])
         sale["currency"] = supported_currency(sale["currency"])
         sale["sub_id"] = subid.normalize(sale["sub_id"])
@@ -55,7 +63,7 @@ class RefundBody(Wire):
     """A signed refund. Loads to `external_event_id` and `refund_amount_cents` (None: what remains)."""
 
     external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
-    refund_amount_cents = whole(load_default=None, allow_none=True)
+    refund_amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
 
     @post_load
     def _settle(self, refund: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""What the tests of every list ask."""
+
+from collections.abc import Callable
+
+from models import db
+
+
+def trips_of(request: Callable[[], object]) -> int:
+    """Return how many round trips to the database a request makes."""
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        request()
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+    return len(trips)
+
+
+def cursors_are_refused(brand, url, *, foreign, other):
+    """Assert that a list takes its own cursor and no other; every list has two rows at least."""
+    own = _cursor(brand, url)
+    assert brand.get(f"{url}?cursor={own}").status_code == 200
+    flipped = own[:-1] + ("A" if own[-1] != "A" else "B")
+    moved = ("A" if own[5] != "A" else "B").join((own[:5], own[6:]))
+    for cursor in (flipped, moved, own[:-4], own + "AAAA", "x", "%C3%A9", "=" * 8, _cursor(*foreign), _cursor(*other)):
+        answer = brand.get(f"{url}?cursor={cursor}")
+
+        assert (answer.status_code, answer.content_type) == (400, "application/problem+json"), cursor
+        assert "cursor" in answer.json["errors"]
+
+
+def _cursor(brand, url):
+    page = brand.get(f"{url}?take=1").json
+    assert page["hasMore"] is True
+    return page["nextCursor"]
