@@ -1,11 +1,14 @@
 """`flask up|relay|scheduler`: the processes that are not a web server and not a worker fleet."""
 
+import contextlib
 import dataclasses
 import fcntl
 import os
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,15 +62,23 @@ def _run(chosen: settings.Settings, procfile: str) -> int:
     commands = parse((_ROOT / procfile).read_text())
     if shown is None:
         commands.pop("receiver", None)
-        click.echo(f"\n  {chosen.public_base_url}  starts now.\n")
-    else:
-        click.echo(demo.banner(shown, settings.current()))
-    sys.stdout.flush()
+    greeting = demo.banner(shown, chosen) if shown else f"\n  Finderfee   {chosen.public_base_url}\n"
+    threading.Thread(target=_greet_once_up, args=(chosen.port, greeting), daemon=True).start()
     status = Supervisor(commands, env=dict(os.environ)).run()
     if chosen.database_url is None or chosen.redis_url is None:
         embedded.stop(chosen.data_dir)
         click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
     return status
+
+
+def _greet_once_up(port: int, greeting: str) -> None:
+    """Print what to do next once there is somebody to answer it."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            click.echo(greeting)
+            sys.stdout.flush()
+            return
+        time.sleep(0.2)
 
 
 @contextmanager

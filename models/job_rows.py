@@ -114,9 +114,9 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
     At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. A job
-    whose attempts are used up without a result (it kills its worker) becomes a dead letter here.
+    whose attempts are used up without a result (it kills its worker) becomes a dead letter here. The commit need not
+    wait for the disk: losing it in a crash only hands the same attempt out again.
     """
-    # Losing this commit in a crash only hands the same attempt out again, so it need not wait for the disk.
     db.stage("set local synchronous_commit = off")
     rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})
     return [

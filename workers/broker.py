@@ -5,6 +5,7 @@ Its own dead-letter set stays empty: anything in it is an alarm.
 """
 
 import dramatiq
+from dramatiq.broker import Consumer
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import Middleware, Retries, ShutdownNotifications, TimeLimit
 
@@ -18,6 +19,20 @@ _HEARTBEAT_TIMEOUT_MS = 30_000
 _ALWAYS_MAINTAIN = 1_000_000
 
 
+# An idle consumer asks again after at most this long. A sale, its override and their deliveries are three hops, and
+# each waits for one such look.
+_IDLE_MS = 50
+
+
+class _PromptBroker(RedisBroker):
+    """Dramatiq's broker with consumers that notice new work soon; its own idle for up to a second."""
+
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
+        # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
+        idle_ms = timeout if queue_name.endswith(".DQ") else _IDLE_MS
+        return super().consume(queue_name, prefetch, idle_ms)
+
+
 def connect(redis_url: str) -> RedisBroker:
     """Make the broker for `redis_url` this process's, with every actor still to be declared on it."""
     middleware: list[Middleware] = [
@@ -28,7 +43,7 @@ def connect(redis_url: str) -> RedisBroker:
         process.Announcement(),
         process.ThreadWatchdog(),
     ]
-    connected = RedisBroker(
+    connected = _PromptBroker(
         client=broker.client(redis_url),
         namespace="finderfee",
         maintenance_chance=_ALWAYS_MAINTAIN,

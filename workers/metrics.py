@@ -18,6 +18,6 @@ def count_job(job: str, outcome: str, seconds: float) -> None:
     _job_seconds.labels(job).observe(seconds)
 
 
-def count_handed_out(queue: str, jobs: int) -> None:
-    """Count what the relay handed out."""
-    _handed_out.labels(queue).inc(jobs)
+def count_handed_out(queue: str) -> None:
+    """Count one job that the relay handed out."""
+    _handed_out.labels(queue).inc()

@@ -22,8 +22,10 @@ _log = structlog.get_logger(__name__)
 
 # Without a wake-up the relay looks this often; it bounds what losing the broker's wake list can cost.
 _IDLE_S = 0.25
-# After handing something out it looks again this soon, so that workers do not run dry.
+# Work brings work (a sale its override, both their deliveries), so for a while after the last hand-out it looks
+# again this soon.
 _BUSY_S = 0.01
+_STAYS_BUSY_S = 0.5
 # While the database or the broker is away.
 _AWAY_S = 1.0
 
@@ -40,12 +42,14 @@ class Relay:
         self._client = broker.client(redis_url)
         self._broker = dramatiq.get_broker()
         self._settings = chosen
+        self._busy_until = 0.0
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Hand out until told to stop."""
         while not should_stop():
             try:
-                handed_out = sum(self.hand_out(queue) for queue in jobs.QUEUES)
+                if self.hand_out():
+                    self._busy_until = time.monotonic() + _STAYS_BUSY_S
             except db.UNAVAILABLE as error:
                 _log.warning("relay.database_unavailable", error=str(error).strip())
                 time.sleep(_AWAY_S)
@@ -54,24 +58,28 @@ class Relay:
                 _log.warning("relay.broker_unavailable", error=str(error).strip())
                 time.sleep(_AWAY_S)
                 continue
-            if handed_out:
+            if time.monotonic() < self._busy_until:
                 time.sleep(_BUSY_S)
             else:
                 self._wait()
 
-    def hand_out(self, queue: str) -> int:
-        """Claim what `queue` has room for and push it; returns how many were pushed."""
+    def hand_out(self) -> int:
+        """Claim what every queue has room for, then push it; returns how many were pushed.
+
+        Budget: one round trip per queue and the commit, which waits for no disk.
+        """
         with db.any_org_work():
-            pointers = job_rows.any_org_hand_out(
-                queue=queue,
-                per_thread=self._settings.slots_per_thread(queue),
-                share=_SHARE.get(queue, _NO_BOUND),
-                lease_s=self._settings.job_lease_s,
-            )
-        if pointers:
-            self._push(pointers)
-            metrics.count_handed_out(queue, len(pointers))
+            pointers = [pointer for queue in jobs.QUEUES for pointer in self._claim(queue)]
+        self._push(pointers)
         return len(pointers)
+
+    def _claim(self, queue: str) -> list[job_rows.Pointer]:
+        return job_rows.any_org_hand_out(
+            queue=queue,
+            per_thread=self._settings.slots_per_thread(queue),
+            share=_SHARE.get(queue, _NO_BOUND),
+            lease_s=self._settings.job_lease_s,
+        )
 
     def _push(self, pointers: Sequence[job_rows.Pointer]) -> None:
         for pushed, pointer in enumerate(pointers):
@@ -82,6 +90,7 @@ class Relay:
                 with db.any_org_work():
                     job_rows.any_org_take_back(pointers[pushed:])
                 raise
+            metrics.count_handed_out(pointer.queue)
 
     def _wait(self) -> None:
         try:

@@ -152,17 +152,17 @@ def test_the_edges_of_the_limits_are_inside(brand):
 
 
 def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand):
-    brand.set(currency="EUR")
+    brand.set(currency="MOP")
     with db.unit_of_work(brand.id):
         db.db.run(
-            "insert into fx_rate values ('EUR', '2026-01-01', 5), ('EUR', '2026-01-02', 0.5) on conflict do nothing"
+            "insert into fx_rate values ('MOP', '2026-01-01', 5), ('MOP', '2026-01-02', 0.5) on conflict do nothing"
         )
 
     inside = _program(brand, budgetCents=5_000_000_000)
     outside = _program(brand, budgetCents=5_000_000_001)
 
     assert inside.status_code == 201
-    assert (outside.json["error"], outside.json["homeCurrency"]) == ("budget_out_of_range", "EUR")
+    assert (outside.json["error"], outside.json["homeCurrency"]) == ("budget_out_of_range", "MOP")
 
 
 def test_without_a_rate_an_amount_is_taken_as_it_is(brand):

@@ -1,0 +1,101 @@
+"""`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
+
+It reports and never asserts: whether a target is met is a column, not an exit status. Ctrl-C leaves nothing behind.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from bench import deliveries, memory, sales_accepted, sales_settled, settle_at_1m
+from bench.figure import Figure
+from bench.machine import BenchFailed, Machine
+from bench.plan import Plan
+from bench.screen import Screen
+
+_RESULTS = Path(__file__).parent / "results.json"
+_QUICK_DIVISOR = 10
+
+#: In the order in which they run.
+_FIGURES = {
+    "sales_accepted": sales_accepted.measure,
+    "sales_settled": sales_settled.measure,
+    "deliveries": deliveries.measure,
+    "settle_at_1m": settle_at_1m.measure,
+    "memory": memory.measure,
+}
+
+
+def main() -> int:
+    """Measure what was asked for; 130 when interrupted, 1 when something broke."""
+    chosen = _arguments()
+    screen = Screen()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    started = time.monotonic()
+    try:
+        with Machine() as machine:
+            plan = Plan(machine, screen, _QUICK_DIVISOR if chosen.quick else 1)
+            figures = _measured(plan, chosen.only or list(_FIGURES))
+    except KeyboardInterrupt:
+        screen.say("interrupted; everything is stopped")
+        return 130
+    except BenchFailed as failure:
+        screen.say(f"failed: {failure}")
+        return 1
+    _RESULTS.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
+    _show(screen, figures)
+    size = "quick run, a tenth of everything" if chosen.quick else "full run"
+    screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="The product beside its anchors.")
+    parser.add_argument("--quick", action="store_true", help="everything ten times smaller")
+    parser.add_argument("--only", action="append", choices=list(_FIGURES), help="one figure; may be repeated")
+    return parser.parse_args()
+
+
+def _measured(plan: Plan, names: Sequence[str]) -> list[Figure]:
+    figures = []
+    for name in names:
+        plan.screen.say(f"{name} ...")
+        figures += _FIGURES[name](plan)
+    return figures
+
+
+def _show(screen: Screen, figures: Sequence[Figure]) -> None:
+    table = Table("figure", box=None, header_style="bold", pad_edge=False)
+    for column in ("value", "anchor", "ratio"):
+        table.add_column(column, justify="right")
+    for column in ("target", "meets"):
+        table.add_column(column)
+    for figure in figures:
+        table.add_row(
+            figure.name,
+            f"{_short(figure.value)} {figure.unit}",
+            _short(figure.anchor),
+            _short(figure.ratio),
+            str(figure.target),
+            "yes" if figure.meets else "no",
+        )
+    screen.console.print(table)
+    for note in screen.notes:
+        screen.say(note)
+
+
+def _short(number: float | None) -> str:
+    if number is None:
+        return ""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

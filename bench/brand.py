@@ -1,0 +1,163 @@
+"""A brand to measure with: an organization, a campaign that pays 20 %, its affiliates, a key, endpoints, sales.
+
+Rows that no figure times are made straight in the database, in the shape that the product writes.
+"""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from adapters import sealing
+from models import affiliates, db, endpoints, ids, programs
+from pipelines import jobs, keys, organizations
+
+# Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
+AFFILIATES = 100
+ENDPOINT_SECRET = "ffwhsec_made_up_for_the_benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """An organization with one key and `AFFILIATES` approved affiliates, whose slugs are partner-0, partner-1 …"""
+
+    id: UUID
+    api_key: str
+    signing_secret: str
+    program_id: UUID
+    affiliate_ids: Sequence[UUID]
+
+    def sale_requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
+        """Return `count` signed sales as raw HTTP requests; they are good for 300 seconds."""
+        t = int(time.time())
+        return [self._sale_request(f"{prefix}-{number}", number, t, port) for number in range(count)]
+
+    def _sale_request(self, event_id: str, number: int, t: int, port: int) -> bytes:
+        sale = {
+            "externalEventId": event_id,
+            "affiliateSlug": f"partner-{number % AFFILIATES}",
+            "amountCents": 10_000 + number,
+            "currency": "USD",
+        }
+        body = orjson.dumps(sale)
+        digest = hmac.new(self.signing_secret.encode(), b"%d." % t + body, hashlib.sha256).hexdigest()
+        head = (
+            f"POST /api/tracking/s2s HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"Authorization: Bearer {self.api_key}\r\nX-Service-Signature: t={t},sig={digest}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body
+
+
+def create() -> Brand:
+    """Make a brand in the database that this process points at."""
+    now = datetime.now(UTC)
+    with db.any_org_work():
+        organization_id = organizations.create(
+            name="Bench", plan="Growth", status="Active", currency="USD", owner_email="owner@example.com", now=now
+        )
+        key = keys.create(
+            organization_id=organization_id, scope="read_write", is_test=False, name="", user_email=None, now=now
+        )
+    program_id = ids.new_id()
+    affiliate_ids = [ids.new_id() for _ in range(AFFILIATES)]
+    with db.unit_of_work(organization_id):
+        programs.insert(_program(organization_id, program_id, now))
+        for number, affiliate_id in enumerate(affiliate_ids):
+            owned = {"organization_id": organization_id, "program_id": program_id, "created_at": now}
+            affiliates.insert(owned | _affiliate(affiliate_id, f"partner-{number}", now))
+            affiliates.insert_link(
+                owned
+                | {"id": ids.new_id(), "affiliate_id": affiliate_id, "slug": f"partner-{number}", "is_default": True}
+            )
+    return Brand(organization_id, key.api_key, key.signing_secret, program_id, affiliate_ids)
+
+
+def subscribe(brand: Brand, url: str) -> UUID:
+    """Make an endpoint of the brand that wants every event."""
+    endpoint_id, now = ids.new_id(), datetime.now(UTC)
+    with db.unit_of_work(brand.id):
+        endpoints.insert(
+            {
+                "id": endpoint_id,
+                "organization_id": brand.id,
+                "url": url,
+                "events": ["*"],
+                "secret_sealed": sealing.seal(ENDPOINT_SECRET, belongs_to=str(endpoint_id)),
+                "created_at": now,
+                "updated_at": now,
+            }
+        )
+    return endpoint_id
+
+
+_ACCEPT = """
+insert into sale (id, organization_id, external_event_id, program_id, affiliate_id, amount_cents, currency, is_test,
+  accepted_at)
+select uuidv7(), %(org)s, %(prefix)s || '-' || n, %(program)s, (%(affiliates)s::uuid[])[1 + n %% %(of)s], 10000 + n,
+  'USD', false, now() from generate_series(1, %(count)s) n returning id
+"""
+_ACCEPT_WITH_JOBS = f"""
+with accepted as ({_ACCEPT})
+insert into job (organization_id, queue, name, args, fair_key, max_attempts)
+select %(org)s, %(queue)s, %(job)s, jsonb_build_object('sale_id', id), %(org)s::text, %(attempts)s from accepted
+"""
+
+
+def accept(cursor: Any, brand: Brand, count: int, *, prefix: str) -> list[UUID]:
+    """Insert accepted, unsettled sales without jobs and return their ids in the order of acceptance."""
+    cursor.execute(_ACCEPT, _accepting(brand, count, prefix))
+    return [sale_id for (sale_id,) in cursor.fetchall()]
+
+
+def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> None:
+    """Insert accepted sales with their settle jobs: a backlog as the web processes would leave it."""
+    job = jobs.SALE_SETTLE
+    more = {"queue": job.queue, "job": job.name, "attempts": job.max_attempts}
+    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | more)
+    cursor.execute("analyze sale, job")
+
+
+def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:
+    return {
+        "org": brand.id,
+        "prefix": prefix,
+        "program": brand.program_id,
+        "affiliates": brand.affiliate_ids,
+        "of": len(brand.affiliate_ids),
+        "count": count,
+    }
+
+
+def _program(organization_id: UUID, program_id: UUID, now: datetime) -> dict[str, object]:
+    return {
+        "id": program_id,
+        "organization_id": organization_id,
+        "name": "Campaign",
+        "slug": "campaign",
+        "default_commission_type": "Percentage",
+        "default_commission_value": Decimal(20),
+        "default_commission_model": "Cps",
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def _affiliate(affiliate_id: UUID, slug: str, now: datetime) -> dict[str, object]:
+    return {
+        "id": affiliate_id,
+        "email": f"{slug}@example.com",
+        "email_normalized": f"{slug}@example.com",
+        "full_name": slug,
+        "status": "Approved",
+        "source": "Direct",
+        "applied_at": now,
+        "approved_at": now,
+    }

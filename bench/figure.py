@@ -1,0 +1,75 @@
+"""What a figure is: a value, its anchor, a target with a direction. Knows nothing about how it was measured."""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A bound on a figure's ratio to its anchor, or on its value where there is no anchor."""
+
+    bound: float
+    is_ceiling: bool = False
+    is_on_value: bool = False
+
+    def __str__(self) -> str:
+        return f"{'value' if self.is_on_value else 'ratio'} {'<=' if self.is_ceiling else '>='} {self.bound:g}"
+
+    def is_met(self, measured: float) -> bool:
+        """Say whether a measured ratio (or value) is on the right side of the bound."""
+        return measured <= self.bound if self.is_ceiling else measured >= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table. `anchor` is in the unit of `value`; None for a figure that has none."""
+
+    name: str
+    value: float
+    unit: str
+    target: Target
+    anchor: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The value over its anchor."""
+        return self.value / self.anchor if self.anchor else None
+
+    @property
+    def meets(self) -> bool:
+        """Whether the target is met; a missing ratio meets nothing."""
+        measured = self.value if self.target.is_on_value else self.ratio
+        return measured is not None and self.target.is_met(measured)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figure as results.json has it."""
+        return {
+            "name": self.name,
+            "value": _rounded(self.value),
+            "unit": self.unit,
+            "anchor": _rounded(self.anchor),
+            "ratio": _rounded(self.ratio),
+            "target": str(self.target),
+            "meets": self.meets,
+        }
+
+
+def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, rounds: int) -> tuple[float, float]:
+    """Measure both in turns, every second turn in the other order, and return the median of each.
+
+    Noise of the machine that lasts longer than a turn hits both, and a single bad turn hits neither.
+    """
+    products, anchors = [], []
+    for turn in range(rounds):
+        if turn % 2:
+            anchors.append(anchor())
+            products.append(product())
+        else:
+            products.append(product())
+            anchors.append(anchor())
+    return statistics.median(products), statistics.median(anchors)
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else float(f"{number:.4g}")

@@ -1,0 +1,214 @@
+"""The servers and processes of one run: a private PostgreSQL and Valkey, and real processes of the product.
+
+Everything lives in one temporary folder and is gone when the run ends, however it ends. Whatever the caller's
+environment says about the product is left behind: only what is set here reaches the processes.
+"""
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import redis
+
+import settings
+from adapters import embedded
+from commands import receiver as demo_receiver
+from models import db, migrate
+
+ROOT = Path(__file__).resolve().parent.parent
+_CORES = 2
+_START_TIMEOUT_S = 60
+# A worker finishes what it holds, which takes milliseconds here; a supervisor would wait as long.
+_STOP_TIMEOUT_S = 15
+_POLL_S = 0.05
+_NO_LIMIT = "1000000000"
+
+
+class BenchFailed(Exception):
+    """The run cannot go on: what happened, with the end of the log that says why."""
+
+
+class Machine:
+    """Owns the temporary folder, the two servers and every process of a run; a context manager."""
+
+    def __init__(self) -> None:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])  # inherited by all that is started
+        self.home = Path(tempfile.mkdtemp(prefix="finderfee-bench-"))
+        self.env: dict[str, str] = {}
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._servers: embedded.Servers | None = None
+
+    def __enter__(self) -> "Machine":
+        try:
+            self._servers = embedded.start(self.home, durable=True)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for process in reversed(self._running):
+                _end(process)
+            db.db.drop_connection()
+            embedded.stop(self.home)
+        finally:
+            shutil.rmtree(self.home, ignore_errors=True)
+            for number, handler in former.items():
+                signal.signal(number, handler)
+
+    def fresh(self, name: str) -> str:
+        """Make a new migrated database and an empty Valkey, point this process and all later ones there.
+
+        Returns the database's URL; its role owns the tables and sees every tenant.
+        """
+        assert self._servers is not None
+        with owner(self._servers.database_url) as cursor:
+            cursor.execute(f"create database {name}")
+        url = self._servers.database_url.replace("/finderfee?", f"/{name}?")
+        migrate.up(url)
+        redis.Redis.from_url(self._servers.redis_url).flushall()
+        self.env = self._environment(url, self._servers.redis_url, name)
+        os.environ.update(self.env)
+        settings.current.cache_clear()
+        self.point_at(url)
+        return url
+
+    def point_at(self, url: str) -> None:
+        """Let this process's pipelines work on a database that `fresh` made."""
+        db.db.drop_connection()
+        db.connect_to(url)
+
+    @contextmanager
+    def running(self, name: str, *command: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a program of the virtual environment for the time of the block; its output goes to a log."""
+        process = self.start(name, command, environment)
+        try:
+            yield process
+        finally:
+            _end(process)
+            self._running.remove(process)
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Start a program in a session of its own, so that Ctrl-C reaches it through us alone."""
+        program, *arguments = command
+        with self._log(name).open("ab") as output:
+            process = subprocess.Popen(
+                [str(Path(sys.executable).parent / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+                env={**self.env, **environment},
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def wait_for(self, what: str, is_so: Callable[[], bool], *watched: subprocess.Popen[bytes]) -> None:
+        """Wait until it is so. Raises BenchFailed when it takes a minute or a watched process dies."""
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while not is_so():
+            self.check(*watched)
+            if time.monotonic() > deadline:
+                raise BenchFailed(f"{what} did not happen in {_START_TIMEOUT_S} s{self._logs()}")
+            time.sleep(_POLL_S)
+
+    def check(self, *watched: subprocess.Popen[bytes]) -> None:
+        """Raise BenchFailed if a process has died."""
+        for process in watched:
+            if process.poll() is not None:
+                raise BenchFailed(f"{process.args!r} ended with {process.returncode}{self._logs()}")
+
+    def certificate(self) -> Path:
+        """Return the bundle that trusts the webhook receiver of this run."""
+        return demo_receiver.certificate(self.home)
+
+    def _environment(self, database_url: str, redis_url: str, name: str) -> dict[str, str]:
+        numbers = self.home / "metrics" / name
+        numbers.mkdir(parents=True)
+        return {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "HOME": str(self.home),
+            "FLASK_APP": "app:create_app",
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "SECRET_KEY": "a key for the benchmark that is long enough",
+            "DATA_DIR": str(self.home / "data"),
+            "PROMETHEUS_MULTIPROC_DIR": str(numbers),
+            "RATE_LIMIT_STANDARD_PER_MIN": _NO_LIMIT,
+            "RATE_LIMIT_S2S_PER_MIN": _NO_LIMIT,
+            "WEBHOOK_ALLOW_PRIVATE": "on",
+            "WEBHOOK_CA_BUNDLE": str(self.certificate()),
+        }
+
+    def _log(self, name: str) -> Path:
+        folder = self.home / "log"
+        folder.mkdir(exist_ok=True)
+        return folder / f"{name}.txt"
+
+    def _logs(self) -> str:
+        lines = []
+        for log in sorted((self.home / "log").glob("*.txt")):
+            tail = log.read_text(errors="replace").splitlines()[-5:]
+            lines += [f"\n{log.name}:", *(f"\n    {line[:300]}" for line in tail)]
+        return "".join(lines)
+
+
+@contextmanager
+def owner(url: str) -> Iterator[Any]:
+    """Open a cursor of the tables' owner, who sees every tenant; every statement commits by itself."""
+    connection = psycopg2.connect(url)
+    connection.autocommit = True
+    try:
+        with connection.cursor() as cursor:
+            yield cursor
+    finally:
+        connection.close()
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int, path: str) -> bool:
+    """Say whether a web server answers a GET with 200."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def children(pid: int) -> list[int]:
+    """Return the process ids of a process's children."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask the leader to end, then make sure of its whole group."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_STOP_TIMEOUT_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

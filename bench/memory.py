@@ -1,0 +1,83 @@
+"""Resident megabytes of each process after 50,000 sales were accepted and settled through them. Lower is better.
+
+In: VmRSS of the gunicorn master and its one worker (8 threads), the relay, the scheduler, and both processes of
+`dramatiq -Q sales -p 1 -t 8`, master and worker. RSS counts pages that a fork shares with its parent for both; PSS,
+which splits them, stands under the table where the kernel tells.
+Out: PostgreSQL, Valkey, the load generator. Nobody subscribes, so no deliveries are made; sales name no customer.
+"""
+
+import re
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+from bench import brand, load, sales_accepted, sales_settled
+from bench.figure import Figure, Target
+from bench.machine import children, free_port, owner
+from bench.plan import Plan
+
+_SALES = 50_000
+# Signatures are good for five minutes, and a batch is signed at once.
+_BATCH = 2_500
+_MOST_MB = 150
+_KB_PER_MB = 1024
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return one figure per process."""
+    url = plan.machine.fresh("memory")
+    seller = brand.create()
+    port = free_port()
+    with ExitStack() as running, owner(url) as cursor:
+        web = running.enter_context(sales_accepted.gunicorn(plan.machine, "web", "app:create_app()", port))
+        relay = running.enter_context(plan.machine.running("relay", "flask", "relay"))
+        scheduler = running.enter_context(plan.machine.running("scheduler", "flask", "scheduler"))
+        fleet = running.enter_context(plan.machine.running("sales", *sales_settled.WORKER))
+        first_web_worker = _worker(web)
+        _sell(plan, seller, port)
+        with plan.screen.phase("sales left to settle", total=plan.size(_SALES)) as report:
+            sales_settled.wait_until_settled(
+                cursor,
+                lambda left: report(plan.size(_SALES) - left),
+                lambda: plan.machine.check(web, relay, scheduler, fleet),
+            )
+        if _worker(web) != first_web_worker:
+            plan.screen.note("memory: gunicorn replaced its worker during the run (max_requests)")
+        processes = {
+            "web_master": web.pid,
+            "web_worker": _worker(web),
+            "relay": relay.pid,
+            "scheduler": scheduler.pid,
+            "worker_master": fleet.pid,
+            "worker": _worker(fleet),
+        }
+        return [_figure(plan, name, pid) for name, pid in processes.items()]
+
+
+def _sell(plan: Plan, seller: brand.Brand, port: int) -> None:
+    sales = plan.size(_SALES)
+    with plan.screen.phase("sales to accept", total=sales) as report:
+        for sold in range(0, sales, _BATCH):
+            batch = seller.sale_requests(min(_BATCH, sales - sold), port=port, prefix=f"batch-{sold}")
+            load.fire(load.Order(port, batch))
+            report(sold + len(batch))
+
+
+def _worker(master: "Popen[Any]") -> int:
+    """Return the child that does the work: a master's largest."""
+    return max(children(master.pid), key=lambda pid: _kb(pid, "status", "VmRSS") or 0)
+
+
+def _figure(plan: Plan, name: str, pid: int) -> Figure:
+    resident_kb = _kb(pid, "status", "VmRSS") or 0
+    with suppress(PermissionError):
+        split_kb = _kb(pid, "smaps_rollup", "Pss") or 0
+        plan.screen.note(f"memory: {name} has a PSS of {split_kb / _KB_PER_MB:.0f} MB")
+    target = Target(_MOST_MB, is_ceiling=True, is_on_value=True)
+    return Figure(f"memory_{name}", resident_kb / _KB_PER_MB, "MB", target)
+
+
+def _kb(pid: int, file: str, field: str) -> int | None:
+    found = re.search(rf"^{field}:\s+(\d+) kB$", Path(f"/proc/{pid}/{file}").read_text(), re.MULTILINE)
+    return int(found[1]) if found else None

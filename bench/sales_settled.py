@@ -1,0 +1,89 @@
+"""Sales settled per second by one worker process of 8 threads with one relay, beside a no-op Dramatiq actor.
+
+In: hand-out by the relay, Valkey, the lock on the job row, pricing, and the durable commit of conversion, event line,
+ledger entry, revenue of the day, outbound event and one delivery row with its job for one subscribed endpoint.
+Out: the webhooks queue is not served; sales name no customer, the campaign has no tiers, nobody was recruited;
+100 affiliates take turns. The backlog is there before the worker starts; the time runs from the first `settled_at` in
+the database to the last.
+The anchor (`anchors.noop`) has the same number of threads on the same Valkey, and messages that were enqueued before.
+It counts in its own process, so it pays for the queue alone.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from subprocess import Popen
+from typing import Any
+
+import redis
+
+from bench import brand
+from bench.figure import Figure, Target, interleaved
+from bench.machine import Machine, owner
+from bench.plan import Plan
+
+_ROUNDS = 3
+_SALES_PER_ROUND = 5_000
+_NOOPS_PER_SALE = 2
+_LOOK_EVERY_S = 0.25
+_NOOP_ANSWER = "bench:noop:seconds"
+
+#: What the Procfile runs for this queue.
+WORKER = ("dramatiq", "workers.fleet", "-Q", "sales", "-p", "1", "-t", "8", "--skip-logging")
+_NOOP_WORKER = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return the one figure."""
+    url = plan.machine.fresh("sales_settled")
+    seller = brand.create()
+    brand.subscribe(seller, "https://localhost:1/never-called")
+    sales = plan.size(_SALES_PER_ROUND)
+    with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
+        product, anchor = interleaved(
+            partial(_settle, plan, cursor, seller, sales, relay),
+            partial(_noops, plan.machine, sales * _NOOPS_PER_SALE),
+            rounds=_ROUNDS,
+        )
+    return [Figure("sales_settled", product, "sales/s", Target(0.2), anchor)]
+
+
+def wait_until_settled(cursor: Any, report: Callable[[int], None], check: Callable[[], None]) -> None:
+    """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
+    while True:
+        cursor.execute("select count(*) from job where queue = 'sales'")
+        (left,) = cursor.fetchone()
+        report(left)
+        if not left:
+            return
+        check()
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:
+    cursor.execute("select clock_timestamp()")
+    (before,) = cursor.fetchone()
+    brand.accept_with_jobs(cursor, seller, sales, prefix=f"{before:%H%M%S.%f}")
+    with (
+        plan.screen.phase("sales to settle", total=sales) as report,
+        plan.machine.running("sales", *WORKER) as worker,
+    ):
+        wait_until_settled(cursor, lambda left: report(sales - left), lambda: plan.machine.check(worker, relay))
+    cursor.execute(
+        "select count(*), extract(epoch from max(settled_at) - min(settled_at)) from sale where settled_at > %s",
+        (before,),
+    )
+    settled, seconds = cursor.fetchone()
+    return (settled - 1) / float(seconds)
+
+
+def _noops(machine: Machine, count: int) -> float:
+    told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
+    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
+        machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)
+    client = redis.Redis.from_url(machine.env["REDIS_URL"])
+    with machine.running("noop", *_NOOP_WORKER, **told) as worker:
+        machine.wait_for("the last no-op", lambda: bool(client.exists(_NOOP_ANSWER)), worker)
+    seconds = client.getdel(_NOOP_ANSWER)
+    assert isinstance(seconds, bytes)
+    return (count - 1) / float(seconds)

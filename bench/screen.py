@@ -1,0 +1,53 @@
+"""What a run shows while it works: a moving bar on a terminal, plain lines anywhere else."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+# A log that is read later needs a sign of life, not a film.
+_PLAIN_EVERY_S = 10.0
+
+#: Takes how much is done so far.
+Report = Callable[[int], None]
+
+
+class Screen:
+    """Shows progress and collects the notes that belong under the table."""
+
+    def __init__(self) -> None:
+        self.console = Console()
+        self.notes: list[str] = []
+
+    def say(self, line: str) -> None:
+        """Show one line now."""
+        self.console.print(line, highlight=False, markup=False)
+
+    def note(self, line: str) -> None:
+        """Keep a line for the end: what limits a figure, or what its table row has no column for."""
+        self.notes.append(line)
+
+    @contextmanager
+    def phase(self, title: str, *, total: int) -> Iterator[Report]:
+        """Show how far a phase is; the block reports how much of `total` is done."""
+        if self.console.is_terminal:
+            columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with Progress(*columns, console=self.console, transient=True) as progress:
+                task = progress.add_task(title, total=total)
+                yield lambda done: progress.update(task, completed=done)
+        else:
+            yield self._plain(title, total)
+
+    def _plain(self, title: str, total: int) -> Report:
+        self.say(f"  {title}: {total:,}")
+        shown_at = time.monotonic()
+
+        def report(done: int) -> None:
+            nonlocal shown_at
+            if time.monotonic() - shown_at >= _PLAIN_EVERY_S:
+                shown_at = time.monotonic()
+                self.say(f"  {title}: {done:,} of {total:,}")
+
+        return report

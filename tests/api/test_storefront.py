@@ -1,0 +1,285 @@
+"""The public application form, through HTTP."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from api import limits
+
+PROBLEM = "application/problem+json"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, listening to every event."""
+    brand.program()
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def _apply(brand, body=None, *, program_id=None, **fields):
+    sent = {"email": "ada@example.com"} | fields if body is None else body
+    client = brand.app.test_client()
+    return client.post(f"/api/p/id/{program_id or brand.programs[-1]}/apply", json=sent)
+
+
+def _rows(brand, columns):
+    return brand.rows(f"select {columns} from affiliate where source = 'Public' order by created_at")
+
+
+def _events(brand):
+    return [(type, body["data"]) for type, body in brand.rows("select type, body::jsonb from event order by id")]
+
+
+def test_the_answer_tells_nothing(campaign):
+    answer = _apply(campaign, email="Ada@Example.com")
+
+    assert answer.status_code == 200
+    assert {name: value for name, value in answer.json.items() if name != "message"} == {
+        "affiliateId": "00000000-0000-0000-0000-000000000000",
+        "status": "Pending",
+        "affiliateLinkSlug": None,
+        "accountExists": False,
+        "email": "ada@example.com",
+    }
+    assert answer.json["message"]
+
+
+def test_an_application_waits_for_the_brand(campaign):
+    _apply(campaign, fullName=" Ada ", website="ada.example", audience=" Cooks ", whyInterested="")
+
+    assert _rows(campaign, "email, full_name, status, approved_at, application_data") == [
+        ("ada@example.com", "Ada", "Pending", None, {"website": "ada.example", "audience": "Cooks"})
+    ]
+    (created,) = _events(campaign)
+    affiliate_id, slug = campaign.rows("select affiliate_id, slug from tracking_link where is_default")[0]
+    assert created == (
+        "affiliate.created",
+        {
+            "affiliateId": str(affiliate_id),
+            "programId": str(campaign.programs[-1]),
+            "email": "ada@example.com",
+            "fullName": "Ada",
+            "status": "Pending",
+            "slug": slug,
+            "applicationAnswers": {"website": "ada.example", "audience": "Cooks"},
+            "source": "public_apply",
+        },
+    )
+
+
+def test_an_email_is_enough(campaign):
+    assert _apply(campaign).status_code == 200
+    assert "applicationAnswers" not in _events(campaign)[0][1]
+
+
+def test_auto_approval_shows_in_the_events_and_not_in_the_answer(campaign):
+    waiting = _apply(campaign)
+    campaign.program(auto_approve=True)
+    approved = _apply(campaign, email="ben@example.com", whyInterested="Tea")
+
+    assert approved.json == waiting.json | {"email": "ben@example.com"}
+    assert _rows(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
+    (_, _, (type, data)) = _events(campaign)
+    assert type == "affiliate.approved"
+    assert data["autoApproved"] is True
+    assert data["applicationAnswers"] == {"whyInterested": "Tea"}
+    assert data["approvedAt"].endswith("Z")
+
+
+def test_a_second_application_is_answered_alike_and_writes_nothing(campaign):
+    first = _apply(campaign, customAlias="ada", fullName="Ada")
+    second = _apply(campaign, customAlias="ada", fullName="Somebody else")
+    cased = _apply(campaign, email="ADA@example.com")
+
+    assert second.data == first.data == cased.data
+    assert _rows(campaign, "full_name") == [("Ada",)]
+    assert len(_events(campaign)) == 1
+
+
+def test_an_affiliate_of_the_brand_is_left_as_they_are(campaign):
+    campaign.affiliate("ada")
+
+    answer = _apply(campaign, fullName="Somebody else", website="x")
+
+    assert (answer.status_code, answer.json["status"]) == (200, "Pending")
+    assert campaign.rows("select full_name, status, application_data from affiliate") == [("Ada", "Approved", None)]
+
+
+def test_an_account_is_one_that_was_there_before(campaign, rival):
+    rival.program()
+    rival.affiliate("ada")
+
+    first, again = _apply(campaign), _apply(campaign)
+    stranger = _apply(campaign, email="ben@example.com")
+
+    assert (first.json["accountExists"], again.json["accountExists"]) == (True, True)
+    assert stranger.json["accountExists"] is False
+
+
+def test_an_alias_becomes_the_slug(campaign):
+    campaign.program(auto_approve=True)
+    _apply(campaign, customAlias="ada-tips")
+
+    assert campaign.rows("select slug, custom_alias, is_default from tracking_link") == [("ada-tips", "ada-tips", True)]
+    assert campaign.sale(affiliateSlug="ada-tips").status_code == 200
+
+
+def test_an_alias_of_somebody_else_is_refused_to_everybody_alike(campaign):
+    campaign.affiliate("ben")
+    campaign.affiliate("cleo")
+
+    stranger, affiliate = (
+        _apply(campaign, customAlias="ben"),
+        _apply(campaign, email="cleo@example.com", customAlias="ben"),
+    )
+
+    assert (stranger.status_code, stranger.json["error"]) == (409, "alias_already_taken")
+    assert affiliate.data == stranger.data
+    assert _rows(campaign, "id") == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"email": None},
+        {"email": "ada"},
+        {"email": 5},
+        {"email": "ada@example.com\x00"},
+        {"customAlias": "Ada"},
+        {"customAlias": "ab"},
+        {"customAlias": "x" * 65},
+        {"customAlias": "ada_tips"},
+        {"customAlias": "admin"},
+        {"customAlias": ["ada"]},
+        {"fullName": "x" * 201},
+        {"fullName": 7},
+        {"website": "x" * 2049},
+        {"audience": "nul\x00"},
+        {"whyInterested": {"because": 1}},
+        {"recruitedBy": ["rita"]},
+        {"recruitedByAffiliateId": 5},
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(campaign, fields):
+    answer = _apply(campaign, **fields)
+
+    assert (answer.status_code, answer.content_type) == (400, PROBLEM)
+    assert list(answer.json["errors"]) == list(fields)
+    assert _rows(campaign, "id") == []
+
+
+@pytest.mark.parametrize("body", [[], None, "ada@example.com", {}])
+def test_a_body_without_an_email_is_refused(campaign, body):
+    answer = campaign.app.test_client().post(f"/api/p/id/{campaign.programs[-1]}/apply", json=body)
+
+    assert (answer.status_code, answer.content_type) == (400, PROBLEM)
+
+
+@pytest.mark.parametrize(
+    "closed", [{"is_active": False}, {"archived_at": datetime.now(UTC)}, {"suspended_at": datetime.now(UTC)}]
+)
+def test_a_closed_campaign_is_not_found(campaign, closed):
+    campaign.program(**closed)
+
+    answer = _apply(campaign)
+
+    assert answer.status_code == 404
+    assert _apply(campaign, program_id=uuid4()).data == answer.data
+    assert _rows(campaign, "id") == []
+
+
+def test_what_is_no_id_is_not_found(campaign):
+    assert _apply(campaign, program_id="campaign").status_code == 404
+
+
+def test_an_application_reaches_its_own_tenant_alone(campaign, rival):
+    rival.program()
+
+    _apply(campaign)
+
+    assert len(_rows(campaign, "id")) == 1
+    assert _rows(rival, "id") == []
+
+
+def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
+    monkeypatch.setenv("RATE_LIMIT_APPLY_PER_MIN", "5")
+    import settings
+
+    settings.current.cache_clear()
+    extensions = campaign.app.extensions
+    monkeypatch.setitem(extensions, "limiter", limits.Limiter(_redis_url(), settings.current()))
+
+    answers = [_apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
+
+    settings.current.cache_clear()
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert answers[-1].data == b""
+
+
+class TestRecruiter:
+    """recruitedBy and recruitedByAffiliateId."""
+
+    @pytest.fixture(autouse=True)
+    def _rita(self, campaign):
+        campaign.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
+        self.brand = campaign
+        self.rita = campaign.affiliate("rita")
+
+    def _bound(self, **fields):
+        assert _apply(self.brand, **fields).status_code == 200
+        return _rows(self.brand, "recruited_by_affiliate_id")[-1][0]
+
+    @pytest.mark.parametrize("reference", ["rita", " RITA ", "id"])
+    def test_is_named_by_slug_or_id(self, reference):
+        assert self._bound(recruitedBy=str(self.rita) if reference == "id" else reference) == self.rita
+
+    def test_is_named_by_the_legacy_field(self):
+        assert self._bound(recruitedByAffiliateId=str(self.rita)) == self.rita
+
+    def test_new_field_wins_over_the_legacy_one(self):
+        ben = self.brand.affiliate("ben")
+
+        assert self._bound(recruitedBy="ben", recruitedByAffiliateId=str(self.rita)) == ben
+
+    @pytest.mark.parametrize(
+        "reference", ["nobody", "01890000-0000-7000-8000-000000000000", "", "x" * 5000, "'; --", "日本"]
+    )
+    def test_that_nobody_is_is_dropped(self, reference):
+        assert self._bound(recruitedBy=reference) is None
+
+    @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+    def test_who_is_not_approved_is_dropped(self, status):
+        self.brand.affiliate("ben", status=status, approved_at=None)
+
+        assert self._bound(recruitedBy="ben") is None
+
+    def test_of_another_campaign_is_dropped(self):
+        elsewhere = self.brand.program(sub_affiliate_enabled=True)
+        self.brand.programs.remove(elsewhere)
+        self.brand.affiliate("ben", program_id=elsewhere)
+
+        assert self._bound(recruitedBy="ben") is None
+
+    def test_of_another_tenant_is_dropped(self, rival):
+        rival.program()
+
+        assert self._bound(recruitedBy=str(rival.affiliate("ben"))) is None
+
+    def test_who_is_the_applicant_is_dropped(self):
+        self.brand.affiliate("gina", email="gina.g@gmail.com", email_normalized="ginag@gmail.com")
+
+        assert self._bound(recruitedBy="gina", email="GinaG+friends@googlemail.com") is None
+
+    def test_is_dropped_while_recruiting_is_off(self):
+        self.brand.program(sub_affiliate_enabled=False)
+        self.brand.affiliate("ben")
+
+        assert self._bound(recruitedBy="ben") is None
+
+
+def _redis_url():
+    import os
+
+    return os.environ["REDIS_URL"]
