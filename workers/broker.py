@@ -42,6 +42,7 @@ def connect(redis_url: str) -> RedisBroker:
         process.Connections(),
         process.Announcement(),
         process.ThreadWatchdog(),
+        process.Numbers(),
     ]
     connected = _PromptBroker(
         client=broker.client(redis_url),

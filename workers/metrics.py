@@ -1,6 +1,9 @@
 """Counters of the worker processes and the relay. Processes of one machine share a folder; /metrics adds them up."""
 
-from prometheus_client import Counter, Histogram
+import contextlib
+import os
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, multiprocess, start_http_server
 
 _jobs = Counter("finderfee_job_attempts_total", "Attempts of jobs by outcome.", ["job", "outcome"])
 _job_seconds = Histogram(
@@ -21,3 +24,16 @@ def count_job(job: str, outcome: str, seconds: float) -> None:
 def count_handed_out(queue: str) -> None:
     """Count one job that the relay handed out."""
     _handed_out.labels(queue).inc()
+
+
+def serve(port: int) -> None:
+    """Serve this machine's counters on `port`, for fleets that share no machine with a web server.
+
+    The first process of a machine to ask gets the port and speaks for all that share its metrics folder.
+    """
+    registry = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)
+    with contextlib.suppress(OSError):
+        start_http_server(port, registry=registry)

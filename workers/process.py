@@ -9,7 +9,9 @@ from typing import Any
 import structlog
 from dramatiq.middleware import Middleware
 
+import settings
 from models import db, ids, job_rows
+from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
@@ -59,6 +61,15 @@ class Announcement(Middleware):
             except db.UNAVAILABLE as error:
                 _log.warning("announcement.failed", error=str(error).strip())
             self._stopping.wait(_ANNOUNCE_EVERY_S)
+
+
+class Numbers(Middleware):
+    """Serves the counters of this machine where METRICS_PORT says so."""
+
+    def after_worker_boot(self, broker: Any, worker: Any) -> None:
+        port = settings.current().metrics_port
+        if port is not None:
+            metrics.serve(port)
 
 
 class ThreadWatchdog(Middleware):

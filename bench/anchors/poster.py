@@ -26,6 +26,7 @@ def main() -> None:
 
     def post(place: int) -> None:
         session = requests.Session()
+        session.trust_env = False  # no proxy, netrc or other authorities out of the environment; also faster
         session.verify = ca
         for turn in turns:  # a C iterator: one thread at a time takes from it
             target = f"{url}{(turn + place) % 20}"

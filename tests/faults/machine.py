@@ -255,7 +255,6 @@ class Machine:
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
             "WEBHOOK_TIMEOUT_S": "2",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
-            # What Dramatiq waits before it goes back to a broker that was away.
             "dramatiq_restart_delay": "500",
         }
 

@@ -37,9 +37,13 @@ def test_every_job_runs_on_a_declared_queue():
 
 
 def test_a_job_asked_for_in_a_transaction_that_fails_was_never_asked_for(brand):
-    with pytest.raises(ZeroDivisionError), db.unit_of_work(brand.id):
-        jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
-        raise ZeroDivisionError
+    def ask_and_fail():
+        with db.unit_of_work(brand.id):
+            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ask_and_fail()
 
     assert brand.rows("select count(*) from job") == [(0,)]
 

@@ -1,0 +1,51 @@
+"""The one question at the end of every fault: did everything that was promised happen, once?"""
+
+from collections import defaultdict
+
+from tests.faults import invariants
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+
+def check(machine: Machine, shop: Shop) -> None:
+    """Wait until nothing is left to do, then hold the database, the broker, the client and the receiver together."""
+    machine.settle()
+    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert _dead_letters_of_dramatiq(machine) == []
+    assert 500 not in shop.statuses
+    _check_promises(machine, shop)
+    _check_receiver(machine, shop)
+
+
+def _check_promises(machine: Machine, shop: Shop) -> None:
+    """What the client was told is what the database says, no more and no less."""
+    sales = machine.rows(
+        "select external_event_id, id::text, refunded_cents from conversion"
+        " where organization_id = %s and parent_id is null",
+        shop.id,
+    )
+    assert sorted(event_id for event_id, _, _ in sales) == sorted(shop.sold)
+    told = {event_id: conversion_id for event_id, conversion_id in shop.sold.items() if conversion_id}
+    assert told == {event_id: conversion_id for event_id, conversion_id, _ in sales if event_id in told}
+    assert {event_id: cents for event_id, _, cents in sales if cents} == dict(shop.refunded_cents)
+
+
+def _check_receiver(machine: Machine, shop: Shop) -> None:
+    """Every event arrived at every endpoint, and what arrived again had the same delivery id and the same bytes."""
+    seen: defaultdict[tuple[str, str], set[tuple[str, bytes]]] = defaultdict(set)
+    for received in list(shop.receiver.received):
+        key = (received.path, received.event["id"])
+        seen[key].add((received.headers["x-service-delivery-id"], received.body))
+    assert [key for key, versions in seen.items() if len(versions) > 1] == []
+    deliveries = machine.rows(
+        "select regexp_replace(w.url, '^https://[^/]*', ''), 'evt_' || replace(d.event_id::text, '-', ''), d.id::text,"
+        " d.status from delivery d join webhook_endpoint w on w.id = d.endpoint_id where d.organization_id = %s",
+        shop.id,
+    )
+    assert {status for _, _, _, status in deliveries} <= {"Delivered"}
+    arrived = {(path, event_id, delivery_id) for (path, event_id), ((delivery_id, _),) in seen.items()}
+    assert {(path, event_id, delivery_id) for path, event_id, delivery_id, _ in deliveries} == arrived
+
+
+def _dead_letters_of_dramatiq(machine: Machine) -> list[bytes]:
+    return list(machine.valkey().scan_iter("finderfee:*.XQ*"))

@@ -1,0 +1,199 @@
+"""A brand as a stubborn client: it posts over real HTTP, repeats what got no answer, and remembers what it was told."""
+
+import http.client
+import itertools
+import json
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from adapters import sealing
+from models import db, endpoints, ids
+from tests.brands import Brand
+from tests.faults.machine import PATIENCE_S, Machine
+from tests.receiver import Handler, Receiver, status
+
+_NUMBERS = itertools.count(1)
+# Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.
+_REPEAT_AFTER_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer that ended the repeating."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class Gate:
+    """How a receiver answers: 200 at once, or while it is shut not at all; counts the requests in its hands by path."""
+
+    def __init__(self) -> None:
+        self.most: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._open: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+        self._shut: set[str] = set()
+
+    def shut(self, path: str) -> None:
+        """Answer nothing at this path from now on."""
+        self._shut.add(path)
+
+    def open(self) -> None:
+        """Answer everybody, also who waits already."""
+        self._shut.clear()
+        for waiting in list(self._open.values()):
+            waiting.set()
+
+    def __call__(self, handler: Handler) -> None:
+        path = handler.path
+        self._count(path, 1)
+        if path in self._shut:
+            self._open[path].wait(PATIENCE_S)
+        self._count(path, -1)
+        status(200)(handler)
+
+    def _count(self, path: str, by: int) -> None:
+        with self._lock:
+            self.held[path] += by
+            self.most[path] = max(self.most[path], self.held[path])
+
+
+class Shop:
+    """One organization with a campaign: ben sells at 20 %, rita recruited him and gets 10 % of that."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.statuses: Counter[int | str] = Counter()
+        self.sold: dict[str, str | None] = {}
+        self.refunded_cents: Counter[str] = Counter()
+        self.gate = Gate()
+        self.receiver = Receiver(machine.certificate.parent)
+        self.receiver.answers = [self.gate]
+        with machine.own_models():
+            self.brand = Brand.create(None)
+            self.brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=Decimal(10))
+            self.rita = self.brand.affiliate("rita")
+            self.ben = self.brand.affiliate("ben", recruited_by_affiliate_id=self.rita)
+        self.add_endpoint("/hook")
+
+    @property
+    def id(self) -> UUID:
+        """The organization."""
+        return self.brand.id
+
+    def add_endpoint(self, path: str, events: Sequence[str] = ("*",)) -> UUID:
+        """Subscribe a path of the receiver."""
+        endpoint_id, now = ids.new_id(), datetime.now(UTC)
+        values = {
+            "id": endpoint_id,
+            "organization_id": self.id,
+            "url": self.receiver.url.replace("/hook", path),
+            "events": list(events),
+            "secret_sealed": sealing.seal("a secret", belongs_to=str(endpoint_id)),
+            "created_at": now,
+            "updated_at": now,
+        }
+        with self.machine.own_models(), db.unit_of_work(self.id):
+            endpoints.insert(values)
+        return endpoint_id
+
+    def sell(self, event_id: str | None = None, *, amount_cents: int = 10_000, **fields: Any) -> str:
+        """Post a signed sale until it is answered and return its external id; anything but 200 is a failure."""
+        event_id = event_id or f"order-{next(_NUMBERS)}"
+        sale = {"externalEventId": event_id, "affiliateSlug": "ben", "amountCents": amount_cents, "currency": "USD"}
+        answer = self.post("/api/tracking/s2s", sale | fields)
+        assert answer.status == 200, answer
+        conversion_id = answer.body.get("conversionId")
+        if conversion_id is not None:
+            assert self.sold.get(event_id) is None, f"{event_id} was created twice"
+        self.sold[event_id] = conversion_id or self.sold.get(event_id)
+        return event_id
+
+    def sell_many(self, count: int) -> list[str]:
+        """Post sales from eight threads and return their external ids."""
+        with ThreadPoolExecutor(8) as pool:
+            return list(pool.map(lambda _: self.sell(), range(count)))
+
+    def refund(self, event_id: str, amount_cents: int | None = None) -> Answer:
+        """Post a signed refund until it is answered, with an Idempotency-Key of its own."""
+        body: dict[str, Any] = {"externalEventId": event_id}
+        if amount_cents is not None:
+            body["refundAmountCents"] = amount_cents
+        answer = self.post("/api/tracking/refund", body, **{"Idempotency-Key": f"refund-{next(_NUMBERS)}"})
+        if answer.status == 200:
+            self.refunded_cents[event_id] += answer.body["refundedAmountCents"]
+        return answer
+
+    def post(self, path: str, body: dict[str, Any], **headers: str) -> Answer:
+        """POST until there is an answer other than 503, the same bytes and headers every time."""
+        raw = json.dumps(body).encode()
+        signed = {
+            "Authorization": f"Bearer {self.brand.api_key}",
+            "Content-Type": "application/json",
+            "X-Service-Signature": self.brand.signature(raw),
+        }
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            answer = self._once(path, raw, signed | headers)
+            if answer is not None and answer.status != 503:
+                return answer
+            assert time.monotonic() < deadline, f"no answer in {PATIENCE_S} s: {dict(self.statuses)}"
+            time.sleep(_REPEAT_AFTER_S)
+
+    def _once(self, path: str, raw: bytes, headers: dict[str, str]) -> Answer | None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)
+        try:
+            connection.request("POST", path, raw, headers)
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException):
+            self.statuses["cut off"] += 1
+            return None
+        finally:
+            connection.close()
+        self.statuses[response.status] += 1
+        if response.status == 503:
+            assert response.headers["Retry-After"], "a 503 says when to come back"
+        return Answer(response.status, json.loads(text or b"{}"))
+
+    @contextmanager
+    def selling(self, *, threads: int = 3) -> Iterator[None]:
+        """Sell and refund from several threads, by chance, while the block runs."""
+        is_over = threading.Event()
+        with ThreadPoolExecutor(threads) as pool:
+            loads = [pool.submit(self._sell_until, is_over, number) for number in range(threads)]
+            try:
+                yield
+            finally:
+                is_over.set()
+            for load in loads:
+                load.result()
+        self.machine.note(f"sold {len(self.sold)}, answers {dict(self.statuses)}")
+
+    def _sell_until(self, is_over: threading.Event, number: int) -> None:
+        chance = random.Random(f"{self.machine.seed} {number}")
+        mine: list[str] = []
+        while not is_over.wait(0.01):
+            mine.append(self.sell(amount_cents=chance.randint(1, 50_000), **_customer(chance)))
+            if chance.random() < 0.3:
+                self.refund(chance.choice(mine), chance.choice([None, 1, chance.randint(1, 20_000)]))
+
+    def close(self) -> None:
+        """Let go of everybody who waits, and stop the receiver."""
+        self.gate.open()
+        self.receiver.stop()
+
+
+def _customer(chance: random.Random) -> dict[str, str]:
+    return {"customerId": f"c{chance.randint(1, 5)}"} if chance.random() < 0.3 else {}

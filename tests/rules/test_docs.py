@@ -1,0 +1,64 @@
+"""What the documents claim is there, is there."""
+
+import ast
+import re
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[2]
+_README = (_ROOT / "README.md").read_text()
+
+
+def _tests_that_exist() -> set[str]:
+    found = set()
+    for path in (_ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                found.add(f"{path.relative_to(_ROOT)}::{node.name}")
+    return found
+
+
+def test_every_test_that_the_coverage_names_exists():
+    named = set(re.findall(r"tests/[\w/]+\.py::test_\w+", (_ROOT / "docs" / "spec-coverage.md").read_text()))
+
+    assert named
+    assert named - _tests_that_exist() == set()
+
+
+def test_the_readme_lists_every_setting():
+    source = (_ROOT / "settings.py").read_text() + (_ROOT / "gunicorn.conf.py").read_text()
+    read = set(re.findall(r'(?:env\.\w+|environ\.get)\(\s*"([A-Z_]+)"', source)) - {"PROMETHEUS_MULTIPROC_DIR"}
+    listed = set(re.findall(r"`([A-Z][A-Z_]+)`", _README.partition("## Settings")[2]))
+
+    assert read
+    assert read <= listed
+
+
+def test_the_readme_lists_no_setting_that_nothing_reads():
+    source = "\n".join(path.read_text() for path in [_ROOT / "settings.py", _ROOT / "gunicorn.conf.py"])
+    rows = re.findall(r"^\| (`.+?) \|", _README.partition("## Settings")[2], re.MULTILINE)
+    listed = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+
+    assert [name for name in listed if name not in source and not name.startswith("JOB_SLOTS_")] == []
+
+
+def test_the_readme_lists_every_operator_command(app):
+    commands = _README.partition("## Operate it")[2].partition("## Settings")[0]
+    for name, command in app.cli.commands.items():
+        if name in {"run", "shell", "routes", "demo-receiver"}:
+            continue
+        assert f"flask {name}" in commands, name
+        for verb in getattr(command, "commands", {}):
+            assert f"{verb}" in commands, f"{name} {verb}"
+
+
+def test_the_readme_names_every_route(app):
+    table = _README.partition("## What is here")[2].partition("## Operate it")[0]
+    for rule in app.url_map.iter_rules():
+        last = next(part for part in reversed(rule.rule.split("/")) if part and not part.startswith("<"))
+        assert last in table, rule.rule
+
+
+def test_decisions_are_numbered_without_gaps():
+    numbers = sorted(int(path.name[:4]) for path in (_ROOT / "docs" / "decisions").glob("*.md"))
+
+    assert numbers == list(range(1, len(numbers) + 1))
