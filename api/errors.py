@@ -48,11 +48,18 @@ def malformed(error: ValidationError) -> Response:
             "type": "about:blank",
             "title": "One or more fields of the request are malformed.",
             "status": 400,
-            "errors": error.normalized_messages(),
+            "errors": _named(error.normalized_messages()),
         },
     )
     answer.content_type = "application/problem+json"
     return answer
+
+
+def _named(messages: object) -> object:
+    # What is wrong with a list is filed under the positions of its items, and JSON has text keys only.
+    if isinstance(messages, dict):
+        return {str(name): _named(found) for name, found in messages.items()}
+    return messages
 
 
 def _http_error(error: HTTPException) -> Response:

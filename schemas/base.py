@@ -80,9 +80,10 @@ class Instant(fields.Field[datetime]):
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:
         try:
             moment = datetime.fromisoformat(value)
-        except (TypeError, ValueError) as error:
+            # PostgreSQL takes fewer offsets than Python, so it is told in UTC.
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValidationError("Not an ISO 8601 date or time.") from error
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 class Email(fields.Field[str]):
@@ -93,7 +94,9 @@ class Email(fields.Field[str]):
             raise ValidationError("Not a valid email address.")
         try:
             # Without test_environment a .test address is refused, which would only break rehearsals.
-            found = email_validator.validate_email(value.strip(), check_deliverability=False, test_environment=True)
+            found = email_validator.validate_email(
+                value.strip(), check_deliverability=False, strict=True, test_environment=True
+            )
         except email_validator.EmailNotValidError as error:
             raise ValidationError("Not a valid email address.") from error
         if "." not in found.domain:

@@ -20,7 +20,10 @@ def _create(brand, **fields):
 
 
 def _events(brand):
-    return [(type, body["data"]) for type, body in brand.rows("select type, body::jsonb from event order by id")]
+    return [
+        (type, body["data"])
+        for type, body in brand.rows("select type, body::jsonb from event order by created_at, type desc")
+    ]
 
 
 @pytest.fixture

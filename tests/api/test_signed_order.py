@@ -24,7 +24,8 @@ def scarce(app, monkeypatch):
 
 def _free(app, **operator_settings):
     brand = Brand.create(app, plan="Free")
-    brand.set(**operator_settings)
+    if operator_settings:
+        brand.set(**operator_settings)
     return brand
 
 

@@ -255,6 +255,8 @@ class Machine:
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
             "WEBHOOK_TIMEOUT_S": "2",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
+            # In milliseconds: how long an idle consumer sleeps at most, and one that lost the broker.
+            "dramatiq_worker_timeout": "50",
             "dramatiq_restart_delay": "500",
         }
 
