@@ -23,7 +23,7 @@ class Screen:
 
     def say(self, line: str) -> None:
         """Show one line now."""
-        self.console.print(line, highlight=False, markup=False)
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def note(self, line: str) -> None:
         """Keep a line for the end: what limits a figure, or what its table row has no column for."""

@@ -9,6 +9,13 @@ do $$ begin
 exception when duplicate_object or unique_violation then null;
 end $$;
 
+-- Whoever migrates may also be who serves; another login is given the role by hand: grant finderfee_app to ....
+do $$ begin
+  if not pg_has_role(current_user, 'finderfee_app', 'member') then
+    execute format('grant finderfee_app to %I', current_user);
+  end if;
+end $$;
+
 grant usage on schema public to finderfee_app;
 
 -- Called once per tenant table by the migrations that create one.
