@@ -38,10 +38,10 @@ clean: ## remove the virtual environment and caches; the data stays
 
 .venv/.ok: setup.cfg | .venv/bin/python
 	@echo "Installing Finderfee into .venv ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/pip install -qq --disable-pip-version-check -e .
 	@touch $@
 
 .venv/.dev: setup.cfg .venv/.ok
 	@echo "Installing the development tools ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[dev]'
 	@touch $@

@@ -75,10 +75,10 @@ def organization_id() -> UUID:
 
 
 def _check_size(guard: Guard) -> None:
-    request.max_content_length = guard.max_body_bytes
-    if (request.content_length or 0) > guard.max_body_bytes:
+    # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
+    request.max_content_length = guard.max_body_bytes + 1
+    if (request.content_length or 0) > guard.max_body_bytes or len(request.get_data(cache=True)) > guard.max_body_bytes:
         raise RequestEntityTooLarge
-    request.get_data(cache=True)  # a chunked body shows its size only when it is read
 
 
 def _check_key(guard: Guard) -> None:

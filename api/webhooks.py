@@ -135,7 +135,8 @@ def test_endpoint(endpoint_id: str) -> Response:
 
 def _test(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
-    type = str(body.load(_TEST)) if request.get_data(cache=True).strip() else _TEST.load({})
+    wanted = body.load(_TEST) if request.get_data(cache=True).strip() else _TEST.load({})
+    type = wanted["type"]
     sent = endpoint_rules.send_test(endpoint=endpoint, type=type, now=now)
     event_id = events.event_id(sent.event_id)
     audit.record("webhook_endpoint.tested", endpoint.id, after={"type": type, "eventId": event_id}, now=now)

@@ -111,24 +111,10 @@ def send_test(*, endpoint: endpoints.WebhookEndpoint, type: str, now: datetime) 
     """
     _check_testable(endpoint, type)
     sent = Sent(delivery_id=ids.new_id(), event_id=ids.new_id())
-    organization_id = endpoint.organization_id
-    body = emit.frozen(
-        event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
-    )
-    outbox.stage_event_alone(
-        organization_id=organization_id, event_id=sent.event_id, event_type=type, body=body, at=now
-    )
-    outbox.stage_delivery(
-        organization_id=organization_id,
-        delivery_id=sent.delivery_id,
-        event_id=sent.event_id,
-        endpoint_id=endpoint.id,
-        event_type=type,
-        at=now,
-    )
+    _stage_test(endpoint, sent, type, now)
     jobs.enqueue(
         jobs.WEBHOOK_DELIVER,
-        organization_id=organization_id,
+        organization_id=endpoint.organization_id,
         fair_key=str(endpoint.id),
         delivery_id=sent.delivery_id,
     )
@@ -179,3 +165,21 @@ def _check_testable(endpoint: endpoints.WebhookEndpoint, type: str) -> None:
         raise Refused(400, "unknown_event", message, field="type", invalid=[type])
     if type not in endpoint.events and _EVERYTHING not in endpoint.events:
         raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
+
+
+def _stage_test(endpoint: endpoints.WebhookEndpoint, sent: Sent, type: str, now: datetime) -> None:
+    organization_id = endpoint.organization_id
+    body = emit.frozen(
+        event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
+    )
+    outbox.stage_event_alone(
+        organization_id=organization_id, event_id=sent.event_id, event_type=type, body=body, at=now
+    )
+    outbox.stage_delivery(
+        organization_id=organization_id,
+        delivery_id=sent.delivery_id,
+        event_id=sent.event_id,
+        endpoint_id=endpoint.id,
+        event_type=type,
+        at=now,
+    )

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields, post_load
 
-from domain import currencies, money, subid
+from domain import avatars, currencies, money, subid
 from domain.refused import Refused
 from schemas.base import Wire, http_url, text
 
@@ -56,6 +56,7 @@ class SaleBody(Wire):
         sale["sub_id"] = subid.normalize(sale["sub_id"])
         for name in ("customer_id", "customer_name", "customer_email"):
             sale[name] = (sale[name] or "").strip() or None
+        sale["customer_avatar_url"] = sale["customer_avatar_url"] or avatars.of(sale["customer_email"])
         return sale
 
 

@@ -54,8 +54,8 @@ class EndpointTest(Wire):
     type = text(longest=100, load_default=None, allow_none=True)
 
     @post_load
-    def _settle(self, test: dict[str, Any], **_: object) -> str:
-        return str(test["type"] or "test")
+    def _settle(self, test: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {"type": test["type"] or "test"}
 
 
 class EndpointRecord(Wire):

@@ -1,14 +1,10 @@
 """Affiliates as the brand creates and reads them, through HTTP."""
 
 import re
-import threading
-from datetime import UTC, datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
-from pipelines import affiliates as affiliate_rules
-from tests.api.lists import cursors_are_refused, trips_of
 from tests.brands import Brand
 
 URL = "/api/v1/affiliates"
@@ -127,87 +123,6 @@ def test_an_email_joins_a_program_once_whatever_its_case(campaign):
     assert len(_events(campaign)) == 2
 
 
-def test_an_alias_is_the_slug_of_the_default_link(campaign):
-    shown = _create(campaign, customAlias="ada-tips").json
-
-    assert [(link["slug"], link["customAlias"], link["isDefault"]) for link in shown["links"]] == [
-        ("ada-tips", "ada-tips", True)
-    ]
-    assert campaign.sale(affiliateSlug="ADA-tips").status_code == 200
-
-
-def test_an_alias_of_somebody_else_is_refused_and_nothing_is_written(campaign):
-    campaign.affiliate("ben")
-    campaign.program()
-
-    answer = _create(campaign, customAlias="ben")
-
-    assert (answer.status_code, answer.json["error"]) == (409, "alias_already_taken")
-    assert campaign.rows("select count(*) from affiliate where email = 'ada@example.com'") == [(0,)]
-    assert _events(campaign) == []
-
-
-def test_an_alias_is_free_in_another_organization(campaign, rival):
-    rival.program()
-    rival.affiliate("ben")
-
-    assert _create(campaign, customAlias="ben").status_code == 201
-
-
-def test_a_person_has_one_default_slug_in_every_campaign(campaign):
-    first = _create(campaign).json["links"][0]["slug"]
-    campaign.program()
-
-    second = _create(campaign).json
-
-    assert [link["slug"] for link in second["links"]] == [first]
-
-
-def test_an_alias_beside_a_known_slug_is_a_second_link(campaign):
-    first = _create(campaign, customAlias="ada").json["links"][0]["slug"]
-    campaign.program()
-
-    second = _create(campaign, customAlias="ada-two").json
-
-    assert [(link["slug"], link["customAlias"], link["isDefault"]) for link in second["links"]] == [
-        (first, None, True),
-        ("ada-two", "ada-two", False),
-    ]
-    assert campaign.get(f"{URL}/{second['id']}").json == second
-
-
-def test_a_random_slug_that_is_taken_is_drawn_again(campaign, monkeypatch):
-    campaign.affiliate("taken222")
-    letters = iter("taken222free3333")
-    monkeypatch.setattr(affiliate_rules.secrets, "choice", lambda _: next(letters))
-
-    assert _create(campaign).json["links"][0]["slug"] == "free3333"
-
-
-def test_twins_become_one_affiliate(campaign):
-    answers = _at_once(lambda: _create(campaign), lambda: _create(campaign))
-
-    assert sorted(answer.status_code for answer in answers) == [201, 409]
-    assert campaign.rows("select count(*) from affiliate") == [(1,)]
-
-
-def test_a_person_who_joins_two_campaigns_at_once_has_one_slug(campaign):
-    first, second = campaign.programs[-1], campaign.program()
-
-    answers = _at_once(*(lambda id=id: _create(campaign, programId=str(id)) for id in (first, second)))
-
-    assert [answer.status_code for answer in answers] == [201, 201]
-    assert len({answer.json["links"][0]["slug"] for answer in answers}) == 1
-
-
-def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
-    answers = _at_once(
-        *(lambda email=email: _create(campaign, email=email, customAlias="best") for email in ("a@x.test", "b@x.test"))
-    )
-
-    assert sorted(answer.status_code for answer in answers) == [201, 409]
-
-
 def test_a_program_of_another_tenant_is_not_found(campaign, rival):
     theirs = rival.program()
 
@@ -313,92 +228,3 @@ def test_plans_and_scopes_are_asked_for(app, campaign):
     assert free.get(URL).status_code == 402
     assert _create(reader).status_code == 403
     assert reader.get(URL).status_code == 200
-
-
-def test_the_list_walks_all_affiliates_newest_first(campaign, rival):
-    made = [str(campaign.affiliate(slug)) for slug in ("ann", "ben", "cleo", "dan", "eve")]
-    rival.program()
-    rival.affiliate("ben")
-
-    first = campaign.get(f"{URL}?take=2").json
-    second = campaign.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
-    skipped = campaign.get(f"{URL}?take=2&skip=2").json
-    both = campaign.get(f"{URL}?take=1&skip=1&cursor={second['nextCursor']}").json
-
-    assert [item["id"] for item in first["items"] + second["items"]] == made[:0:-1]
-    assert skipped["items"] == second["items"]
-    assert [item["id"] for item in both["items"]] == made[:1]
-    assert (both["hasMore"], both["nextCursor"]) == (False, None)
-
-
-def test_the_list_is_narrowed_to_a_program(campaign, rival):
-    here = str(campaign.affiliate("ann"))
-    elsewhere = campaign.program()
-    campaign.affiliate("ben", program_id=elsewhere)
-    theirs = rival.program()
-    rival.affiliate("cleo")
-
-    listed = campaign.get(f"{URL}?programId={campaign.programs[0]}").json
-
-    assert [item["id"] for item in listed["items"]] == [here]
-    assert campaign.get(f"{URL}?programId={theirs}").json["items"] == []
-
-
-def test_a_deleted_affiliate_is_gone(campaign):
-    affiliate_id = campaign.affiliate("ann", deleted_at=datetime.now(UTC))
-
-    assert campaign.get(f"{URL}/{affiliate_id}").status_code == 404
-    assert campaign.get(URL).json["items"] == []
-
-
-@pytest.mark.parametrize(
-    "query", ["take=0", "take=x", "skip=-1", "skip=x", "skip=99999999999999999999", "programId=x", "cursor=x"]
-)
-def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
-    answer = campaign.get(f"{URL}?{query}")
-
-    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-
-
-def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
-    rival.program()
-    for owner in (campaign, rival):
-        owner.program()
-        owner.affiliate("ann")
-        owner.affiliate("ben")
-
-    cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
-
-
-def test_a_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
-    campaign.affiliate("ann")
-    one = trips_of(lambda: campaign.get(URL))
-    for number in range(9):
-        campaign.affiliate(f"number-{number}")
-
-    assert trips_of(lambda: campaign.get(URL)) == one
-
-
-@pytest.mark.parametrize("affiliate_id", ["nonsense", str(UUID(int=0)), str(UUID(int=5)).replace("-", "")])
-def test_what_is_no_id_names_no_affiliate(campaign, affiliate_id):
-    answer = campaign.get(f"{URL}/{affiliate_id}")
-
-    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-
-
-def _at_once(*calls):
-    answers, start = [], threading.Barrier(len(calls))
-
-    def run(call):
-        from models import db
-
-        start.wait()
-        answers.append(call())
-        db.db.drop_connection()
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers

@@ -1,11 +1,14 @@
 """The public application form, through HTTP."""
 
+import os
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
+import settings
 from api import limits
+from tests.api.racing import at_once
 
 PROBLEM = "application/problem+json"
 
@@ -208,83 +211,23 @@ def test_an_application_reaches_its_own_tenant_alone(campaign, rival):
     assert _rows(rival, "id") == []
 
 
+def test_two_applications_at_once_are_one(campaign):
+    answers = at_once(*[lambda: _apply(campaign, customAlias="ada")] * 3)
+
+    assert {answer.data for answer in answers} == {answers[0].data}
+    assert answers[0].status_code == 200
+    assert len(_rows(campaign, "id")) == 1
+    assert len(_events(campaign)) == 1
+
+
 def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
     monkeypatch.setenv("RATE_LIMIT_APPLY_PER_MIN", "5")
-    import settings
-
     settings.current.cache_clear()
     extensions = campaign.app.extensions
-    monkeypatch.setitem(extensions, "limiter", limits.Limiter(_redis_url(), settings.current()))
+    monkeypatch.setitem(extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current()))
 
     answers = [_apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
 
     settings.current.cache_clear()
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert answers[-1].data == b""
-
-
-class TestRecruiter:
-    """recruitedBy and recruitedByAffiliateId."""
-
-    @pytest.fixture(autouse=True)
-    def _rita(self, campaign):
-        campaign.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
-        self.brand = campaign
-        self.rita = campaign.affiliate("rita")
-
-    def _bound(self, **fields):
-        assert _apply(self.brand, **fields).status_code == 200
-        return _rows(self.brand, "recruited_by_affiliate_id")[-1][0]
-
-    @pytest.mark.parametrize("reference", ["rita", " RITA ", "id"])
-    def test_is_named_by_slug_or_id(self, reference):
-        assert self._bound(recruitedBy=str(self.rita) if reference == "id" else reference) == self.rita
-
-    def test_is_named_by_the_legacy_field(self):
-        assert self._bound(recruitedByAffiliateId=str(self.rita)) == self.rita
-
-    def test_new_field_wins_over_the_legacy_one(self):
-        ben = self.brand.affiliate("ben")
-
-        assert self._bound(recruitedBy="ben", recruitedByAffiliateId=str(self.rita)) == ben
-
-    @pytest.mark.parametrize(
-        "reference", ["nobody", "01890000-0000-7000-8000-000000000000", "", "x" * 5000, "'; --", "日本"]
-    )
-    def test_that_nobody_is_is_dropped(self, reference):
-        assert self._bound(recruitedBy=reference) is None
-
-    @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-    def test_who_is_not_approved_is_dropped(self, status):
-        self.brand.affiliate("ben", status=status, approved_at=None)
-
-        assert self._bound(recruitedBy="ben") is None
-
-    def test_of_another_campaign_is_dropped(self):
-        elsewhere = self.brand.program(sub_affiliate_enabled=True)
-        self.brand.programs.remove(elsewhere)
-        self.brand.affiliate("ben", program_id=elsewhere)
-
-        assert self._bound(recruitedBy="ben") is None
-
-    def test_of_another_tenant_is_dropped(self, rival):
-        rival.program()
-
-        assert self._bound(recruitedBy=str(rival.affiliate("ben"))) is None
-
-    def test_who_is_the_applicant_is_dropped(self):
-        self.brand.affiliate("gina", email="gina.g@gmail.com", email_normalized="ginag@gmail.com")
-
-        assert self._bound(recruitedBy="gina", email="GinaG+friends@googlemail.com") is None
-
-    def test_is_dropped_while_recruiting_is_off(self):
-        self.brand.program(sub_affiliate_enabled=False)
-        self.brand.affiliate("ben")
-
-        assert self._bound(recruitedBy="ben") is None
-
-
-def _redis_url():
-    import os
-
-    return os.environ["REDIS_URL"]

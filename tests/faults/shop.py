@@ -78,6 +78,7 @@ class Shop:
         self.sold: dict[str, str | None] = {}
         self.refunded_cents: Counter[str] = Counter()
         self.gate = Gate()
+        self._signatures: set[str] = set()
         self.receiver = Receiver(machine.certificate.parent)
         self.receiver.answers = [self.gate]
         with machine.own_models():
@@ -141,7 +142,7 @@ class Shop:
         signed = {
             "Authorization": f"Bearer {self.brand.api_key}",
             "Content-Type": "application/json",
-            "X-Service-Signature": self.brand.signature(raw),
+            "X-Service-Signature": self._signature(raw),
         }
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -150,6 +151,14 @@ class Shop:
                 return answer
             assert time.monotonic() < deadline, f"no answer in {PATIENCE_S} s: {dict(self.statuses)}"
             time.sleep(_REPEAT_AFTER_S)
+
+    def _signature(self, raw: bytes) -> str:
+        # A signature is good for one effect, and two equal refunds in one second would have the same one.
+        at = int(time.time())
+        while (signature := self.brand.signature(raw, at=at)) in self._signatures:
+            at -= 1
+        self._signatures.add(signature)
+        return signature
 
     def _once(self, path: str, raw: bytes, headers: dict[str, str]) -> Answer | None:
         connection = http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)
