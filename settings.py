@@ -89,6 +89,8 @@ class _Environment:
         return times
 
 
+_SHORTEST_SECRET_KEY = 32
+
 # How many jobs of a queue are handed out per worker thread. Database jobs take milliseconds, so a deep
 # hand keeps threads busy between two looks of the relay. A call to somebody else's server may take ten
 # seconds, so a deep hand would outlive its lease behind slow neighbours.
@@ -106,8 +108,8 @@ def read(environ: Mapping[str, str]) -> Settings:
             "SECRET_KEY is not set. It seals the signing secrets in the database: make one with "
             "`python -c 'import secrets; print(secrets.token_hex(32))'`, keep it, and give every process the same."
         )
-    if secret_key and len(secret_key) < 32:
-        raise BadSetting("SECRET_KEY is shorter than 32 characters; make a longer one")
+    if secret_key and len(secret_key) < _SHORTEST_SECRET_KEY:
+        raise BadSetting(f"SECRET_KEY is shorter than {_SHORTEST_SECRET_KEY} characters; make a longer one")
     metrics_port = env.whole("METRICS_PORT", 0, most=65535)
     return Settings(
         database_url=database_url,
@@ -156,10 +158,15 @@ def secret_key(chosen: Settings) -> str:
     path = chosen.data_dir / "secret_key"
     if not path.exists():
         chosen.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = chosen.data_dir / f"secret_key.{os.getpid()}"
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        draft = chosen.data_dir / f"secret_key.{secrets.token_hex(8)}"  # nobody else's, in this process either
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secrets.token_hex(32))
+            file.flush()
+            os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):
             os.link(draft, path)  # whole or not at all: two first starts agree on one key
         draft.unlink()
-    return path.read_text().strip()
+    kept = path.read_text().strip()
+    if len(kept) < _SHORTEST_SECRET_KEY:
+        raise BadSetting(f"{path} is damaged: put back the key that sealed this database's secrets, or set SECRET_KEY")
+    return kept

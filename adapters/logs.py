@@ -4,6 +4,7 @@ What may be logged is chosen field by field where it is logged; ids, codes, coun
 headers, addresses of customers, keys or signatures.
 """
 
+import json
 import logging
 import re
 import sys
@@ -13,8 +14,12 @@ import structlog
 
 import settings
 
-# DETAIL carries the row, LINE the statement with its values filled in, with a caret below it.
-_QUOTES_A_ROW = re.compile(r"\s*(DETAIL|CONTEXT|QUERY|LINE \d+):|\s*\^\s*$|.*(DETAIL|LINE \d+): ")
+# DETAIL carries the row, LINE the statement with its values filled in. A value may have several lines, so everything
+# goes up to the end of that exception's text.
+_QUOTES_A_ROW = re.compile(
+    r"(^|(?<=[ (]))(DETAIL|CONTEXT|QUERY|LINE \d+):.*?(?=^\n(?:The above exception was|During handling of)|\Z)",
+    re.M | re.S,
+)
 
 
 def configure(chosen: settings.Settings) -> None:
@@ -34,17 +39,28 @@ def configure(chosen: settings.Settings) -> None:
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    line = "%(levelname)s %(name)s %(message)s"
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=line, force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_WithoutValues("%(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+class _WithoutValues(logging.Formatter):
+    """Formats a library's record, whose traceback may be one of the database's too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_values(super().format(record))
 
 
 def _dumps(event: object, **_: object) -> str:
-    return orjson.dumps(event, default=str).decode()
+    try:
+        return orjson.dumps(event, default=str).decode()
+    except TypeError:  # half a surrogate pair, or a number too large: a log line is no reason to fail
+        return json.dumps(event, default=str)
 
 
 def without_values(text: str) -> str:
     """Return an error text without the lines in which PostgreSQL quotes a statement or a row, and so a customer."""
-    return "\n".join(line for line in text.splitlines() if not _QUOTES_A_ROW.match(line))
+    return _QUOTES_A_ROW.sub("", text).rstrip()
 
 
 def _without_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

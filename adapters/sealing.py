@@ -33,7 +33,7 @@ def unseal(sealed: bytes, *, belongs_to: str) -> str:
     nonce, body = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
     try:
         return _cipher().decrypt(nonce, body, belongs_to.encode()).decode()
-    except InvalidTag as error:
+    except (InvalidTag, ValueError) as error:  # ValueError: cut short
         raise CannotOpen(
             "A sealed secret does not open with this SECRET_KEY. Start with the key that it was sealed with, "
             "or rotate the secret."

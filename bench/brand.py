@@ -16,6 +16,7 @@ from uuid import UUID
 import orjson
 
 from adapters import sealing
+from bench.machine import owner
 from models import affiliates, db, endpoints, ids, programs
 from pipelines import jobs, keys, organizations
 
@@ -56,8 +57,11 @@ class Brand:
         return head.encode() + body
 
 
-def create() -> Brand:
-    """Make a brand in the database that this process points at."""
+def create(url: str) -> Brand:
+    """Make a brand in a fresh database, which this process points at.
+
+    The tables are analyzed, as autovacuum does within a minute: statements are planned for what is there.
+    """
     now = datetime.now(UTC)
     with db.any_org_work():
         organization_id = organizations.create(
@@ -77,6 +81,8 @@ def create() -> Brand:
                 owned
                 | {"id": ids.new_id(), "affiliate_id": affiliate_id, "slug": f"partner-{number}", "is_default": True}
             )
+    with owner(url) as cursor:
+        cursor.execute("analyze")
     return Brand(organization_id, key.api_key, key.signing_secret, program_id, affiliate_ids)
 
 
@@ -122,7 +128,6 @@ def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> N
     job = jobs.SALE_SETTLE
     more = {"queue": job.queue, "job": job.name, "attempts": job.max_attempts}
     cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | more)
-    cursor.execute("analyze sale, job")
 
 
 def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bench import brand, load
+from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
 from bench.machine import ROOT, BenchFailed, Machine, free_port, owner
 from bench.plan import Plan
@@ -54,7 +54,7 @@ from told
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
     url = plan.machine.fresh("deliveries")
-    seller = brand.create()
+    seller = brand.create(url)
     body = _body(seller)
     count = plan.size(_DELIVERIES_PER_ROUND)
     with (
@@ -125,7 +125,7 @@ def _deliver(plan: Plan, cursor: Any, backlog: dict[str, Any], relay: "subproces
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
     cursor.execute(_STAGE, backlog | how)
-    cursor.execute("analyze event, delivery, job")
+    history.settle_down(cursor)
     with (
         plan.screen.phase("deliveries", total=count) as report,
         plan.machine.running("webhooks", *WORKER) as worker,

@@ -3,6 +3,7 @@
 In: VmRSS of the gunicorn master and its one worker (8 threads), the relay, the scheduler, and both processes of
 `dramatiq -Q sales -p 1 -t 8`, master and worker. RSS counts pages that a fork shares with its parent for both; PSS,
 which splits them, stands under the table where the kernel tells.
+The tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 Out: PostgreSQL, Valkey, the load generator. Nobody subscribes, so no deliveries are made; sales name no customer.
 """
 
@@ -12,12 +13,13 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-from bench import brand, load, sales_accepted, sales_settled
+from bench import brand, history, load, sales_accepted, sales_settled
 from bench.figure import Figure, Target
 from bench.machine import children, free_port, owner
 from bench.plan import Plan
 
 _SALES = 50_000
+_PAST = 10_000
 # Signatures are good for five minutes, and a batch is signed at once.
 _BATCH = 2_500
 _MOST_MB = 150
@@ -27,13 +29,16 @@ _KB_PER_MB = 1024
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return one figure per process."""
     url = plan.machine.fresh("memory")
-    seller = brand.create()
+    seller = brand.create(url)
     port = free_port()
     with ExitStack() as running, owner(url) as cursor:
         web = running.enter_context(sales_accepted.gunicorn(plan.machine, "web", "app:create_app()", port))
         relay = running.enter_context(plan.machine.running("relay", "flask", "relay"))
         scheduler = running.enter_context(plan.machine.running("scheduler", "flask", "scheduler"))
         fleet = running.enter_context(plan.machine.running("sales", *sales_settled.WORKER))
+        with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
+            history.load(cursor, seller, plan.size(_PAST), report)
+        history.settle_down(cursor)
         first_web_worker = _worker(web)
         _sell(plan, seller, port)
         with plan.screen.phase("sales left to settle", total=plan.size(_SALES)) as report:

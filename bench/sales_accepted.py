@@ -27,7 +27,7 @@ def measure(plan: Plan) -> list[Figure]:
     url = plan.machine.fresh("sales_accepted")
     with owner(url) as cursor:
         cursor.execute(web.TABLES)
-    seller = brand.create()
+    seller = brand.create(url)
     product_port, anchor_port = free_port(), free_port()
     with ExitStack() as running:
         running.enter_context(gunicorn(plan.machine, "web", "app:create_app()", product_port))

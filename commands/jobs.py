@@ -1,5 +1,6 @@
 """`flask jobs`: queues and dead letters, for the operator at three in the morning."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -67,7 +68,9 @@ def show(job_id: int, as_json: bool) -> None:
     with output.every_tenant():
         job = job_rows.any_org_find(job_id)
         if job is None:
-            raise Refused(404, "not_found", f"There is no job {job_id}: it is done, or was discarded.")
+            raise Refused(
+                404, "not_found", f"There is no job {job_id}: it is done, or was discarded. Next: flask jobs dead"
+            )
     found = job
 
     def person() -> None:
@@ -96,7 +99,7 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
         if queue:
             listed = job_rows.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
             wanted = [job.id for job in listed]
-        replayed = wanted if dry_run else job_rows.any_org_replay(wanted)
+        replayed = _dead_among(wanted) if dry_run else job_rows.any_org_replay(wanted)
         if replayed and not dry_run:
             _audit("job.replayed", {"jobs": replayed})
     untouched = sorted(set(wanted) - set(replayed))
@@ -123,8 +126,10 @@ def discard(job_id: int, why: str, as_json: bool) -> None:
     with output.every_tenant():
         job = job_rows.any_org_find(job_id)
         if job is None or not job_rows.any_org_discard(job_id):
-            raise Refused(404, "not_found", f"{job_id} is no dead letter.")
-        _audit("job.discarded", {"why": why, "job": _as_json(job)}, organization_id=job.organization_id)
+            raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
+        _audit(
+            "job.discarded", {"why": why, "jobs": [job_id], "job": _as_json(job)}, organization_id=job.organization_id
+        )
     output.show(
         {"discarded": job_id}, as_json=as_json, person=lambda: click.echo(f"Discarded {job_id} ({job.name}): {why}")
     )
@@ -155,6 +160,11 @@ def resume(queue: str, as_json: bool) -> None:
         job_rows.resume(queue)
         _audit("queue.resumed", {"queue": queue})
     output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
+
+
+def _dead_among(job_ids: Sequence[int]) -> list[int]:
+    found = [job_rows.any_org_find(job_id) for job_id in job_ids]
+    return [job.id for job in found if job is not None and job.failed_at is not None]
 
 
 def _as_json(job: JobRow) -> dict[str, object]:

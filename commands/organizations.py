@@ -153,7 +153,7 @@ def _audit(organization_id: UUID, action: str, after: dict[str, object] | dict[s
         organization_id=organization_id,
         action=action,
         entity_type=action.split(".", 1)[0],
-        entity_id=str(organization_id),
+        entity_id=str(after.get("keyId", organization_id)),
         actor_type="operator",
         actor_user_id=None,
         actor_label="flask",

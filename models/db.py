@@ -9,14 +9,15 @@ something, or with the commit. A pipeline that reads once and then writes six ro
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from uuid import UUID
 
 import orjson
 import peewee
+import psycopg2.extensions
 import psycopg2.extras
-from peewee import InterfaceError, OperationalError, PostgresqlDatabase
+from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
 
 from models.hot import Hot
 
@@ -38,6 +39,17 @@ _SESSION = (
     "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_generic_plan"
 )
 
+# A server that vanishes without a word is noticed within half a minute, not after the kernel's two hours.
+_KEEPALIVE: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+
+_IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
+_LOST = "the connection was lost in the middle of the transaction; nothing of it was kept"
+
 
 class Json(psycopg2.extras.Json):
     """Adapts a Python value to jsonb."""
@@ -57,6 +69,8 @@ class Database(PostgresqlDatabase):
         #: Called with the text of every round trip; tests count the budgets of hot paths with it.
         self.trip_hooks: list[Callable[[bytes], None]] = []
         super().__init__(*args, **kwargs)
+        # peewee opens connections one at a time; with a server that does not answer, threads would queue for it.
+        self._lock = nullcontext()
 
     def stage(self, sql: str | Hot, params: Params = ()) -> None:
         """Add a statement whose result nobody needs; it travels with the next one or with the commit."""
@@ -77,19 +91,24 @@ class Database(PostgresqlDatabase):
 
     def begin(self, prelude: str | None = None) -> None:
         """Open a transaction with `prelude`; it is sent with the first statement, so an empty one costs nothing."""
+        if not self._is_broken() and self._state.conn.get_transaction_status() != _IDLE:
+            self.drop_connection()  # an interrupt left it amidst a transaction, which would be committed with this one
         self._staged.statements = [f"begin; {prelude or ''}".encode()]
+        self._staged.hot = []
         self._staged.is_unsent = True
 
     def commit(self) -> None:
         if self._is_unsent() and len(self._statements()) == 1:
             self._forget_staged()  # nothing was asked of the database
-        else:
-            self._send(b"commit")
+        elif self._is_broken() and not self._is_unsent():
+            raise OperationalError(_LOST)
+        elif self._send(b"commit").statusmessage != "COMMIT":
+            raise InternalError("rolled back instead of committed: a statement had failed and the work went on")
 
     def rollback(self) -> None:
-        was_unsent = self._is_unsent()
+        is_to_undo = not self._is_unsent() and not self._is_broken()
         self._forget_staged()
-        if not was_unsent:
+        if is_to_undo:
             self._send(b"rollback")
 
     def drop_connection(self) -> None:
@@ -113,18 +132,19 @@ class Database(PostgresqlDatabase):
     def _filled_in(self, sql: str | Hot, params: Params) -> bytes:
         if isinstance(sql, str):
             return self._live_cursor().mogrify(sql, params or None)
-        cursor = self._live_cursor()
-        prepared = self._prepared_on(self._state.conn)
-        if sql.name not in prepared:
+        self._live_cursor()
+        if sql.name not in self._prepared():
             self._send(sql.prepare)
-            prepared.add(sql.name)
-        return cursor.mogrify(sql.execute, sql.values(params))
+            self._prepared().add(sql.name)
+        if self._is_unsent():
+            self._staged.hot.append(sql)
+        return self._live_cursor().mogrify(sql.execute, sql.values(params))
 
-    def _prepared_on(self, connection: Any) -> set[str]:
+    def _prepared(self) -> set[str]:
         known, prepared = getattr(self._staged, "prepared", (None, set()))
-        if known is not connection:
+        if known is not self._state.conn:
             prepared = set()
-            self._staged.prepared = (connection, prepared)
+            self._staged.prepared = (self._state.conn, prepared)
         return prepared
 
     def _send(self, statement: bytes) -> Any:
@@ -133,7 +153,7 @@ class Database(PostgresqlDatabase):
         A connection that turns out to be dead before anything of this transaction was done is replaced, once.
         """
         may_repeat = self._is_unsent() and statement != b"commit"
-        cursor = self._live_cursor()
+        cursor, hot = self._live_cursor(), self._hot()
         together = b";\n".join([*self._statements(), statement])
         self._forget_staged()
         try:
@@ -141,20 +161,32 @@ class Database(PostgresqlDatabase):
         except UNAVAILABLE:
             if not (may_repeat and self._is_broken()):
                 raise
-            return self._round_trip(self._reconnected().cursor(), together)
+            connection = self._reconnected()
+            for needed in hot:
+                self._round_trip(connection.cursor(), needed.prepare)
+                self._prepared().add(needed.name)
+            return self._round_trip(connection.cursor(), together)
 
     def _round_trip(self, cursor: Any, statements: bytes) -> Any:
         for hook in self.trip_hooks:
             hook(statements)
-        with _translated:
-            cursor.execute(statements)
+        try:
+            with _translated:
+                cursor.execute(statements)
+        except DatabaseError as error:
+            if type(error) is not DatabaseError:
+                raise
+            # The server has gone and libpq has not noticed: psycopg2 then knows neither a code nor that it is closed.
+            cursor.connection.close()
+            raise OperationalError(*error.args) from error
         return cursor
 
     def _live_cursor(self) -> Any:
-        # In the middle of a transaction a new connection would silently lose what was done on the old one.
-        if self._is_broken() and (self._is_unsent() or not self.in_transaction()):
-            return self._reconnected().cursor()
-        return self._state.conn.cursor()
+        if not self._is_broken():
+            return self._state.conn.cursor()
+        if self.in_transaction() and not self._is_unsent():
+            raise OperationalError(_LOST)  # a new connection would silently lose what was done on the old one
+        return self._reconnected().cursor()
 
     def _reconnected(self) -> Any:
         staged, is_unsent, transactions = self._statements(), self._is_unsent(), self._state.transactions
@@ -171,11 +203,15 @@ class Database(PostgresqlDatabase):
     def _statements(self) -> list[bytes]:
         return getattr(self._staged, "statements", [])
 
+    def _hot(self) -> dict[Hot, None]:
+        return dict.fromkeys(getattr(self._staged, "hot", []))
+
     def _is_unsent(self) -> bool:
         return getattr(self._staged, "is_unsent", False)
 
     def _forget_staged(self) -> None:
         self._staged.statements = []
+        self._staged.hot = []
         self._staged.is_unsent = False
 
 
@@ -185,7 +221,7 @@ db = Database(None)
 def connect_to(database_url: str) -> None:
     """Point this process at a database. Opens nothing yet."""
     dsn = database_url.replace("postgres://", "postgresql://", 1)
-    db.init(dsn, options=_SESSION, application_name="finderfee", connect_timeout=5)
+    db.init(dsn, options=_SESSION, application_name="finderfee", connect_timeout=5, **_KEEPALIVE)
 
 
 @contextmanager

@@ -110,6 +110,14 @@ returning id, attempt, queue, name, failed_at
 """)
 
 
+# Two relays that counted at the same time would each fill the same room. The turn ends with the transaction; a relay
+# that freezes in the middle of it loses it after five seconds, sooner than the others give up waiting.
+_TURN = """
+set local synchronous_commit = off;
+set local idle_in_transaction_session_timeout = '5s';
+select pg_advisory_xact_lock(hashtextextended('hand-out', 0))"""
+
+
 def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
@@ -117,7 +125,7 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     whose attempts are used up without a result (it kills its worker) becomes a dead letter here. The commit need not
     wait for the disk: losing it in a crash only hands the same attempt out again.
     """
-    db.stage("set local synchronous_commit = off")
+    db.stage(_TURN)
     rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})
     return [
         Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
@@ -141,19 +149,30 @@ _LOCK = Hot(
     "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
     " set_config('app.org', coalesce(organization_id::text, ''), true),"
     " id, organization_id, args, attempt, max_attempts from job"
-    " where id = %s and attempt = %s and deadline is not null and failed_at is null for update skip locked"
+    " where id = %s and attempt = %s and run_at < deadline and failed_at is null for update skip locked"
 )
 
 
 def lock(*, job_id: int, attempt: int) -> Claimed | None:
     """Lock the row if this attempt is still the current one, and make the transaction its organization's.
 
-    None means: done already, handed out again since, or just now run by somebody else. Nothing is left to do.
+    None means: done already, handed out again since, or begun by somebody else. Nothing is left to do.
     """
     row = db.row(_LOCK, (job_id, attempt))
     if row is None:
         return None
     return Claimed(id=row[2], organization_id=row[3], args=row[4], attempt=row[5], max_attempts=row[6])
+
+
+_BEGUN = Hot("update job set run_at = deadline where id = %s and attempt = %s")
+
+
+def stage_begun(*, job_id: int, attempt: int) -> None:
+    """Keep a second copy of this attempt's pointer from beginning it, after the row's lock is given up.
+
+    It is due again when its lease ends, as every row that was handed out.
+    """
+    db.stage(_BEGUN, (job_id, attempt))
 
 
 _DONE = Hot("delete from job where id = %s and attempt = %s")
@@ -308,6 +327,12 @@ def last_tick_and_now(name: str) -> tuple[datetime | None, datetime]:
 
 
 def forget_ticks_and_processes() -> None:
-    """Drop ticks older than 30 days and worker processes that went silent an hour ago."""
-    db.stage("delete from tick where scheduled_for < now() - interval '30 days'")
+    """Drop ticks older than 30 days, but a name's latest, and worker processes that went silent an hour ago.
+
+    Without its latest tick a monthly line of the schedule would look as if it had never been fired.
+    """
+    db.stage(
+        "delete from tick where scheduled_for < now() - interval '30 days' and exists"
+        " (select from tick newer where newer.name = tick.name and newer.scheduled_for > tick.scheduled_for)"
+    )
     db.stage("delete from worker_process where seen_at < now() - interval '1 hour'")

@@ -48,6 +48,8 @@ def status(owner_url: str) -> list[Migration]:
 
 def missing() -> list[str]:
     """Return this version's migrations that the database of the current unit of work does not have."""
+    if db.row("select to_regclass('public.migration')") == (None,):
+        return names()
     known = {name for (name,) in db.run("select name from migration")}
     return [name for name in names() if name not in known]
 

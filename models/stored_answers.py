@@ -40,7 +40,7 @@ def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, w
             (organization_id, scope, key, request_hash, window_s),
         )
     except peewee.OperationalError as error:
-        if getattr(error.__cause__, "pgcode", None) != errorcodes.LOCK_NOT_AVAILABLE:
+        if getattr(getattr(error, "orig", None), "pgcode", None) != errorcodes.LOCK_NOT_AVAILABLE:
             raise
         raise StillRunning from error
     db.stage("set local lock_timeout = '10s'")

@@ -29,7 +29,11 @@ def create(
     *, organization_id: UUID, scope: str, is_test: bool, name: str, user_email: str | None, now: datetime
 ) -> NewKey:
     """Create an API key that belongs to a member (by default the first Owner), whose rate limit it shares."""
-    member = organizations.find_member(organization_id=organization_id, email=user_email)
+    if organizations.find(organization_id) is None:
+        raise Refused(404, "not_found", f"There is no organization {organization_id}; `flask org list` shows them.")
+    member = organizations.find_member(
+        organization_id=organization_id, email=(user_email or "").strip().lower() or None
+    )
     if member is None:
         raise Refused(404, "not_found", f"The organization has no member {user_email or 'with the role Owner'}.")
     key_id = ids.new_id()

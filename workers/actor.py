@@ -7,7 +7,7 @@ dropped: the work is done, or is somebody else's by now. So a message may come l
 import time
 import traceback
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 import dramatiq
@@ -15,7 +15,8 @@ import structlog
 
 from adapters import logs
 from models import db, job_rows
-from pipelines.jobs import GiveUp, Job, TryAgain
+from pipelines import clock
+from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
@@ -68,6 +69,8 @@ def calling_job(
             prepared = prepare(claimed)
             if prepared is None:
                 job_rows.stage_done(job_id=job_id, attempt=attempt)
+            else:
+                job_rows.stage_begun(job_id=job_id, attempt=attempt)
         if prepared is None:
             return
         answer = call(prepared)
@@ -79,6 +82,22 @@ def calling_job(
                 job_rows.stage_again(job_id=job_id, attempt=attempt, at=again_at)
 
     _register(job, run)
+
+
+#: What runs in place of a kind of job that this release does not know; workers.broker turns to it.
+UNKNOWN = "job.unknown"
+# A worker of the newer release is about to come, or is there already and was not asked.
+_ASK_AGAIN_AFTER = timedelta(seconds=3)
+
+
+def register_unknown() -> None:
+    """Register what gives a job of an unknown kind back: it waits for a worker that knows it, and uses no attempt."""
+
+    def run(job_id: int, attempt: int, **_: object) -> None:
+        _log.warning("job.unknown")
+        raise TryAgain(at=clock.now() + _ASK_AGAIN_AFTER)
+
+    _register(Job(UNKNOWN, queue=FORGET.queue), run)
 
 
 def _register(job: Job, run: Callable[..., None]) -> None:
@@ -93,6 +112,15 @@ def _register(job: Job, run: Callable[..., None]) -> None:
 
 def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:
     try:
+        return _recorded(job, run, job_id, attempt, more)
+    except db.UNAVAILABLE as error:
+        # Not even the failure can be written down; the lease runs out and the row is handed out again.
+        _log.warning("job.database_unavailable", error=str(error).strip())
+        return "database_unavailable"
+
+
+def _recorded(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:
+    try:
         run(job_id, attempt, **more)
     except TryAgain as again:
         with db.any_org_work():
@@ -101,25 +129,22 @@ def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more
     except GiveUp as reason:
         _fail(job_id, attempt, str(reason), retry_in_s=None)
         return "given_up"
-    except db.UNAVAILABLE as error:
-        # Nothing can be recorded now; the lease runs out and the row is handed out again.
-        _log.warning("job.database_unavailable", error=str(error).strip())
-        return "database_unavailable"
-    except Exception as error:
+    except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
         _record_failure(job, job_id, attempt, error)
         return "failed"
     return "done"
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
-    text = "".join(traceback.format_exception(error))[-_ERROR_CHARACTERS:].replace("\x00", "")
+    text = "".join(traceback.format_exception(error))
     is_last = attempt >= job.max_attempts
     _fail(job_id, attempt, text, retry_in_s=None if is_last else job.delay_s(attempt))
 
 
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
+    storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
-        is_current = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=error, retry_in_s=retry_in_s)
+        is_current = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
     if is_current:
         _log.error("job.failed", retry_in_s=retry_in_s, is_dead=retry_in_s is None, error=_summary(error))
 

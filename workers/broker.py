@@ -4,13 +4,16 @@ Retrying, delaying and burying are the job table's; Dramatiq brings processes, t
 Its own dead-letter set stays empty: anything in it is an alarm.
 """
 
+from typing import Any
+
 import dramatiq
 from dramatiq.broker import Consumer
 from dramatiq.brokers.redis import RedisBroker
+from dramatiq.errors import ActorNotFound
 from dramatiq.middleware import Middleware, Retries, ShutdownNotifications, TimeLimit
 
 from adapters import broker
-from workers import process
+from workers import actor, process
 
 # Three times the longest sum of inner time-outs (a webhook's ten seconds, a statement's fifteen).
 _TIME_LIMIT_MS = 120_000
@@ -24,13 +27,24 @@ _ALWAYS_MAINTAIN = 1_000_000
 _IDLE_MS = 50
 
 
-class _PromptBroker(RedisBroker):
-    """Dramatiq's broker with consumers that notice new work soon; its own idle for up to a second."""
+class _Broker(RedisBroker):
+    """Dramatiq's broker with two changes.
+
+    Its consumers notice new work soon; Dramatiq's own idle for up to a second. And a job of a kind that this release
+    does not know is given back, for a worker that does.
+    """
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
         idle_ms = timeout if queue_name.endswith(".DQ") else _IDLE_MS
         return super().consume(queue_name, prefetch, idle_ms)
+
+    def get_actor(self, actor_name: str) -> dramatiq.Actor[..., Any]:
+        # While a release is rolled out, old workers meet jobs of new kinds; Dramatiq would bury those.
+        try:
+            return super().get_actor(actor_name)
+        except ActorNotFound:
+            return super().get_actor(actor.UNKNOWN)
 
 
 def connect(redis_url: str) -> RedisBroker:
@@ -44,7 +58,7 @@ def connect(redis_url: str) -> RedisBroker:
         process.ThreadWatchdog(),
         process.Numbers(),
     ]
-    connected = _PromptBroker(
+    connected = _Broker(
         client=broker.client(redis_url),
         namespace="finderfee",
         maintenance_chance=_ALWAYS_MAINTAIN,

@@ -5,7 +5,7 @@ import importlib
 import settings
 from adapters import logs, servers
 from models import db
-from workers import broker
+from workers import actor, broker
 
 logs.configure(settings.current())
 db.connect_to(servers.urls().database_url)
@@ -15,3 +15,4 @@ connected = broker.connect(servers.urls().redis_url)
 ACTOR_MODULES = ("workers.sales", "workers.refunds", "workers.webhooks", "workers.upkeep")
 for module in ACTOR_MODULES:
     importlib.import_module(module)
+actor.register_unknown()

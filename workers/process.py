@@ -18,6 +18,7 @@ _log = structlog.get_logger(__name__)
 # Well below the 15 s after which the relay counts a silent process as gone.
 _ANNOUNCE_EVERY_S = 3
 _WATCH_EVERY_S = 2
+_LAST_WORD_S = 2
 
 
 class Connections(Middleware):
@@ -41,14 +42,18 @@ class Announcement(Middleware):
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._process_id = ids.new_id()
+        self._thread: threading.Thread | None = None
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
         self._process_id = ids.new_id()
         self._stopping.clear()
-        threading.Thread(target=self._announce, args=(worker,), name="announcement", daemon=True).start()
+        self._thread = threading.Thread(target=self._announce, args=(worker,), name="announcement", daemon=True)
+        self._thread.start()
 
     def before_worker_shutdown(self, broker: Any, worker: Any) -> None:
         self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(_LAST_WORD_S)  # or it might announce once more after this
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
             job_rows.withdraw(self._process_id)
 
@@ -58,7 +63,9 @@ class Announcement(Middleware):
             try:
                 with db.any_org_work():
                     job_rows.announce(process_id=self._process_id, queues=queues, threads=worker.worker_threads)
-            except db.UNAVAILABLE as error:
+            except (
+                Exception
+            ) as error:  # a thread that ended here would leave a process that looks well and gets no work
                 _log.warning("announcement.failed", error=str(error).strip())
             self._stopping.wait(_ANNOUNCE_EVERY_S)
 

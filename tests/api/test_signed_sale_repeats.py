@@ -210,9 +210,6 @@ def test_twins_wait_for_each_other_and_agree(shop):
     assert sum("Idempotency-Replayed" in answer.headers for answer in answers) == 7
 
 
-@pytest.mark.xfail(
-    strict=True, reason="models.stored_answers.claim asks __cause__ for the lock time-out; peewee sets __context__: 503"
-)
 def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop):
     _keyed(shop, "warm-up", _body("other"))
     blocker = psycopg2.connect(os.environ["DATABASE_URL"])

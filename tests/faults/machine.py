@@ -5,15 +5,18 @@ it can see (a row, a lock, an answer), with a deadline.
 """
 
 import http.client
+import json
 import os
 import random
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psycopg2
 import redis
@@ -74,15 +77,15 @@ class Machine:
 
         `modules` are what a fleet loads besides its own actors.
         """
-        begun = self.rows("select clock_timestamp()")[0][0]
+        known = [process_id for (process_id,) in self.rows("select id::text from worker_process")]
         for name in names:
             program, first, *rest = COMMANDS[name.partition("-")[0]]
             log = self.home / f"{name}.out"
             self.processes[name] = Process(name, [program, first, *modules, *rest], env=self._environment(), log=log)
             self.note(f"started {name}")
         fleets = sum(name.startswith(("workers", "webhooks")) for name in names)
-        announced = "select count(*) from worker_process where seen_at >= %s"
-        self.until(lambda: self.rows(announced, begun)[0][0] >= fleets, "the fleets announce themselves")
+        new = "select from worker_process where id::text <> all(%s)"
+        self.until(lambda: len(self.rows(new, known)) >= fleets, "the fleets announce themselves")
         if "web" in names:
             self.until(self._web_answers, "the web server answers")
 
@@ -114,8 +117,9 @@ class Machine:
     def restore(self) -> None:
         """Bring back what a test took away: servers, the usual processes and no others, no work left over."""
         embedded.start(self.home, durable=True)
-        with suppress(redis.RedisError):
-            self.valkey().config_set("maxmemory", 0)
+        self.valkey().config_set("maxmemory", 0)
+        for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
+            self.valkey().delete(buried)
         for name, process in list(self.processes.items()):
             if process.has_ended or process.is_paused or name not in COMMANDS:
                 self.processes.pop(name).kill()
@@ -134,11 +138,29 @@ class Machine:
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
+    def said(self, name: str) -> str:
+        """Return what a process has written so far."""
+        return (self.home / f"{name}.out").read_text(errors="replace")
+
+    def counted(self, *parts: str) -> int:
+        """Return the sum of the metrics page's samples whose names and labels contain all `parts`."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        return sum(int(float(line.rpartition(" ")[2])) for line in lines if all(part in line for part in parts))
+
     # Servers
 
     def valkey(self) -> redis.Redis:
         """Return a client of the broker's server."""
         return redis.Redis.from_url(self._urls.redis_url)
+
+    def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
+        """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
+        self.note(f"{number.name} Valkey")
+        pid = embedded_place.listener_pid(embedded_place.of(self.home).valkey_socket)
+        assert pid is not None
+        os.kill(pid, number)
 
     def restart_postgres(self) -> None:
         """Crash PostgreSQL and let it recover."""
@@ -162,6 +184,16 @@ class Machine:
         with self._cursor() as cursor:
             cursor.execute(sql, params or None)
 
+    def insert_job(
+        self, organization_id: UUID, name: str, *, queue: str = "sales", max_attempts: int = 20, **args: str
+    ) -> None:
+        """Ask for work that no pipeline asks for."""
+        self.execute(
+            "insert into job (organization_id, queue, name, args, fair_key, max_attempts)"
+            " values (%s, %s, %s, %s, %s, %s)",
+            *(str(organization_id), queue, name, json.dumps(args), str(organization_id), max_attempts),
+        )
+
     @contextmanager
     def holding(self, *statements: str) -> Iterator[None]:
         """Hold the locks of some statements while the block runs: whoever needs them waits in mid-transaction."""
@@ -174,8 +206,12 @@ class Machine:
 
     def until_waiting(self, sessions: int) -> None:
         """Wait until so many sessions of the service wait for a lock."""
+        self.until(lambda: self.waiting() == sessions, f"{sessions} sessions wait for a lock")
+
+    def waiting(self) -> int:
+        """Return how many sessions of the service wait for a lock."""
         sql = "select count(*) from pg_stat_activity where application_name = 'finderfee' and wait_event_type = 'Lock'"
-        self.until(lambda: self.rows(sql)[0][0] == sessions, f"{sessions} sessions wait for a lock")
+        return int(self.rows(sql)[0][0])
 
     @contextmanager
     def own_models(self) -> Iterator[None]:
@@ -255,8 +291,7 @@ class Machine:
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
             "WEBHOOK_TIMEOUT_S": "2",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
-            # In milliseconds: how long an idle consumer sleeps at most, and one that lost the broker.
-            "dramatiq_worker_timeout": "50",
+            # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
         }
 

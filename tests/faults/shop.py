@@ -4,12 +4,13 @@ import http.client
 import itertools
 import json
 import random
+import select
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -42,7 +43,6 @@ class Gate:
         self.most: Counter[str] = Counter()
         self.held: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._open: defaultdict[str, threading.Event] = defaultdict(threading.Event)
         self._shut: set[str] = set()
 
     def shut(self, path: str) -> None:
@@ -52,21 +52,25 @@ class Gate:
     def open(self) -> None:
         """Answer everybody, also who waits already."""
         self._shut.clear()
-        for waiting in list(self._open.values()):
-            waiting.set()
 
     def __call__(self, handler: Handler) -> None:
         path = handler.path
         self._count(path, 1)
-        if path in self._shut:
-            self._open[path].wait(PATIENCE_S)
+        while path in self._shut and not _has_gone(handler):
+            pass
         self._count(path, -1)
-        status(200)(handler)
+        with suppress(OSError):  # who waited too long has gone
+            status(200)(handler)
 
     def _count(self, path: str, by: int) -> None:
         with self._lock:
             self.held[path] += by
             self.most[path] = max(self.most[path], self.held[path])
+
+
+def _has_gone(handler: Handler) -> bool:
+    """Look for a moment whether the caller hangs up: nothing else can be read from one that waits for an answer."""
+    return bool(select.select([handler.connection], [], [], 0.02)[0])
 
 
 class Shop:
@@ -86,15 +90,14 @@ class Shop:
             self.brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=Decimal(10))
             self.rita = self.brand.affiliate("rita")
             self.ben = self.brand.affiliate("ben", recruited_by_affiliate_id=self.rita)
-        self.add_endpoint("/hook")
 
     @property
     def id(self) -> UUID:
         """The organization."""
         return self.brand.id
 
-    def add_endpoint(self, path: str, events: Sequence[str] = ("*",)) -> UUID:
-        """Subscribe a path of the receiver."""
+    def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
+        """Let a path of the receiver be told about events; a new shop tells nobody."""
         endpoint_id, now = ids.new_id(), datetime.now(UTC)
         values = {
             "id": endpoint_id,
@@ -177,11 +180,11 @@ class Shop:
         return Answer(response.status, json.loads(text or b"{}"))
 
     @contextmanager
-    def selling(self, *, threads: int = 3) -> Iterator[None]:
+    def selling(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:
         """Sell and refund from several threads, by chance, while the block runs."""
         is_over = threading.Event()
         with ThreadPoolExecutor(threads) as pool:
-            loads = [pool.submit(self._sell_until, is_over, number) for number in range(threads)]
+            loads = [pool.submit(self._sell_until, is_over, pause_s, number) for number in range(threads)]
             try:
                 yield
             finally:
@@ -190,10 +193,10 @@ class Shop:
                 load.result()
         self.machine.note(f"sold {len(self.sold)}, answers {dict(self.statuses)}")
 
-    def _sell_until(self, is_over: threading.Event, number: int) -> None:
+    def _sell_until(self, is_over: threading.Event, pause_s: float, number: int) -> None:
         chance = random.Random(f"{self.machine.seed} {number}")
         mine: list[str] = []
-        while not is_over.wait(0.01):
+        while not is_over.wait(pause_s):
             mine.append(self.sell(amount_cents=chance.randint(1, 50_000), **_customer(chance)))
             if chance.random() < 0.3:
                 self.refund(chance.choice(mine), chance.choice([None, 1, chance.randint(1, 20_000)]))

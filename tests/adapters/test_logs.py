@@ -1,0 +1,172 @@
+"""No log line shows a customer or a secret: not from a route, not from a job, not from a library."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import peewee
+import pytest
+
+from adapters import logs
+from models import db
+
+_EMAIL = "ann@secret.example.com"
+
+# Everything that logs, at debug level: sales good and refused, an application, a route and jobs that fail on a row
+# with a customer in it. Prints what must not be in the log.
+_SCRIPT = """
+import json, sys
+import dramatiq
+from dramatiq.middleware import TimeLimitExceeded
+from app import create_app
+from models import db, job_rows, ids
+from models.job_rows import Claimed
+from pipelines import jobs
+from workers import fleet
+from workers.actor import database_job
+from tests import draining
+from tests.brands import Brand
+
+EMAIL = sys.argv[1]
+app = create_app()
+
+def collide():
+    for _ in range(2):
+        db.db.run("insert into queue_pause (queue) values (%s)", (f"Ann\\n\\nSecretname {EMAIL}",))
+
+def failing_route():
+    with db.any_org_work():
+        collide()
+failing_route.guard = None
+app.add_url_rule("/fails", view_func=failing_route)
+
+@database_job(jobs.Job("test.fails", queue="upkeep"))
+def fails(job: Claimed) -> None:
+    with db.savepoint():
+        collide()
+
+@database_job(jobs.Job("test.chained", queue="upkeep"))
+def chained(job: Claimed) -> None:
+    try:
+        collide()
+    except Exception as error:
+        raise LookupError("nothing there") from error
+
+@database_job(jobs.Job("test.interrupted", queue="upkeep"))
+def interrupted(job: Claimed) -> None:
+    try:
+        collide()
+    except Exception as error:
+        raise TimeLimitExceeded from error
+
+brand = Brand.create(app)
+program = brand.program(auto_approve=True)
+brand.affiliate("ben")
+person = {"customerEmail": EMAIL, "customerName": "Ann Secretname"}
+answers = [
+    brand.sale(**person, externalEventId="order-1"),
+    brand.sale(**person, amountCents="1"),
+    brand.sale(**person, affiliateSlug="nobody"),
+    brand.signed("/api/tracking/s2s", b'{"customerEmail": "' + EMAIL.encode()),
+    brand.call("POST", "/api/tracking/s2s", b"{}", X_Service_Signature="t=1,sig=" + "a" * 64),
+    brand.refund("order-1", 100, Idempotency_Key="idempotency-secretname"),
+    brand.endpoint("https://localhost:1/secretname"),
+    brand.post("/api/v1/affiliates", {"programId": str(program), "email": EMAIL, "fullName": "Ann Secretname"}),
+    app.test_client().post(f"/api/p/id/{program}/apply", json={"email": EMAIL, "fullName": "Ann Secretname"}),
+    app.test_client().get("/fails"),
+]
+with db.any_org_work():
+    for name in ("test.fails", "test.chained"):
+        jobs.enqueue(jobs.Job(name, queue="upkeep"), organization_id=brand.id)
+draining.drain()
+with db.any_org_work():
+    jobs.enqueue(jobs.Job("test.interrupted", queue="upkeep"), organization_id=brand.id)
+worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=1, worker_timeout=50)
+worker.start()
+with db.any_org_work():
+    handed_out = job_rows.any_org_hand_out(queue="upkeep", per_thread=16, share=9, lease_s=30)
+for pointer in handed_out:
+    fleet.connected.enqueue(
+        dramatiq.Message(pointer.queue, pointer.name, (), {"job_id": pointer.job_id, "attempt": pointer.attempt}, {})
+    )
+fleet.connected.join("upkeep", timeout=5000)
+worker.stop(timeout=2000)
+secrets = [brand.api_key, brand.signing_secret, EMAIL, "Secretname", "secretname", "whsec_", "a" * 64]
+print(json.dumps({"secrets": secrets, "answers": [getattr(answer, "status_code", 0) for answer in answers]}))
+"""
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_line_at_debug_level_shows_a_customer_or_a_secret(app, log_format):
+    db.db.drop_connection()
+
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _SCRIPT, _EMAIL],
+        env={**os.environ, "LOG_LEVEL": "debug", "LOG_FORMAT": log_format},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    told = json.loads(done.stdout)
+
+    assert told["answers"] == [200, 400, 400, 400, 401, 200, 0, 201, 200, 500]
+    for name in ("test.fails", "test.chained", "test.interrupted", "TimeLimitExceeded", "request.failed", "/fails"):
+        assert name in done.stderr, name
+    assert done.stderr.count("UniqueViolation") >= 2
+    assert [secret for secret in told["secrets"] if secret in done.stderr] == []
+
+
+def _collision() -> peewee.IntegrityError:
+    with pytest.raises(peewee.IntegrityError) as caught, db.any_org_work():
+        db.db.run("insert into queue_pause (queue) values (%s), (%s)", (_EMAIL, _EMAIL))
+    return caught.value
+
+
+def test_the_row_that_a_constraint_quotes_is_left_out(app):
+    text = str(_collision())
+
+    assert _EMAIL in text
+    assert logs.without_values(text) == 'duplicate key value violates unique constraint "queue_pause_pkey"'
+
+
+def test_the_statement_that_an_error_quotes_is_left_out(app):
+    with pytest.raises(peewee.ProgrammingError) as caught, db.any_org_work():
+        db.db.run("select %s, nothing_of_that_name", (_EMAIL,))
+
+    assert _EMAIL in str(caught.value)
+    assert logs.without_values(str(caught.value)) == 'column "nothing_of_that_name" does not exist'
+
+
+def test_a_value_of_several_lines_is_left_out_whole():
+    text = (
+        "Bad: no\nDETAIL:  Failing row contains (1, Ann\n\nann@x, ...).\n\nThe above exception was the cause\n\nEnd: x"
+    )
+
+    assert logs.without_values(text) == "Bad: no\n\nThe above exception was the cause\n\nEnd: x"
+
+
+def test_a_text_without_quotations_stays_as_it_is():
+    text = 'Traceback (most recent call last):\n  File "x.py", line 1, in f\nValueError: the details are elsewhere'
+
+    assert logs.without_values(text) == text
+
+
+def test_a_librarys_traceback_is_cleaned_too(app):
+    formatter = logging.getLogger().handlers
+    error = _collision()
+    record = logging.LogRecord("dramatiq", logging.ERROR, "x.py", 1, "Failed", (), (type(error), error, None))
+
+    lines = [handler.format(record) for handler in formatter if isinstance(handler.formatter, logs._WithoutValues)]
+
+    assert len(lines) == 1
+    assert lines[0].startswith("ERROR dramatiq Failed")
+    assert "UniqueViolation" in lines[0]
+    assert _EMAIL not in lines[0]
+
+
+def test_a_value_that_is_no_unicode_is_logged_all_the_same():
+    assert logs._dumps({"error": "a \ud800", "n": 1}) == '{"error": "a \\ud800", "n": 1}'

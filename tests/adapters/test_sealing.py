@@ -1,0 +1,70 @@
+"""Sealed secrets open for their owner, with the same key, unchanged, and in no other way."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from adapters import sealing
+
+_UNSEAL = """
+import sys
+from adapters import sealing
+try:
+    print(sealing.unseal(bytes.fromhex(sys.argv[1]), belongs_to="me"))
+except sealing.CannotOpen as error:
+    print(error)
+"""
+
+
+def _unsealed_elsewhere(sealed: bytes, secret_key: str) -> str:
+    command = [sys.executable, "-c", _UNSEAL, sealed.hex()]
+    environment = {**os.environ, "SECRET_KEY": secret_key}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("secret", ["ffsec_abc", "", "é ✓", "x" * 10_000])
+def test_a_sealed_secret_opens_for_its_owner(secret):
+    sealed = sealing.seal(secret, belongs_to="me")
+
+    assert sealing.unseal(sealed, belongs_to="me") == secret
+
+
+def test_a_sealed_secret_does_not_show_what_it_holds_and_is_never_the_same_twice():
+    first = sealing.seal("ffsec_abc", belongs_to="me")
+    second = sealing.seal("ffsec_abc", belongs_to="me")
+
+    assert b"ffsec" not in first
+    assert first != second
+
+
+def test_a_secret_copied_to_another_owner_does_not_open():
+    sealed = sealing.seal("ffsec_abc", belongs_to="me")
+
+    with pytest.raises(sealing.CannotOpen, match="rotate the secret"):
+        sealing.unseal(sealed, belongs_to="you")
+
+
+@pytest.mark.parametrize("place", [1, 12, 13, 20, -1])
+def test_a_changed_byte_is_noticed(place):
+    sealed = bytearray(sealing.seal("ffsec_abc", belongs_to="me"))
+    sealed[place] ^= 1
+
+    with pytest.raises(sealing.CannotOpen):
+        sealing.unseal(bytes(sealed), belongs_to="me")
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 13, 20])
+def test_a_sealed_secret_that_was_cut_short_does_not_open(length):
+    sealed = sealing.seal("ffsec_abc", belongs_to="me")[:length]
+
+    with pytest.raises(sealing.CannotOpen):
+        sealing.unseal(sealed, belongs_to="me")
+
+
+def test_another_process_opens_it_with_the_same_key_and_not_with_another():
+    sealed = sealing.seal("ffsec_abc", belongs_to="me")
+
+    assert _unsealed_elsewhere(sealed, os.environ["SECRET_KEY"]) == "ffsec_abc"
+    assert "does not open with this SECRET_KEY" in _unsealed_elsewhere(sealed, "another key of more than 32 characters")

@@ -1,0 +1,148 @@
+"""Every way to fail, as the caller sees it. Source: core spec, section 7 "Errors"."""
+
+import os
+
+import pytest
+
+from models import db
+
+
+@pytest.fixture
+def client(app):
+    """A stranger."""
+    return app.test_client()
+
+
+@pytest.fixture
+def without_database(app, tmp_path):
+    """A database server that is not there."""
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
+    yield
+    db.connect_to(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture
+def failing(brand):
+    """A brand whose next statements fail on something that nobody foresaw."""
+
+    def fail(_: bytes):
+        raise ZeroDivisionError("ann@example.com, password hunter2")
+
+    db.db.trip_hooks.append(fail)
+    yield brand
+    db.db.trip_hooks.remove(fail)
+
+
+def test_what_nobody_foresaw_is_a_500_without_details(failing):
+    answer = failing.get("/api/v1/programs")
+
+    assert answer.status_code == 500
+    assert answer.json == {
+        "error": "server_error",
+        "message": "Something went wrong on our side; the request id names it.",
+    }
+    assert len(answer.headers["X-Request-Id"]) == 32
+    assert b"hunter2" not in answer.data
+
+
+@pytest.mark.parametrize("path", ["/api/v1/programs", "/api/v1/conversions", "/api/v1/webhooks"])
+def test_without_a_database_callers_are_asked_to_come_back(brand, without_database, path):
+    answer = brand.get(path)
+
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "2"
+    assert answer.json["error"] == "temporarily_unavailable"
+    assert "host" not in answer.json["message"]
+
+
+def test_a_sale_without_a_database_is_asked_for_again_and_then_accepted_once(brand, tmp_path):
+    brand.program()
+    brand.affiliate("ben")
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
+    try:
+        refused = brand.sale(externalEventId="order-1")
+    finally:
+        db.connect_to(os.environ["DATABASE_URL"])
+    accepted = brand.sale(externalEventId="order-1")
+    repeated = brand.sale(externalEventId="order-1")
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert accepted.json["ok"] is True
+    assert "conversionId" in accepted.json
+    assert repeated.json == {"ok": True, "deduped": True}
+
+
+def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    brand.sale()
+    with db.any_org_work():
+        pid = db.db.row("select pg_backend_pid()")
+    import psycopg2
+
+    other = psycopg2.connect(os.environ["DATABASE_URL"])
+    with other, other.cursor() as cursor:
+        cursor.execute("select pg_terminate_backend(%s, 5000)", pid)
+    other.close()
+
+    assert brand.sale().status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/tracking/s2s", {"OPTIONS", "POST"}),
+        ("DELETE", "/api/v1/programs", {"GET", "HEAD", "OPTIONS", "POST"}),
+        ("POST", "/healthz", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_a_wrong_method_is_told_which_are_right(client, method, path, allowed):
+    answer = client.open(path, method=method)
+
+    assert answer.status_code == 405
+    assert answer.json["error"] == "method_not_allowed"
+    assert set(answer.headers["Allow"].split(", ")) == allowed
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/nothing", "/api/tracking/s2s/", "/%00", "/api/v1/programs/a/b/c"])
+def test_an_address_that_is_not_there_is_a_404(client, path):
+    answer = client.get(path)
+
+    assert answer.status_code == 404
+    assert answer.json == {"error": "not_found", "message": "There is no such address."}
+
+
+def test_a_stranger_gets_a_401_without_a_body(client):
+    answer = client.get("/api/v1/programs")
+
+    assert (answer.status_code, answer.data) == (401, b"")
+
+
+def test_a_body_that_is_too_large_says_so(brand):
+    answer = brand.post("/api/v1/programs", b" " * (64 * 1024 + 1))
+
+    assert answer.status_code == 413
+    assert answer.json["error"] == "payload_too_large"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'"x"', b"NaN", b'{"a": "\xff"}', b"[" * 60_000, b'{"a": "\\ud800"}']
+)
+def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
+    answer = brand.post("/api/v1/programs", body)
+
+    assert answer.status_code == 400
+    assert answer.content_type == "application/problem+json"
+    assert answer.json["status"] == 400
+    assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8."]}
+
+
+def test_a_malformed_field_is_named(brand):
+    answer = brand.post("/api/v1/programs", {"name": 1})
+
+    assert answer.status_code == 400
+    assert answer.content_type == "application/problem+json"
+    assert "name" in answer.json["errors"]

@@ -1,0 +1,126 @@
+"""Rate limits on a real server, shared by processes, and off while that server is away."""
+
+import dataclasses
+import time
+
+import pytest
+from prometheus_client import REGISTRY
+
+import settings
+from adapters import servers
+from api import limits
+from api.limits import Limiter
+
+_AWAY = "unix:///nowhere/valkey.sock?db=0"
+
+
+def _limiter(redis_url: str | None = None) -> Limiter:
+    chosen = dataclasses.replace(
+        settings.current(),
+        rate_limit_standard_per_min=3,
+        rate_limit_s2s_per_min=2,
+        rate_limit_strict_write_per_min=1,
+        rate_limit_apply_per_min=2,
+    )
+    return Limiter(redis_url or servers.urls().redis_url, chosen)
+
+
+def _failed_open() -> float:
+    return REGISTRY.get_sample_value("finderfee_rate_limit_failed_open_total") or 0.0
+
+
+@pytest.fixture
+def strict_app(app, monkeypatch):
+    """The application with windows of two or three requests."""
+    monkeypatch.setitem(app.extensions, "limiter", _limiter())
+    return app
+
+
+def test_two_processes_count_together(app):
+    first, second = _limiter(), _limiter()
+
+    allowed = [limiter.allows("standard", "ann") for limiter in (first, second, first, second, first)]
+
+    assert allowed == [True, True, True, False, False]
+
+
+def test_callers_and_buckets_count_apart(app):
+    limiter = _limiter()
+
+    allowed = [limiter.allows("strict_write", caller) for caller in ("ann", "ann", "bob")]
+
+    assert allowed == [True, False, True]
+    assert limiter.allows("standard", "ann")
+
+
+def test_a_server_that_is_away_limits_nobody_and_every_request_is_counted(app):
+    limiter, before = _limiter(_AWAY), _failed_open()
+
+    allowed = [limiter.allows("strict_write", "ann") for _ in range(5)]
+
+    assert allowed == [True] * 5
+    assert _failed_open() - before == 5
+
+
+def test_a_server_that_failed_is_left_alone_for_a_second(app, monkeypatch):
+    limiter = _limiter(_AWAY)
+    limiter.allows("strict_write", "ann")
+    limiter._windows = _limiter()._windows  # the server is back
+
+    while_left_alone = [limiter.allows("strict_write", "ann") for _ in range(3)]
+    monkeypatch.setattr(limits, "time", _InTwoSeconds)
+    afterwards = [limiter.allows("strict_write", "ann") for _ in range(2)]
+
+    assert while_left_alone == [True, True, True]
+    assert afterwards == [True, False]
+
+
+class _InTwoSeconds:
+    @staticmethod
+    def monotonic() -> float:
+        return time.monotonic() + 2
+
+
+def test_one_request_too_many_is_a_429_without_a_body(strict_app, brand):
+    answers = [brand.get("/api/v1/programs") for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1].data == b""
+
+
+def test_the_keys_of_one_person_share_a_window_and_other_people_have_their_own(strict_app, brand, rival):
+    for caller in (brand, brand, brand.other_key()):
+        assert caller.get("/api/v1/programs").status_code == 200
+
+    assert brand.other_key().get("/api/v1/programs").status_code == 429
+    assert rival.get("/api/v1/programs").status_code == 200
+
+
+def test_signed_ingest_is_limited_per_address_over_all_keys(strict_app, brand, rival):
+    statuses = [caller.sale().status_code for caller in (brand, rival, brand)]
+
+    assert statuses == [400, 400, 429]
+
+
+def test_a_wrong_key_is_told_so_and_uses_nobodys_window(strict_app, brand):
+    client = strict_app.test_client()
+    for _ in range(5):
+        assert client.get("/api/v1/programs", headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+    assert brand.get("/api/v1/programs").status_code == 200
+
+
+def test_the_public_form_is_limited_per_address(strict_app, brand):
+    client = strict_app.test_client()
+    path = f"/api/p/id/{brand.id}/apply"
+
+    answers = [client.post(path, json={}, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}) for n in (1, 1, 1, 2)]
+
+    assert [answer.status_code for answer in answers] == [400, 400, 429, 400]
+    assert answers[2].data == b""
+
+
+def test_health_is_never_limited(strict_app):
+    client = strict_app.test_client()
+
+    assert {client.get("/healthz").status_code for _ in range(20)} == {200}

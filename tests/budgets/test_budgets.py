@@ -1,0 +1,251 @@
+"""Round trips and statements of the paths that every sale takes, beside the budgets written in their docstrings.
+
+Every path runs once before it is counted: a connection prepares its statements when it first meets them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import pytest
+
+from models import db, job_rows, programs
+from pipelines import clock, jobs, override, refund, sale
+from schemas.sale import SaleBody
+from tests.draining import drain as drain_all
+from tests.draining import run
+from tests.journeys.endpoints import Endpoint
+from tests.journeys.recruits import Recruits
+
+#: What an opening, a tenant and a commit add is part of a trip; `begin` and its setting count as one statement.
+_SEPARATOR = b";\n"
+
+
+class Counted:
+    """The round trips of a block."""
+
+    def __init__(self) -> None:
+        self.trips: list[bytes] = []
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Round trips and statements."""
+        return len(self.trips), sum(trip.count(_SEPARATOR) + 1 for trip in self.trips)
+
+    def __repr__(self) -> str:
+        return "\n---\n".join(trip.decode() for trip in self.trips)
+
+
+@contextmanager
+def _counting() -> Iterator[Counted]:
+    counted = Counted()
+    db.db.trip_hooks.append(counted.trips.append)
+    try:
+        yield counted
+    finally:
+        db.db.trip_hooks.remove(counted.trips.append)
+
+
+def _budget(function: Callable[..., object]) -> str:
+    """The sentence about the budget, on one line."""
+    found = re.search(r"Budget: (.*?)\.(?:\s|$)", " ".join((function.__doc__ or "").split()))
+    assert found, f"{function.__qualname__} states no budget"
+    return found[1]
+
+
+def _accept(brand, event, **fields):
+    posted = SaleBody().load({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000} | fields)
+    with db.unit_of_work(brand.id):
+        recorded = sale.record(organization_id=brand.id, sale=posted, is_test=False, now=clock.now())
+    return recorded.conversion_id
+
+
+def _settle(brand, conversion_id):
+    with db.unit_of_work(brand.id):
+        sale.settle(organization_id=brand.id, sale_id=conversion_id, now=clock.now())
+
+
+def _write_override(pair, conversion_id):
+    with db.unit_of_work(pair.brand.id):
+        override.write(
+            organization_id=pair.brand.id,
+            conversion_id=conversion_id,
+            recruiter_id=pair.ann,
+            percent=Decimal(10),
+            now=clock.now(),
+        )
+
+
+def _refund(brand, event, cents):
+    with db.unit_of_work(brand.id):
+        refund.apply(organization_id=brand.id, external_event_id=event, requested_cents=cents, now=clock.now())
+
+
+def _cascade(brand, conversion_id):
+    with db.unit_of_work(brand.id):
+        refund.cascade(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
+
+
+@pytest.fixture
+def shop(brand):
+    brand.program()
+    brand.affiliate("ben")
+    return brand
+
+
+def test_accepting_a_sale(shop):
+    _accept(shop, "warm")
+
+    with _counting() as counted:
+        _accept(shop, "order-a", customerId="cus_1", customerEmail="a@x.test", subId="tag")
+
+    assert _budget(sale.record).startswith("3 round trips")
+    assert counted.numbers == (3, 5), counted
+
+
+def test_recognising_a_known_sale(shop):
+    _accept(shop, "order-a")
+
+    with _counting() as counted:
+        assert _accept(shop, "order-a") is None
+
+    assert counted.numbers == (2, 3), counted
+
+
+@pytest.mark.parametrize(
+    ("buyer", "numbers", "stated"),
+    [
+        ({}, (2, 9), "2 round trips (facts; writes and commit)"),
+        ({"customerId": "cus_1"}, (3, 10), "one more for a sale that names its customer"),
+    ],
+    ids=["without a customer", "with a customer"],
+)
+def test_settling_a_sale(shop, buyer, numbers, stated):
+    _settle(shop, _accept(shop, "warm", **buyer))
+    conversion_id = _accept(shop, "order-a", **buyer)
+
+    with _counting() as counted:
+        _settle(shop, conversion_id)
+
+    assert stated in _budget(sale.settle)
+    assert counted.numbers == numbers, counted
+
+
+def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand):
+    Recruits.create(brand)
+    _settle(brand, _accept(brand, "warm"))
+    conversion_id = _accept(brand, "order-a")
+
+    with _counting() as counted:
+        _settle(brand, conversion_id)
+
+    assert counted.numbers == (2, 10), counted
+
+
+@pytest.mark.xfail(strict=True, reason="three more: home currency, revenue, tiers")
+def test_settling_a_sale_in_a_campaign_with_tiers_costs_one_more(shop):
+    with db.unit_of_work(shop.id):
+        tier = programs.Tier(min_revenue_cents=0, type="Percentage", value=Decimal(10))
+        programs.replace_tiers(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
+    _settle(shop, _accept(shop, "warm"))
+    conversion_id = _accept(shop, "order-a")
+
+    with _counting() as counted:
+        _settle(shop, conversion_id)
+
+    assert "one more in a campaign with performance tiers" in _budget(sale.settle)
+    assert len(counted.trips) == 3, counted
+
+
+def test_settling_again(shop):
+    conversion_id = _accept(shop, "order-a")
+    _settle(shop, conversion_id)
+
+    with _counting() as counted:
+        _settle(shop, conversion_id)
+
+    assert counted.numbers == (2, 3), counted
+
+
+def test_writing_an_override(brand):
+    pair = Recruits.create(brand)
+    ids = [_accept(brand, event) for event in ("warm", "order-a")]
+    for conversion_id in ids:
+        _settle(brand, conversion_id)
+    _write_override(pair, ids[0])
+
+    with _counting() as counted:
+        _write_override(pair, ids[1])
+
+    assert _budget(override.write).startswith("2 round trips (lock parent; insert) and the writes with the commit")
+    assert counted.numbers == (2 + 1, 7), counted
+
+
+@pytest.mark.xfail(strict=True, reason="three more: the cascade locks the parent again")
+def test_writing_the_override_of_a_refunded_sale_costs_two_more(brand):
+    pair = Recruits.create(brand)
+    ids = [_accept(brand, event) for event in ("warm", "order-a")]
+    for conversion_id, event in zip(ids, ("warm", "order-a"), strict=True):
+        _settle(brand, conversion_id)
+        _refund(brand, event, 100)
+    _write_override(pair, ids[0])
+
+    with _counting() as counted:
+        _write_override(pair, ids[1])
+
+    assert _budget(override.write).endswith("2 more when the parent was refunded")
+    assert len(counted.trips) == 2 + 1 + 2, counted
+
+
+@pytest.mark.parametrize(
+    ("has_override", "numbers"), [(False, (5, 13)), (True, (5, 14))], ids=["alone", "with an override"]
+)
+def test_refunding_a_sale(brand, has_override, numbers):
+    pair = Recruits.create(brand, sub_affiliate_enabled=has_override)
+    for event in ("warm", "order-a"):
+        conversion_id = _accept(brand, event)
+        _settle(brand, conversion_id)
+        if has_override:
+            _write_override(pair, conversion_id)
+    _refund(brand, "warm", 100)
+
+    with _counting() as counted:
+        _refund(brand, "order-a", 100)
+
+    assert _budget(refund.apply).startswith("5 round trips (find; is it settled; lock; has it an override; commit)")
+    assert counted.numbers == numbers, counted
+    assert [trip.count(b"insert into refund") + trip.count(b"update conversion") for trip in counted.trips][3] >= 1
+
+
+def test_cascading_a_refund(brand):
+    pair = Recruits.create(brand)
+    ids = [_accept(brand, event) for event in ("warm", "order-a")]
+    for conversion_id, event in zip(ids, ("warm", "order-a"), strict=True):
+        _settle(brand, conversion_id)
+        _write_override(pair, conversion_id)
+        _refund(brand, event, 100)
+    _cascade(brand, ids[0])
+
+    with _counting() as counted:
+        _cascade(brand, ids[1])
+
+    stated = "3 round trips (lock parent; lock override; refunds) and the writes with the commit"
+    assert _budget(refund.cascade) == stated
+    assert counted.numbers == (3 + 1, 10), counted
+
+
+def test_delivering_an_event(shop, receiver):
+    Endpoint.create(shop, receiver.url)
+    _settle(shop, _accept(shop, "warm"))
+    drain_all()
+    _settle(shop, _accept(shop, "order-a"))
+    with db.any_org_work():
+        (pointer,) = job_rows.any_org_hand_out(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
+
+    with _counting() as counted:
+        run(pointer)
+
+    # lock the job; count the attempt; commit; the result and the end of the job with their commit
+    assert len(receiver.received) == 2
+    assert counted.numbers == (4, 8), counted

@@ -1,0 +1,122 @@
+"""`flask demo`: made once, shown again, and everything it prints works."""
+
+import dataclasses
+import json
+import re
+import stat
+import subprocess
+
+import pytest
+
+import settings
+from commands import demo
+from models import db
+from tests.brands import Brand
+
+
+@pytest.fixture
+def data_dir(app, tmp_path, monkeypatch):
+    """A data folder that no demo was made in."""
+    chosen = dataclasses.replace(settings.current(), data_dir=tmp_path / "data", port=8123)
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+    return chosen.data_dir
+
+
+@pytest.fixture
+def flask(app, data_dir):
+    """Run a command and return its output."""
+
+    def run(*arguments: str) -> str:
+        with app.app_context():  # as `flask` itself opens one
+            done = app.test_cli_runner().invoke(args=arguments)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    return run
+
+
+def _count(table: str) -> int:
+    with db.any_org_work():
+        return db.db.row(f"select count(*) from {table}")[0]
+
+
+def _brand(app, made) -> Brand:
+    return Brand(app, made["organizationId"], made["apiKey"], made["signingSecret"])
+
+
+def test_the_demo_is_made_once(flask):
+    first = json.loads(flask("demo", "--json"))
+    counted = [_count(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")]
+    again = json.loads(flask("demo", "--json"))
+
+    assert again == first
+    assert [
+        _count(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")
+    ] == counted
+
+
+def test_its_secrets_are_kept_for_their_owner_alone(flask, data_dir):
+    made = json.loads(flask("demo", "--json"))
+
+    assert json.loads((data_dir / "demo.json").read_text()) == made
+    assert stat.S_IMODE((data_dir / "demo.json").stat().st_mode) == 0o600
+
+
+def test_a_demo_of_another_database_is_made_anew(flask, data_dir):
+    first = json.loads(flask("demo", "--json"))
+    elsewhere = first | {"organizationId": "01a1fe6b-a5b7-7231-b6dd-73ae340187c2"}
+    (data_dir / "demo.json").write_text(json.dumps(elsewhere))
+
+    again = json.loads(flask("demo", "--json"))
+
+    assert again["organizationId"] not in (first["organizationId"], elsewhere["organizationId"])
+    assert json.loads((data_dir / "demo.json").read_text()) == again
+
+
+def test_a_sale_of_the_demo_pays_ben_and_rita(flask, app, drain):
+    made = json.loads(flask("demo", "--json"))
+    brand = _brand(app, made)
+    with db.any_org_work():
+        db.db.run("update webhook_endpoint set deleted_at = now() where id = %s", (made["webhookEndpointId"],))
+
+    accepted = brand.sale(affiliateSlug=made["affiliateSlug"])
+    drain()
+
+    assert accepted.status_code == 200
+    assert sorted(row["commissionCents"] for row in brand.get("/api/v1/conversions").json["items"]) == [200, 2_000]
+
+
+def test_a_person_is_shown_a_sale_that_works_when_pasted(flask, app, tmp_path):
+    said = flask("demo")
+    made = json.loads(flask("demo", "--json"))
+    lines = [line for line in said.splitlines() if line.startswith(("t=", "sig=", "curl"))]
+    script = "\n".join([*lines[:2], 'printf "%s\\n%s\\n%s" "$t" "$body" "$sig"'])
+    t, body, sig = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.split("\n")
+
+    answer = _brand(app, made).call("POST", "/api/tracking/s2s", body.encode(), X_Service_Signature=f"t={t},sig={sig}")
+
+    assert re.search(r"^  demo key    ff_live_\S{43}$", said, re.MULTILINE)
+    assert lines[2].startswith("curl -s http")
+    assert answer.status_code == 200
+    assert set(answer.json) == {"ok", "conversionId"}
+
+
+def test_the_demo_is_not_for_somebodys_own_database():
+    assert demo.is_wanted(settings.read({}))
+    assert not demo.is_wanted(settings.read({"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x" * 32}))
+
+
+def test_an_answer_that_the_api_refuses_is_one_error(app, data_dir, monkeypatch):
+    monkeypatch.setattr(demo, "_call", lambda *arguments: _refused())
+
+    done = app.test_cli_runner().invoke(args=["demo"])
+
+    assert done.exit_code == 1
+    assert done.output == "Error: refused\n"
+    assert not (data_dir / "demo.json").exists()
+
+
+def _refused():
+    import click
+
+    raise click.ClickException("refused")

@@ -1,0 +1,232 @@
+"""`flask org` and `flask key` as an operator types them."""
+
+import json
+import re
+from uuid import uuid4
+
+import pytest
+
+from models import db
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
+
+
+@pytest.fixture
+def flask(app):
+    """Run a command and return its exit code and output."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = app.test_cli_runner().invoke(args=arguments)
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.exit_code, done.output
+
+    return run
+
+
+def _json(answer: tuple[int, str]):
+    assert answer[0] == 0, answer[1]
+    return json.loads(answer[1])
+
+
+def _audit(organization_id) -> list[tuple]:
+    with db.any_org_work():
+        return db.db.run(
+            "select action, entity_type, entity_id, actor_type, after from audit_entry"
+            " where organization_id = %s order by created_at",
+            (organization_id,),
+        )
+
+
+def _column(brand, column: str):
+    return brand.rows(f"select {column} from organization")[0][0]
+
+
+def test_a_new_organization_says_what_to_do_next(flask):
+    code, said = flask("org", "create", "--name", "Acme & Söhne")
+
+    assert code == 0
+    assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", said)
+
+
+def test_a_new_organization_is_what_was_asked_for_and_audited(flask):
+    made = _json(
+        flask("org", "create", "--name", "Acme", "--plan", "Pro", "--status", "Trialing", "--currency", "eur",
+              "--owner-email", "Ann@Example.com", "--json")
+    )  # fmt: skip
+    with db.any_org_work():
+        organization = db.db.row(
+            "select plan_tier, subscription_status, home_currency, trial_ends_at::date - current_date"
+            " from organization where id = %s", (made["id"],)
+        )  # fmt: skip
+        members = db.db.run("select email, role from member where organization_id = %s", (made["id"],))
+
+    assert made["name"] == "Acme"
+    assert organization == ("Pro", "Trialing", "EUR", 14)
+    assert members == [("ann@example.com", "Owner")]
+    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(made["id"])] == [
+        ("organization.created", made["id"])
+    ]
+
+
+def test_every_organization_is_listed_as_it_is_named(flask, brand):
+    brand.rows("update organization set name = '[/red] [bold]x' returning id")  # no markup of the table's
+
+    listed = _json(flask("org", "list", "--json"))
+    code, said = flask("org", "list")
+
+    assert {"id": str(brand.id), "name": "[/red] [bold]x", "plan": "Growth", "status": "Active"} in listed
+    assert code == 0
+    assert "[/red] [bold]x" in said
+
+
+@pytest.mark.parametrize(
+    ("assignment", "column", "value"),
+    [
+        ("plan=Pro", "plan_tier", "Pro"),
+        ("status=PastDue", "subscription_status", "PastDue"),
+        ("gateways=stripe, paddle", "gateways", ["stripe", "paddle"]),
+        ("gateways=", "gateways", []),
+        ("payoutGraceDays=0", "payout_grace_days", 0),
+        ("currency=jpy", "home_currency", "JPY"),
+        ("trialEndsAt=2030-01-02T00:00:00Z", "trial_ends_at::text", "2030-01-02 00:00:00+00"),
+    ],
+)
+def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, value):
+    name, _, given = assignment.partition("=")
+
+    changed = _json(flask("org", "set", str(brand.id), assignment, "--json"))
+
+    assert changed == {"id": str(brand.id), "set": {name: given}}
+    assert _column(brand, column) == value
+    assert _audit(brand.id) == [
+        ("organization.changed", "organization", str(brand.id), "operator", {name: given}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        (
+            "colour=red",
+            "'colour' is no setting; there are: currency, gateways, payoutGraceDays, plan, status, trialEndsAt",
+        ),
+        ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),
+        ("gateways=stripe,cash", "'cash' must be one of: stripe, "),
+        ("payoutGraceDays=91", "'91' is no number of days from 0 to 90"),
+        ("payoutGraceDays=-1", "'-1' is no number of days from 0 to 90"),
+        ("currency=XXX", "'XXX' is not a supported currency code"),
+        ("trialEndsAt=2030-01-02T00:00:00", "says no time zone; add Z"),
+        ("trialEndsAt=soon", "'soon' is no ISO 8601 moment"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, said):
+    code, output = flask("org", "set", str(brand.id), "status=Canceled", assignment)
+
+    assert code == 1
+    assert output.startswith("Error: ")
+    assert said in output
+    assert output.count("\n") == 1
+    assert _column(brand, "subscription_status") == "Active"
+    assert _audit(brand.id) == []
+
+
+def test_an_organization_that_nobody_has_is_refused(flask):
+    nobody = str(uuid4())
+
+    assert flask("org", "set", nobody, "plan=Pro") == (1, f"Error: There is no organization {nobody}.\n")
+    assert flask("key", "create", "--org", nobody) == (
+        1,
+        f"Error: There is no organization {nobody}; `flask org list` shows them.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["org", "create"], "Missing option '--name'"),
+        (["org", "create", "--name", "x", "--plan", "Gold"], "'Gold' is not one of 'Free', 'Starter', 'Growth', 'Pro'"),
+        (["org", "set", "17", "plan=Pro"], "'17' is not a valid UUID"),
+        (["org", "set", str(uuid4()), "plan"], "'plan' is not FIELD=VALUE"),
+        (["key", "create"], "Missing option '--org'"),
+        (["key", "create", "--org", str(uuid4()), "--scope", "all"], "'all' is not one of 'read', 'read_write'"),
+        (["key", "revoke", "17", "--org", str(uuid4())], "'17' is not a valid UUID"),
+    ],
+)
+def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments, said):
+    code, output = flask(*arguments)
+
+    assert code == 2
+    assert said in output
+
+
+def test_a_new_key_works_and_its_secrets_are_shown_once(flask, brand):
+    made = _json(flask("key", "create", "--org", str(brand.id), "--scope", "read", "--test", "--name", "ci", "--json"))
+    brand.api_key = made["apiKey"]
+    listed = [row for row in _json(flask("key", "list", "--org", str(brand.id), "--json")) if row["id"] == made["id"]]
+
+    assert made["apiKey"].startswith("ff_test_")
+    assert made["signingSecret"].startswith("ffsec_")
+    assert brand.get("/api/v1/programs").status_code == 200
+    assert brand.post("/api/v1/programs", {}).status_code == 403
+    assert listed == [
+        {
+            "id": made["id"],
+            "organization": str(brand.id),
+            "name": "ci",
+            "scope": "read",
+            "mode": "test",
+            "ends in": f"…{made['apiKey'][-4:]}",
+            "revoked": None,
+        }
+    ]
+    assert _audit(brand.id) == [
+        ("api_key.created", "api_key", made["id"], "operator", {"keyId": made["id"], "scope": "read", "test": True}),
+    ]
+
+
+def test_a_new_key_is_shown_to_a_person_with_a_warning(flask, brand):
+    code, said = flask("key", "create", "--org", str(brand.id), "--user", " Owner@Example.com")
+
+    assert code == 0
+    assert re.search(r"^api key +ff_live_\S{43}$", said, re.MULTILINE)
+    assert said.endswith("Keep both now: they are not shown again.\n")
+
+
+def test_a_key_for_somebody_unknown_is_refused(flask, brand):
+    code, said = flask("key", "create", "--org", str(brand.id), "--user", "nobody@example.com")
+
+    assert (code, said) == (1, "Error: The organization has no member nobody@example.com.\n")
+
+
+def test_a_revoked_key_is_refused_and_cannot_be_revoked_again(flask, brand):
+    made = _json(flask("key", "create", "--org", str(brand.id), "--json"))
+    revoked = _json(flask("key", "revoke", made["id"], "--org", str(brand.id), "--json"))
+    again = flask("key", "revoke", made["id"], "--org", str(brand.id))
+    brand.api_key = made["apiKey"]
+
+    assert revoked == {"id": made["id"], "revoked": True}
+    assert again == (1, f"Error: The organization has no key {made['id']} in force.\n")
+    assert brand.get("/api/v1/programs").status_code == 401
+    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(brand.id)] == [
+        ("api_key.created", made["id"]),
+        ("api_key.revoked", made["id"]),
+    ]
+
+
+def test_another_organizations_key_cannot_be_revoked(flask, brand, rival):
+    made = _json(flask("key", "create", "--org", str(rival.id), "--json"))
+
+    code, _ = flask("key", "revoke", made["id"], "--org", str(brand.id))
+    rival.api_key = made["apiKey"]
+
+    assert code == 1
+    assert rival.get("/api/v1/programs").status_code == 200
+
+
+def test_the_list_of_keys_shows_no_secret(flask, brand):
+    outputs = [flask("key", "list")[1], flask("key", "list", "--org", str(brand.id), "--json")[1]]
+
+    for output in outputs:
+        assert f"…{brand.api_key[-4:]}" in output
+        assert brand.api_key not in output
+        assert "ffsec_" not in output

@@ -1,0 +1,25 @@
+"""What a fleet may load beside its own actors: `dramatiq workers.fleet tests.faults.actors -Q sales`.
+
+A kind of work that only a newer release knows, and one that kills whoever does it.
+"""
+
+import os
+import signal
+
+from models.job_rows import Claimed
+from pipelines.jobs import Job
+from workers.actor import database_job
+
+NEWER = Job("sale.newer", queue="sales")
+POISON = Job("sale.poison", queue="sales")
+
+
+@database_job(NEWER)
+def newer(job: Claimed) -> None:
+    """Do what an older fleet cannot; that its row goes is all there is to see."""
+
+
+@database_job(POISON)
+def poison(job: Claimed) -> None:
+    """Take the whole process along, as running out of memory does."""
+    os.kill(os.getpid(), signal.SIGKILL)

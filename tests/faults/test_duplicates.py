@@ -1,0 +1,88 @@
+"""Everything is said several times, by several: it happens once."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from models import db, job_rows
+from tests.faults import outcome
+from tests.faults.machine import LEASE_S, Machine
+from tests.faults.shop import Shop
+
+
+def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_conversion(
+    machine: Machine, shop: Shop
+) -> None:
+    # given
+    machine.stop("workers", "webhooks")
+    machine.start("relay-2", "workers-echo", "webhooks-echo", modules=["tests.faults.echo"])
+    shop.subscribe()
+
+    # when
+    with ThreadPoolExecutor(30) as pool:
+        list(pool.map(lambda _: shop.sell("order-again"), range(30)))
+    shop.sell_many(20)
+    shop.refund("order-again", 4_000)
+
+    # then
+    outcome.check(machine, shop)
+    assert dict(shop.statuses) == {200: 51}
+    sent = Counter(received.headers["x-service-delivery-id"] for received in shop.receiver.received)
+    assert set(sent.values()) == {1}
+    conversion_id = shop.sold["order-again"]
+    family = "select source, commission_cents, reversed_cents from conversion where %s in (id, parent_id) order by 1"
+    assert machine.rows(family, conversion_id) == [("override", 200, 80), ("s2s", 2_000, 800)]
+    told = (
+        "select e.type, count(*) from event e join conversion c on e.body::jsonb #>> '{data,conversionId}' = c.id::text"
+        " where %s in (c.id, c.parent_id) group by 1 order by 1"
+    )
+    assert machine.rows(told, conversion_id) == [("conversion.created", 2), ("conversion.refunded", 2)]
+
+
+def test_two_relays_that_race_hand_out_no_more_than_one_endpoint_s_share(machine: Machine, shop: Shop) -> None:
+    # given: twenty deliveries for one endpoint, and no relay but the two of this test
+    machine.stop("relay", "webhooks")
+    machine.execute("insert into worker_process (id, queues, threads) values (gen_random_uuid(), '{webhooks}', 8)")
+    for number in range(20):
+        machine.insert_job(shop.id, "webhook.deliver", queue="webhooks", delivery_id=str(number))
+
+    # when: the second asks while the first has not committed yet
+    with machine.own_models(), ThreadPoolExecutor(1) as pool:
+        with db.any_org_work():
+            first = _hand_out()
+            asking = pool.submit(_in_own_transaction, _hand_out)
+            machine.until(lambda: asking.done() or machine.waiting() == 1, "the second waits or has its answer")
+        second = asking.result()
+
+    # then
+    assert (len(first), len(second)) == (4, 0)
+
+
+def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> None:
+    # given: both have seen that the tick is due, and neither has fired it
+    machine.stop("scheduler")
+    machine.execute("delete from tick")
+    machine.execute("insert into queue_pause (queue) values ('upkeep')")
+    with machine.holding("lock table tick in exclusive mode"):
+        machine.start("scheduler", "scheduler-2")
+        machine.until_waiting(2)
+
+    # when: both go on
+    machine.until(lambda: machine.rows("select from tick") != [], "the tick fires")
+    machine.stop("scheduler", "scheduler-2")
+
+    # then
+    assert machine.rows("select name, count(*) from tick group by 1") == [("upkeep.forget", 1)]
+    assert machine.rows("select name, count(*) from job group by 1") == [("upkeep.forget", 1)]
+
+
+def _hand_out() -> list[job_rows.Pointer]:
+    return job_rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=LEASE_S)
+
+
+def _in_own_transaction(ask: Callable[[], list[job_rows.Pointer]]) -> list[job_rows.Pointer]:
+    try:
+        with db.any_org_work():
+            return ask()
+    finally:
+        db.db.drop_connection()

@@ -1,0 +1,113 @@
+"""Fleets come and go, old and new ones side by side, some of them with work that kills."""
+
+from tests.faults import outcome
+from tests.faults.actors import NEWER, POISON
+from tests.faults.machine import LEASE_S, Machine
+from tests.faults.shop import Shop
+
+_HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="sales"')
+_DONE = ("finderfee_job_attempts_total", 'outcome="done"')
+_FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
+
+
+def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine: Machine, shop: Shop) -> None:
+    # given
+    shop.subscribe()
+    failed = machine.counted(*_FAILED)
+
+    # when
+    with shop.selling():
+        for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
+            machine.start(new)
+            machine.stop(old)
+
+    # then
+    outcome.check(machine, shop)
+    assert machine.counted(*_FAILED) == failed
+
+
+def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, shop: Shop) -> None:
+    # given
+    shop.subscribe()
+    machine.stop("workers")
+    machine.start("workers-poisoned", modules=["tests.faults.actors"])
+    shop.sell_many(10)
+    machine.insert_job(shop.id, POISON.name, max_attempts=3)
+
+    # when: a supervisor starts again what dies
+    def is_dead() -> bool:
+        if machine.processes["workers-poisoned"].has_ended:
+            machine.kill("workers-poisoned")
+            machine.start("workers-poisoned", modules=["tests.faults.actors"])
+        return bool(machine.rows("select from job where name = %s and failed_at is not null", POISON.name))
+
+    machine.until(is_dead, "the poison is a dead letter")
+    shop.sell_many(10)
+
+    # then
+    dead = machine.rows("delete from job where failed_at is not null returning name, attempt, last_error")
+    assert dead == [
+        (POISON.name, 3, "every attempt was handed out and none came back: the worker died each time"),
+    ]
+    outcome.check(machine, shop)
+
+
+def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Machine, shop: Shop) -> None:
+    # given
+    machine.insert_job(shop.id, NEWER.name, max_attempts=2)
+    job = "select attempt, deadline is null, failed_at is null from job where name = %s"
+    machine.until(lambda: "job.unknown" in machine.said("workers"), "the old fleet is asked")
+    machine.until(lambda: machine.rows(job, NEWER.name) == [(0, True, True)], "the job waits again")
+    shop.sell()
+
+    # when
+    machine.start("workers-newer", modules=["tests.faults.actors"])
+    machine.stop("workers")
+
+    # then
+    outcome.check(machine, shop)
+
+
+def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Machine, shop: Shop) -> None:
+    # given
+    machine.stop("workers")
+    before = machine.counted(*_HANDED_OUT)
+    shop.sell_many(500)
+    posted = machine.rows("select clock_timestamp()")[0][0]
+
+    # when: several leases pass
+    late = f"select clock_timestamp() > %s + interval '{2 * LEASE_S} seconds'"
+    machine.until(lambda: machine.rows(late, posted)[0][0], "leases pass")
+
+    # then
+    untouched = "select count(*) from job where organization_id = %s and attempt = 0 and deadline is null"
+    assert machine.rows(untouched, shop.id) == [(500,)]
+    machine.start("workers")
+    outcome.check(machine, shop)
+    assert machine.counted(*_HANDED_OUT) - before == 1_000
+
+
+def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: Machine, shop: Shop) -> None:
+    # given: several hundred deliveries for four endpoints, and nobody to send them yet
+    machine.stop("webhooks")
+    for path in ("/slow", "/one", "/two", "/three"):
+        shop.subscribe(path)
+    shop.gate.shut("/slow")
+    shop.sell_many(100)
+    waiting = "select count(*) from job where organization_id = %s and name = 'webhook.deliver'"
+    machine.until(lambda: machine.rows(waiting, shop.id) == [(800,)], "every event is there")
+
+    # when
+    machine.start("relay-2", "webhooks")
+
+    # then: the others are told everything while hardly anything of the slow one's backlog has moved
+    delivered = (
+        "select count(*) from delivery d join webhook_endpoint w on w.id = d.endpoint_id"
+        " where d.organization_id = %s and d.status = 'Delivered' and w.url not like '%%/slow'"
+    )
+    machine.until(lambda: machine.rows(delivered, shop.id) == [(600,)], "the healthy ones are told everything")
+    assert shop.gate.most["/slow"] <= 4
+    begun = "select count(*) from delivery where organization_id = %s and status = 'Pending' and attempt_count = 0"
+    assert machine.rows(begun, shop.id)[0][0] > 100
+    shop.gate.open()
+    outcome.check(machine, shop)

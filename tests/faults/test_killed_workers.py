@@ -1,0 +1,115 @@
+"""A worker dies, or falls asleep, in the middle of every kind of work; each effect happens once."""
+
+from tests.faults import outcome
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+
+def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_once(
+    machine: Machine, shop: Shop
+) -> None:
+    # given: four sales, one at each point where a worker can die with a transaction open or its commit sent
+    shop.subscribe()
+    refunded = shop.sell()
+    machine.settle()
+    with machine.holding(
+        f"select from affiliate where id = '{shop.rita}' for update",
+        f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
+        "lock table program_customer in exclusive mode",
+    ):
+        shop.refund(refunded, 3_000)
+        without_override = shop.sell()
+        unsettled = shop.sell(customerId="a customer who is counted in mid-transaction")
+        machine.until_waiting(3)
+        with machine.holding("lock table affiliate_revenue in exclusive mode"):
+            committing = shop.sell()
+            machine.until_waiting(4)
+
+            # when
+            machine.kill("workers")
+
+    # then
+    machine.start("workers")
+    outcome.check(machine, shop)
+    assert set(shop.sold) == {refunded, without_override, unsettled, committing}
+    assert _overrides(machine, shop) == [(200, 0), (200, 0), (200, 0), (200, 60)]
+
+
+def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Machine, shop: Shop) -> None:
+    # given: a delivery in the receiver's hands
+    shop.subscribe()
+    shop.gate.shut("/hook")
+    shop.sell()
+    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver is called")
+
+    # when
+    machine.kill("webhooks")
+    shop.gate.open()
+    machine.start("webhooks")
+
+    # then
+    outcome.check(machine, shop)
+    attempts = machine.rows("select attempt_count from delivery where organization_id = %s order by 1", shop.id)
+    assert attempts[-1] == (2,)
+    assert len(shop.receiver.received) > len(attempts)
+
+
+def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
+    # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
+    shop.subscribe("/hook")
+    with machine.holding("lock table program_customer in exclusive mode"):
+        for number in range(4):
+            shop.sell(customerId=f"customer {number}")
+        machine.until_waiting(4)
+        prefetched = [shop.sell() for _ in range(4)]
+        machine.until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")
+        machine.until(lambda: not _queued(machine), "the fleet has fetched every pointer")
+
+        # when: it sleeps, and another fleet does its work
+        machine.pause("workers")
+        machine.start("workers-2")
+        machine.until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
+
+    # then: it wakes up to pointers that are of no more use
+    machine.resume("workers")
+    outcome.check(machine, shop)
+
+
+def test_a_sender_that_sleeps_past_its_lease_does_not_undo_what_another_recorded(machine: Machine, shop: Shop) -> None:
+    # given: a delivery in the receiver's hands
+    shop.subscribe()
+    shop.gate.shut("/hook")
+    shop.sell()
+    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver is called")
+
+    # when: its sender sleeps, another delivers, and then the first one finds that nobody answered it
+    machine.pause("webhooks")
+    machine.start("webhooks-2")
+    machine.until(lambda: shop.gate.most["/hook"] > 2, "another sender calls")
+    shop.gate.open()
+    machine.settle()
+    machine.resume("webhooks")
+
+    # then
+    outcome.check(machine, shop)
+
+
+def _overrides(machine: Machine, shop: Shop) -> list[tuple[int, int]]:
+    return machine.rows(
+        "select commission_cents, reversed_cents from conversion where organization_id = %s and parent_id is not null"
+        " order by reversed_cents",
+        shop.id,
+    )
+
+
+def _handed_out(machine: Machine, shop: Shop) -> int:
+    sql = "select count(*) from job where organization_id = %s and name = 'sale.settle' and attempt = 1"
+    return int(machine.rows(sql, shop.id)[0][0])
+
+
+def _queued(machine: Machine) -> int:
+    return int(machine.valkey().llen("finderfee:sales"))
+
+
+def _is_settled(machine: Machine, conversion_id: str | None) -> bool:
+    return bool(machine.rows("select from sale where id = %s and settled_at is not null", conversion_id))

@@ -1,0 +1,40 @@
+"""The database crashes: callers are told to come back, and everything goes on without being restarted."""
+
+from tests.faults import outcome
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+
+def test_a_crash_of_postgresql_under_load_is_a_503_and_then_nothing(machine: Machine, shop: Shop) -> None:
+    # given
+    shop.subscribe()
+    running = dict(machine.processes)
+
+    # when
+    with shop.selling(threads=6):
+        machine.until(lambda: len(shop.sold) > 30, "sales are accepted")
+        machine.restart_postgres()
+        before = len(shop.sold)
+        machine.until(lambda: len(shop.sold) > before + 30, "sales are accepted again")
+
+    # then
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422, 503}
+    assert machine.processes == running
+    assert [name for name, process in running.items() if process.has_ended] == []
+
+
+def test_a_crash_between_two_requests_costs_no_request(machine: Machine, shop: Shop) -> None:
+    # given: every thread of the web server has a connection with prepared statements
+    for _ in range(5):
+        shop.sell_many(24)
+    machine.settle()
+    shop.statuses.clear()
+
+    # when
+    machine.restart_postgres()
+    shop.sell_many(24)
+
+    # then
+    assert dict(shop.statuses) == {200: 24}
+    outcome.check(machine, shop)

@@ -1,0 +1,57 @@
+"""Refunds race each other and overtake the work they depend on: the sums are those of the usual order."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.faults import outcome
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+
+def test_50_refunds_at_once_that_exceed_the_amount_take_back_no_more_than_it(machine: Machine, shop: Shop) -> None:
+    # given
+    shop.subscribe()
+    order = shop.sell(amount_cents=1_000)
+
+    # when: 50 times 30 of 1000
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda _: shop.refund(order, 30), range(50)))
+
+    # then
+    assert sorted(answer.status for answer in answers) == [200] * 33 + [422] * 17
+    assert {answer.body["error"] for answer in answers if answer.status == 422} == {"amount_exceeds_original"}
+    outcome.check(machine, shop)
+    assert _totals(machine, shop, order) == [(20, 20, 990), (200, 198, 990)]
+
+
+def test_a_refund_ends_in_the_same_sums_whether_it_comes_before_settle_override_or_after(
+    machine: Machine, shop: Shop
+) -> None:
+    # given: a sale with its override, one without, one that is not settled
+    shop.subscribe()
+    usual = shop.sell(amount_cents=9_999)
+    machine.settle()
+    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+        without_override = shop.sell(amount_cents=9_999)
+        machine.until_waiting(1)
+        machine.kill("workers")
+    unsettled = shop.sell(amount_cents=9_999)
+
+    # when: each is refunded in the same two steps
+    for order in (usual, without_override, unsettled):
+        shop.refund(order, 3_333)
+        shop.refund(order, 1_111)
+    machine.start("workers")
+
+    # then
+    outcome.check(machine, shop)
+    sums = [_totals(machine, shop, order) for order in (usual, without_override, unsettled)]
+    assert sums == [[(200, 89, 4_444), (2_000, 889, 4_444)]] * 3
+
+
+def _totals(machine: Machine, shop: Shop, order: str) -> list[tuple[int, int, int]]:
+    """Return what was earned and taken back by the override and by the sale, each with the sale's refunds."""
+    return machine.rows(
+        "select c.commission_cents, c.reversed_cents, p.refunded_cents from conversion c"
+        " join conversion p on p.id = coalesce(c.parent_id, c.id) where p.id = %s order by c.parent_id nulls last",
+        shop.sold[order],
+    )

@@ -1,0 +1,107 @@
+"""The broker forgets, goes away, comes back empty or is full: sales are accepted all the while and nothing is lost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.faults import outcome, servers
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+# Long enough for the web, the relay and the workers to notice in all their ways.
+_AWAY_S = 6.0
+
+
+def test_flushall_under_load_loses_nothing(machine: Machine, shop: Shop) -> None:
+    shop.subscribe()
+
+    with shop.selling():
+        for _ in range(3):
+            _more_sales(machine, shop, 10)
+            machine.valkey().flushall()
+            machine.note("FLUSHALL")
+
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422}
+
+
+def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(machine: Machine, shop: Shop) -> None:
+    shop.subscribe()
+
+    with shop.selling(threads=1):
+        _more_sales(machine, shop, 5)
+        with _away(machine, wiped=False):
+            _wait(machine, _AWAY_S)
+            assert len(shop.sold) > 10
+
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422}
+
+
+def test_sales_are_accepted_while_valkey_dies_and_comes_back_empty(machine: Machine, shop: Shop) -> None:
+    shop.subscribe()
+
+    with shop.selling():
+        _more_sales(machine, shop, 10)
+        with _away(machine, wiped=True):
+            _more_sales(machine, shop, 10)
+
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422}
+
+
+def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts(machine: Machine, shop: Shop) -> None:
+    # given
+    shop.subscribe()
+    machine.valkey().config_set("maxmemory", 1)
+    machine.note("Valkey is full")
+
+    # when
+    shop.sell_many(20)
+    machine.until(lambda: "relay.broker_unavailable" in machine.said("relay"), "the relay is refused")
+
+    # then
+    waiting = "select count(*), max(attempt) filter (where deadline is null) from job where organization_id = %s"
+    assert machine.rows(waiting, shop.id) == [(20, 0)]
+    assert set(shop.statuses) == {200}
+    machine.valkey().config_set("maxmemory", 0)
+    machine.note("Valkey has room")
+    outcome.check(machine, shop)
+
+
+def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop) -> None:
+    # given
+    machine.stop("web", "relay", "workers")
+    machine.note("Valkey stops")
+    servers.stop_valkey(machine.home, save=True)
+
+    # when
+    machine.start("web", "relay", "workers")
+    shop.sell()
+
+    # then
+    assert set(shop.statuses) == {200}
+    machine.start_valkey()
+    outcome.check(machine, shop)
+
+
+@contextmanager
+def _away(machine: Machine, *, wiped: bool) -> Iterator[None]:
+    machine.note("Valkey is killed and wiped" if wiped else "Valkey stops with what it has")
+    if wiped:
+        servers.kill_valkey(machine.home)
+        servers.wipe_valkey(machine.home)
+    else:
+        servers.stop_valkey(machine.home, save=True)
+    yield
+    machine.start_valkey()
+
+
+def _more_sales(machine: Machine, shop: Shop, count: int) -> None:
+    wanted = len(shop.sold) + count
+    machine.until(lambda: len(shop.sold) >= wanted, f"{count} more sales are accepted")
+
+
+def _wait(machine: Machine, seconds: float) -> None:
+    begun = machine.rows("select clock_timestamp()")[0][0]
+    elapsed = "select clock_timestamp() > %s + make_interval(secs => %s)"
+    machine.until(lambda: machine.rows(elapsed, begun, seconds)[0][0], f"{seconds} s pass")

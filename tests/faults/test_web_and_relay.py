@@ -1,0 +1,71 @@
+"""The web server or the relay dies between two steps that belong together."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.faults import outcome, servers
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+
+def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine: Machine, shop: Shop) -> None:
+    # given: a request whose last words, its job and its commit, are with the database
+    shop.subscribe()
+    machine.stop("relay")
+    with ThreadPoolExecutor(1) as pool:
+        with machine.holding("lock table job in exclusive mode"):
+            posting = pool.submit(shop.sell, "order-cut-off")
+            machine.until_waiting(1)
+
+            # when
+            machine.kill("web")
+        machine.start("web", "relay")
+        posting.result()
+
+    # then: the client never learned the id, and its repetition is recognised
+    assert shop.statuses["cut off"] > 0
+    assert shop.sold == {"order-cut-off": None}
+    outcome.check(machine, shop)
+
+
+def test_web_killed_under_load_makes_no_sale_twice(machine: Machine, shop: Shop) -> None:
+    shop.subscribe()
+
+    with shop.selling():
+        machine.until(lambda: len(shop.sold) > 10, "sales are accepted")
+        machine.kill("web")
+        machine.start("web")
+
+    outcome.check(machine, shop)
+
+
+def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(machine: Machine, shop: Shop) -> None:
+    # given: a claim that is committed, whose push gets no answer and never will
+    shop.subscribe()
+    machine.pause("relay")
+    shop.sell()
+    machine.freeze_valkey()
+    machine.resume("relay")
+    claimed = "select from job where organization_id = %s and attempt = 1 and deadline is not null"
+    machine.until(lambda: bool(machine.rows(claimed, shop.id)), "the sale is claimed")
+
+    # when
+    machine.kill("relay")
+    servers.kill_valkey(machine.home)
+    machine.start_valkey()
+    machine.start("relay")
+
+    # then
+    outcome.check(machine, shop)
+
+
+def test_relay_killed_under_load_again_and_again_loses_nothing(machine: Machine, shop: Shop) -> None:
+    shop.subscribe()
+
+    with shop.selling():
+        for _ in range(3):
+            wanted = len(shop.sold) + 10
+            machine.until(lambda wanted=wanted: len(shop.sold) >= wanted, "sales are accepted")
+            machine.kill("relay")
+            machine.start("relay")
+
+    outcome.check(machine, shop)

@@ -1,0 +1,296 @@
+"""What a signed sale earns: which rate, in which currency (tracking spec, section 2; core spec, section 2)."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from models import db, ids, programs
+from tests.refunding import refund
+
+MOST = 1_000_000_000_000
+
+
+def _percent(value):
+    return {"default_commission_type": "Percentage", "default_commission_value": Decimal(value)}
+
+
+def _fixed(value):
+    return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
+
+
+def _group(brand, value, type="Percentage"):
+    group_id = ids.new_id()
+    with db.unit_of_work(brand.id):
+        programs.insert_group(
+            organization_id=brand.id,
+            program_id=brand.programs[-1],
+            group_id=group_id,
+            name="Partners",
+            type=type,
+            value=Decimal(value),
+        )
+    return group_id
+
+
+def _tiers(brand, *tiers):
+    wanted = [programs.Tier(min_revenue_cents=least, type=type, value=Decimal(value)) for least, type, value in tiers]
+    with db.unit_of_work(brand.id):
+        programs.replace_tiers(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
+
+
+def _earned(brand):
+    """Commissions in the order of the sales."""
+    return [cents for (cents,) in brand.rows("select commission_cents from conversion order by occurred_at, id")]
+
+
+def _sell(brand, drain, *amounts, **fields):
+    for amount in amounts:
+        assert brand.sale(amountCents=amount, **fields).status_code == 200
+        drain()
+
+
+@pytest.mark.parametrize(
+    ("custom", "group", "tier", "default", "earned", "source"),
+    [
+        (None, None, None, "20", 2_000, "program"),
+        (None, None, "15", "20", 1_500, "tier"),
+        (None, "10", "15", "20", 1_000, "group"),
+        (None, "10", None, "20", 1_000, "group"),
+        ("5", "10", "15", "20", 500, "affiliate"),
+        ("5", None, None, "20", 500, "affiliate"),
+        ("50", "10", "15", "20", 5_000, "affiliate"),
+        ("0", "10", "15", "20", 0, "affiliate"),
+        (None, "0", "15", "20", 0, "group"),
+        (None, None, "0", "20", 0, "tier"),
+        (None, None, None, "0", 0, "program"),
+    ],
+)
+def test_the_nearest_rate_wins_and_zero_is_a_rate(brand, drain, custom, group, tier, default, earned, source):
+    brand.program(**_percent(default))
+    columns = {}
+    if custom is not None:
+        columns |= {"custom_commission_type": "Percentage", "custom_commission_value": Decimal(custom)}
+    if group is not None:
+        columns |= {"partner_group_id": _group(brand, group)}
+    if tier is not None:
+        _tiers(brand, (0, "Percentage", tier))
+    brand.affiliate("ben", **columns)
+
+    _sell(brand, drain, 10_000)
+
+    assert brand.rows("select commission_cents, rate_source, rate_type from conversion") == [
+        (earned, source, "Percentage")
+    ]
+    assert brand.rows("select sum(amount_cents)::int from ledger_entry") == [(earned or None,)]
+
+
+def test_a_fixed_rate_of_one_affiliate_stands_above_a_percentage_of_all(brand, drain):
+    brand.program(**_percent(20))
+    brand.affiliate("ben", custom_commission_type="Fixed", custom_commission_value=Decimal("7.5"))
+    brand.affiliate("zoe")
+
+    _sell(brand, drain, 10_000, affiliateSlug="ben")
+    _sell(brand, drain, 10_000, affiliateSlug="zoe")
+
+    assert _earned(brand) == [750, 2_000]
+
+
+def test_terms_are_those_in_force_when_the_sale_settles_and_stay_with_it(brand, drain):
+    brand.program(**_percent(20))
+    brand.affiliate("ben")
+    _sell(brand, drain, 10_000)
+    with db.unit_of_work(brand.id):
+        db.db.run("update program set default_commission_value = 5")
+
+    _sell(brand, drain, 10_000)
+
+    assert _earned(brand) == [2_000, 500]
+
+
+def test_a_tier_counts_the_revenue_before_the_sale_and_is_never_retroactive(brand, drain):
+    brand.program(**_percent(10))
+    _tiers(brand, (10_000, "Percentage", 20), (30_000, "Percentage", 30), (50_000, "Fixed", 1))
+    brand.affiliate("ben")
+    brand.affiliate("zoe")
+
+    _sell(brand, drain, 9_999, 1, 20_000, 20_000, 10_000)
+    _sell(brand, drain, 10_000, affiliateSlug="zoe")
+
+    #        0 <  9,999 < 10,000 (20 %)  30,000 (30 %)  50,000 (fixed)
+    assert _earned(brand) == [1_000, 0, 4_000, 6_000, 100, 1_000]
+
+
+def test_a_refund_takes_its_revenue_out_of_the_tier(brand, drain):
+    brand.program(**_percent(10))
+    _tiers(brand, (10_000, "Percentage", 20))
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 10_000, externalEventId="order-a")
+    refund(brand, "order-a", 1)
+    _sell(brand, drain, 10_000, externalEventId="order-b")
+    _sell(brand, drain, 10_000, externalEventId="order-c")
+
+    assert _earned(brand) == [1_000, 1_000, 2_000]
+
+
+def test_a_tier_is_measured_in_home_currency(brand, drain):
+    with db.unit_of_work(brand.id):
+        db.db.run(
+            "insert into fx_rate (currency, published_on, per_usd) values ('MWK', %s, 1750), ('LAK', %s, 20000)"
+            " on conflict do nothing",
+            (date(2020, 1, 1), date(2020, 1, 1)),
+        )
+    brand.program(**_percent(10))
+    _tiers(brand, (10_000, "Percentage", 20))
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 175_000 * 50, currency="MWK")  # 50 dollars
+    _sell(brand, drain, 2_000_000 * 49, currency="LAK")  # 49 dollars
+    _sell(brand, drain, 100)  # one more; now a hundred
+    _sell(brand, drain, 1_000)
+
+    assert _earned(brand)[-2:] == [10, 200]
+
+
+def test_revenue_of_a_test_key_reaches_no_tier(brand, drain):
+    brand.program(**_percent(10))
+    _tiers(brand, (10_000, "Percentage", 20))
+    brand.affiliate("ben")
+
+    _sell(brand.other_key(is_test=True), drain, 10_000)
+    _sell(brand, drain, 10_000)
+
+    assert _earned(brand) == [1_000, 1_000]
+    assert brand.rows("select is_test from conversion order by occurred_at") == [(True,), (False,)]
+
+
+@pytest.mark.parametrize(
+    ("value", "currency", "earned"),
+    [
+        ("5", "USD", 500),
+        ("5", "EUR", 500),
+        ("5", "MGA", 500),
+        ("5", "JPY", 5),
+        ("5", "KRW", 5),
+        ("5", "ISK", 5),
+        ("5", "XAF", 5),
+        ("5", "KWD", 5_000),
+        ("5", "BHD", 5_000),
+        ("5", "TND", 5_000),
+        ("2.5", "JPY", 2),
+        ("3.5", "JPY", 4),
+        ("0.5", "JPY", 0),
+        ("0.005", "USD", 0),
+        ("0.015", "USD", 2),
+        ("0.0005", "KWD", 0),
+        ("0.0015", "KWD", 2),
+        ("0.001", "KWD", 1),
+        ("1000000", "USD", 100_000_000),
+        ("0", "USD", 0),
+    ],
+)
+def test_a_fixed_rate_is_major_units_of_the_sales_own_currency(brand, drain, value, currency, earned):
+    brand.program(**_fixed(value))
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 100, currency=currency)
+
+    assert brand.rows("select commission_cents, currency, amount_cents from conversion") == [(earned, currency, 100)]
+    assert brand.rows("select amount_cents, currency from ledger_entry") == ([(earned, currency)] if earned else [])
+
+
+@pytest.mark.parametrize(
+    ("percent", "amount", "currency", "earned"),
+    [
+        ("2.5", 100, "USD", 2),
+        ("3.5", 100, "USD", 4),
+        ("12.5", 4, "USD", 0),
+        ("12.5", 12, "USD", 2),
+        ("33.333333", 3, "USD", 1),
+        ("10", 4_999, "USD", 500),
+        ("10", 4_995, "USD", 500),
+        ("10", 4_985, "USD", 498),
+        ("0.000001", MOST, "USD", 10_000),
+        ("99.999999", MOST, "USD", 999_999_990_000),
+        ("100", MOST, "KWD", MOST),
+        ("100", 1, "JPY", 1),
+        ("50", 1, "JPY", 0),
+        ("50", 3, "JPY", 2),
+    ],
+)
+def test_a_percentage_is_rounded_once_half_to_even(brand, drain, percent, amount, currency, earned):
+    brand.program(**_percent(percent))
+    brand.affiliate("ben")
+
+    _sell(brand, drain, amount, currency=currency)
+
+    assert _earned(brand) == [earned]
+
+
+@pytest.mark.parametrize("model", ["Cpc", "Cpl"])
+@pytest.mark.parametrize(
+    ("type", "value", "currency", "earned"),
+    [("Percentage", "5", "USD", 500), ("Fixed", "3", "JPY", 3), ("Fixed", "3", "KWD", 3_000)],
+)
+def test_the_sale_leg_of_a_click_or_lead_campaign_knows_no_partner_rates(
+    brand, drain, model, type, value, currency, earned
+):
+    brand.program(
+        **_fixed(2), default_commission_model=model, sale_commission_type=type, sale_commission_value=Decimal(value)
+    )
+    _tiers(brand, (0, "Percentage", 30))
+    brand.affiliate(
+        "ben",
+        custom_commission_type="Fixed",
+        custom_commission_value=Decimal(50),
+        partner_group_id=_group(brand, 40),
+    )
+
+    _sell(brand, drain, 10_000, currency=currency)
+
+    assert _earned(brand) == [earned]
+
+
+def test_a_sale_campaign_does_not_look_at_a_sale_leg(brand, drain):
+    brand.program(**_percent(20), sale_commission_type="Percentage", sale_commission_value=Decimal(5))
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 10_000)
+
+    assert _earned(brand) == [2_000]
+
+
+@pytest.mark.parametrize("days", [0, 14, 30, 90])
+def test_a_sale_is_held_for_the_days_of_grace_from_its_own_time(brand, drain, days):
+    brand.set(payoutGraceDays=str(days))
+    brand.program()
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 10_000)
+
+    assert brand.rows(
+        "select c.status, extract(epoch from c.hold_until - s.accepted_at)::int / 86400, c.occurred_at = s.accepted_at"
+        " from conversion c join sale s on s.id = c.id"
+    ) == [("Pending", days, True)]
+
+
+def test_a_sale_is_held_for_thirty_days_by_default(brand, drain):
+    brand.program()
+    brand.affiliate("ben")
+
+    _sell(brand, drain, 10_000)
+
+    assert brand.rows("select (hold_until - occurred_at)::text from conversion") == [("30 days",)]
+
+
+def test_delivering_the_settlement_again_changes_nothing(brand, drain):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale(customerId="cus_1")
+
+    drain(deliveries=3)
+
+    for table in ("conversion", "ledger_entry", "conversion_event", "event"):
+        assert brand.rows(f"select count(*) from {table}") == [(1,)], table
+    assert brand.rows("select payments from program_customer") == [(1,)]

@@ -1,0 +1,244 @@
+"""Which of a customer's payments earn: window, delay, and who is the same customer (core spec, section 2, rule 4)."""
+
+import itertools
+from datetime import UTC, datetime
+
+import pytest
+
+from models import db
+from pipelines import sale
+from schemas.sale import SaleBody
+from tests.refunding import refund
+
+_NUMBERS = itertools.count(1)
+
+
+def _sell(brand, at=None, **fields):
+    """Accept a sale of 100 dollars as it would have been accepted at that time."""
+    body = {"externalEventId": f"order-{next(_NUMBERS)}", "affiliateSlug": "ben", "amountCents": 10_000} | fields
+    with db.unit_of_work(brand.id):
+        recorded = sale.record(
+            organization_id=brand.id,
+            sale=SaleBody().load(body),
+            is_test=False,
+            now=datetime.fromisoformat(at).astimezone(UTC) if at else datetime.now(UTC),
+        )
+    assert recorded.conversion_id is not None
+    return body["externalEventId"]
+
+
+def _earned(brand):
+    """(earned, type) in the order of the payments."""
+    return brand.rows("select commission_cents, type from conversion order by occurred_at, id")
+
+
+@pytest.mark.parametrize(
+    ("months", "first", "later", "earned"),
+    [
+        (1, "2025-01-31T10:00:00+00:00", "2025-02-28T09:59:59.999+00:00", 2_000),
+        (1, "2025-01-31T10:00:00+00:00", "2025-02-28T10:00:00+00:00", 0),
+        (1, "2024-01-31T10:00:00+00:00", "2024-02-28T23:59:59+00:00", 2_000),
+        (1, "2024-01-31T10:00:00+00:00", "2024-02-29T09:59:59+00:00", 2_000),
+        (1, "2024-01-31T10:00:00+00:00", "2024-02-29T10:00:00+00:00", 0),
+        (2, "2025-01-31T10:00:00+00:00", "2025-03-31T09:59:59+00:00", 2_000),
+        (2, "2025-01-31T10:00:00+00:00", "2025-03-31T10:00:00+00:00", 0),
+        (3, "2025-01-31T00:00:00+00:00", "2025-04-30T00:00:00+00:00", 0),
+        (12, "2024-02-29T12:00:00+00:00", "2025-02-28T11:59:59+00:00", 2_000),
+        (12, "2024-02-29T12:00:00+00:00", "2025-02-28T12:00:00+00:00", 0),
+        (1, "2025-03-31T23:30:00-02:00", "2025-05-01T01:29:59+00:00", 2_000),
+        (1, "2025-03-31T23:30:00-02:00", "2025-05-01T01:30:00+00:00", 0),
+        (0, "2025-01-01T00:00:00+00:00", "2025-01-01T00:00:00.001+00:00", 0),
+        (None, "2001-01-01T00:00:00+00:00", "2025-01-01T00:00:00+00:00", 2_000),
+        (1200, "2001-01-01T00:00:00+00:00", "2025-01-01T00:00:00+00:00", 2_000),
+    ],
+)
+def test_the_window_is_calendar_months_from_the_first_payment_and_half_open(brand, drain, months, first, later, earned):
+    brand.program(recurring_months=months)
+    brand.affiliate("ben")
+
+    for at in (first, later):
+        _sell(brand, at, customerId="cus_1")
+        drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (earned, "Recurring")]
+
+
+def test_the_window_always_starts_at_the_first_payment(brand, drain):
+    brand.program(recurring_months=1)
+    brand.affiliate("ben")
+
+    for at in ("2025-01-31T00:00Z", "2025-02-27T00:00Z", "2025-03-15T00:00Z", "2025-06-01T00:00Z"):
+        _sell(brand, at, customerId="cus_1")
+        drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (2_000, "Recurring"), (0, "Recurring"), (0, "Recurring")]
+
+
+def test_a_payment_that_earns_nothing_is_a_conversion_all_the_same(brand, drain):
+    brand.program(recurring_months=0)
+    brand.affiliate("ben")
+
+    for _ in range(2):
+        _sell(brand, customerId="cus_1")
+        drain()
+
+    assert brand.rows("select commission_cents, status, payability from conversion order by occurred_at") == [
+        (2_000, "Pending", "payable"),
+        (0, "Pending", "payable"),
+    ]
+    assert brand.rows("select count(*) from event where type = 'conversion.created'") == [(2,)]
+    assert brand.rows("select event_type, commission_cents from conversion_event order by occurred_at") == [
+        ("initial", 2_000),
+        ("renewal", 0),
+    ]
+    assert brand.rows("select amount_cents from ledger_entry") == [(2_000,)]
+
+
+@pytest.mark.parametrize(
+    ("delay", "months", "earned"),
+    [
+        (0, None, [2_000, 2_000, 2_000, 2_000]),
+        (1, None, [0, 2_000, 2_000, 2_000]),
+        (3, None, [0, 0, 0, 2_000]),
+        (9, None, [0, 0, 0, 0]),
+        (1, 0, [0, 0, 0, 0]),
+        (1, 3, [0, 2_000, 2_000, 0]),
+    ],
+)
+def test_the_first_invoices_of_a_customer_are_skipped_by_count(brand, drain, delay, months, earned):
+    brand.program(recurring_delay_invoices=delay, recurring_months=months)
+    brand.affiliate("ben")
+
+    for month in (1, 2, 3, 4):
+        _sell(brand, f"2025-0{month}-10T00:00Z", customerId="cus_1")
+        drain()
+
+    assert [cents for cents, _ in _earned(brand)] == earned
+    assert [kind for _, kind in _earned(brand)] == ["OneTime", "Recurring", "Recurring", "Recurring"]
+
+
+def test_refunds_do_not_renumber_the_invoices(brand, drain):
+    brand.program(recurring_delay_invoices=2)
+    brand.affiliate("ben")
+
+    first = _sell(brand, customerId="cus_1")
+    drain()
+    assert refund(brand, first).status_code == 200
+    for _ in range(2):
+        _sell(brand, customerId="cus_1")
+        drain()
+
+    assert _earned(brand) == [(0, "OneTime"), (0, "Recurring"), (2_000, "Recurring")]
+
+
+def test_refunding_the_first_payment_does_not_make_the_second_one_first(brand, drain):
+    brand.program(recurring_months=0)
+    brand.affiliate("ben")
+
+    refund(brand, _sell(brand, customerId="cus_1"))
+    drain()
+    _sell(brand, customerId="cus_1")
+    drain()
+
+    assert _earned(brand)[1] == (0, "Recurring")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ({"customerId": "cus_1"}, {"customerId": "cus_1"}, True),
+        ({"customerId": "cus_1"}, {"customerId": "cus_2"}, False),
+        ({"customerId": "cus_1"}, {"customerId": "CUS_1"}, False),
+        (
+            {"customerId": "cus_1", "customerEmail": "a@x.test"},
+            {"customerId": "cus_1", "customerEmail": "b@x.test"},
+            True,
+        ),
+        (
+            {"customerId": "cus_1", "customerEmail": "a@x.test"},
+            {"customerId": "cus_2", "customerEmail": "a@x.test"},
+            False,
+        ),
+        ({"customerEmail": "a@x.test"}, {"customerEmail": "a@x.test"}, True),
+        ({"customerEmail": "a@x.test"}, {"customerEmail": " A@X.TEST "}, True),
+        ({"customerEmail": "a@x.test"}, {"customerEmail": "a+news@x.test"}, True),
+        ({"customerEmail": "a.b@gmail.com"}, {"customerEmail": "ab@googlemail.com"}, True),
+        ({"customerEmail": "a.b@x.test"}, {"customerEmail": "ab@x.test"}, False),
+        ({"customerEmail": "a@x.test"}, {"customerEmail": "b@x.test"}, False),
+        ({"customerEmail": "cus_1"}, {"customerId": "cus_1"}, False),
+        ({"customerId": ""}, {"customerId": ""}, False),
+        ({"customerId": "  ", "customerEmail": "a@x.test"}, {"customerEmail": "a@x.test"}, True),
+        ({}, {}, False),
+        ({"customerName": "Zoe"}, {"customerName": "Zoe"}, False),
+    ],
+)
+def test_a_customer_is_known_by_billing_id_else_by_email(brand, drain, first, second, is_same):
+    brand.program(recurring_months=0)
+    brand.affiliate("ben")
+
+    for buyer in (first, second):
+        _sell(brand, **buyer)
+        drain()
+
+    assert _earned(brand)[1] == ((0, "Recurring") if is_same else (2_000, "OneTime"))
+
+
+def test_a_customer_is_known_within_one_campaign(brand, drain):
+    for slug in ("ben", "zoe"):
+        brand.program(recurring_months=0)
+        brand.affiliate(slug)
+
+    _sell(brand, customerId="cus_1", affiliateSlug="ben")
+    _sell(brand, customerId="cus_1", affiliateSlug="zoe")
+    drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (2_000, "OneTime")]
+
+
+def test_a_customer_stays_one_whichever_affiliate_sends_them(brand, drain):
+    brand.program(recurring_months=0)
+    for slug in ("ben", "zoe"):
+        brand.affiliate(slug)
+
+    for slug in ("ben", "zoe"):
+        _sell(brand, customerId="cus_1", affiliateSlug=slug)
+        drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
+
+
+def test_a_customer_of_another_organization_is_another_customer(brand, rival, drain):
+    for each in (brand, rival):
+        each.program(recurring_months=0)
+        each.affiliate("ben")
+        _sell(each, customerId="cus_1")
+    drain()
+
+    assert _earned(brand) == _earned(rival) == [(2_000, "OneTime")]
+
+
+def test_an_earlier_payment_that_history_knows_moves_the_window(brand, drain):
+    brand.program(recurring_months=1)
+    brand.affiliate("ben")
+    _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
+    drain()
+    with db.unit_of_work(brand.id):
+        db.db.run("update program_customer set first_paid_at = '2025-01-01T00:00Z'")
+
+    _sell(brand, "2025-03-02T00:00Z", customerId="cus_1")
+    drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
+
+
+@pytest.mark.xfail(strict=True, reason="payments are counted in the order of their settlement, not of their time")
+def test_refunding_the_second_payment_before_any_is_settled_leaves_the_first_one_first(brand, drain):
+    brand.program(recurring_months=0)
+    brand.affiliate("ben")
+    _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
+    second = _sell(brand, "2025-03-02T00:00Z", customerId="cus_1")
+
+    refund(brand, second)
+    drain()
+
+    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]

@@ -1,0 +1,133 @@
+"""Receivers that behave badly: what is made of them, and that they are told again (tracking spec, section 6)."""
+
+import socket
+import struct
+import time
+
+import pytest
+
+import settings
+from tests.journeys.endpoints import Endpoint
+from tests.receiver import hang, status
+
+
+@pytest.fixture
+def endpoint(brand, receiver):
+    brand.program()
+    brand.affiliate("ben")
+    return Endpoint.create(brand, receiver.url)
+
+
+def _sell(endpoint, drain):
+    assert endpoint.brand.sale().status_code == 200
+    drain()
+
+
+def _again(endpoint, drain):
+    endpoint.hurry()
+    drain()
+
+
+def _state(endpoint):
+    (row,) = endpoint.deliveries("d.status, attempt_count, response_status, settled_at is not null")
+    return row
+
+
+def _reset(handler):
+    """Send half an answer, then reset the connection."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+    handler.wfile.flush()
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+    handler.close_connection = True
+
+
+def _drip(handler):
+    """Send one byte after the other, for ever."""
+    handler.close_connection = True
+    try:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(100):
+            handler.wfile.write(b"x")
+            time.sleep(0.1)
+    except OSError:
+        return
+
+
+def _flood(code):
+    """Announce and send a gigabyte."""
+
+    def answer(handler):
+        handler.close_connection = True
+        try:
+            handler.wfile.write(f"HTTP/1.1 {code} OK\r\nContent-Length: 1073741824\r\n\r\n".encode())
+            for _ in range(16_384):
+                handler.wfile.write(b"y" * 65_536)
+                handler.server.owner.flooded = getattr(handler.server.owner, "flooded", 0) + 65_536
+        except OSError:
+            return
+
+    return answer
+
+
+@pytest.mark.parametrize("script", [hang(4), _drip], ids=["silence", "a byte at a time"])
+def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, script):
+    receiver.answers = [script, status(200)]
+    started = time.monotonic()
+
+    _sell(endpoint, drain)
+
+    assert time.monotonic() - started < settings.current().webhook_timeout_s + 1.5
+    assert _state(endpoint) == ("Pending", 1, None, False)
+    assert endpoint.deliveries("failure_reason") == [("no complete answer within 2 s",)]
+    _again(endpoint, drain)
+    assert _state(endpoint) == ("Delivered", 2, 200, True)
+
+
+@pytest.mark.parametrize(("code", "expected"), [(200, "Delivered"), (500, "Pending")])
+def test_a_gigabyte_is_read_to_64_kilobytes_and_judged_by_its_status(endpoint, receiver, drain, code, expected):
+    receiver.answers = [_flood(code)]
+
+    _sell(endpoint, drain)
+
+    assert _state(endpoint)[:3] == (expected, 1, code)
+    assert endpoint.deliveries("response_excerpt") == [("y" * 500,)]
+    assert getattr(receiver, "flooded", 0) < 50_000_000
+
+
+def test_a_connection_that_breaks_is_a_failure(endpoint, receiver, drain):
+    receiver.answers = [_reset, status(200)]
+
+    _sell(endpoint, drain)
+
+    assert _state(endpoint) == ("Pending", 1, None, False)
+    assert endpoint.deliveries("failure_reason is not null") == [(True,)]
+    _again(endpoint, drain)
+    assert _state(endpoint) == ("Delivered", 2, 200, True)
+
+
+def test_what_is_no_http_is_a_failure(endpoint, receiver, drain):
+    def babble(handler):
+        handler.wfile.write(b"220 mail.example ESMTP\r\n\r\n")
+        handler.close_connection = True
+
+    receiver.answers = [babble]
+
+    _sell(endpoint, drain)
+
+    assert _state(endpoint) == ("Pending", 1, None, False)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:{port}/hook", "https://u:p@localhost:{port}/hook", "ftp://localhost:{port}/hook", "/hook"]
+)
+def test_a_url_that_may_not_be_called_gets_no_packet(brand, receiver, drain, url):
+    brand.program()
+    brand.affiliate("ben")
+    endpoint = Endpoint.create(brand, url.format(port=receiver.url.split(":")[2].split("/")[0]))
+
+    _sell(endpoint, drain)
+
+    assert receiver.received == []
+    assert _state(endpoint) == ("Pending", 1, None, False)
+    assert endpoint.deliveries("failure_reason is not null") == [(True,)]

@@ -1,0 +1,257 @@
+"""What becomes of a recruiter's row when its sale is refunded, denied or paid (tracking spec, sections 2, 3 and 6)."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+
+import pytest
+
+from models import db
+from pipelines import clock
+from pipelines import refund as refunds
+from tests.journeys.recruits import Recruits
+from tests.refunding import refund
+
+
+def _fixed(value):
+    return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
+
+
+def _state(pair):
+    columns = "status, commission_cents - reversed_cents, refunded_at is not null"
+    return pair.parents(columns), pair.overrides(columns)
+
+
+def _without_ids(events):
+    return [
+        {name: value for name, value in event.items() if not name.endswith("Id") and name != "refundedAt"}
+        for event in events
+    ]
+
+
+@pytest.mark.parametrize(
+    ("amount", "rate", "percent", "parts", "reversals"),
+    [
+        (10_000, {}, "10", [4_000, 6_000], [80, 120]),
+        (10_000, {}, "10", [None], [200]),
+        # an override of 3 over 7: 0.43 0.86 1.29 1.71 2.14 2.57 3
+        (7, _fixed("0.06"), "50", [1] * 7, [0, 1, 0, 1, 0, 1, 0]),
+        # 1 over 4: 0.25 0.5 0.75 1, ties to even
+        (4, _fixed("0.02"), "50", [1] * 4, [0, 0, 1, 0]),
+        # 6 over 4: 1.5 3 4.5 6
+        (4, _fixed("0.06"), "100", [1] * 4, [2, 1, 1, 2]),
+        (3, _fixed("0.01"), "100", [1, 1, None], [0, 1, 0]),
+        (10**12, {"default_commission_value": Decimal(100)}, "100", [1, 10**12 - 2, 1], [1, 10**12 - 2, 1]),
+    ],
+)
+def test_the_override_gives_back_the_fraction_of_its_sale(brand, drain, amount, rate, percent, parts, reversals):
+    pair = Recruits.create(brand, percent=percent, **rate)
+    pair.sell(externalEventId="order-a", amountCents=amount)
+    drain()
+
+    for part in parts:
+        assert refund(brand, "order-a", part).status_code == 200
+        drain(deliveries=2)
+
+    events = pair.events("conversion.refunded", is_override=True)
+    assert [event["commissionReversedCents"] for event in events] == reversals
+    assert [event["isFullRefund"] for event in events] == [False] * (len(parts) - 1) + [True]
+    assert _state(pair) == ([("Refunded", 0, True)], [("Refunded", 0, True)])
+    assert (pair.balance(pair.ann), pair.balance(pair.ben)) == (0, 0)
+    assert pair.overrides("amount_cents, refunded_cents") == [(0, 0)]
+
+
+def test_a_partial_refund_leaves_both_rows_their_status(brand, drain):
+    pair = Recruits.create(brand)
+    pair.sell(externalEventId="order-a")
+    drain()
+    pair.change("update conversion set status = 'Approved'")
+
+    refund(brand, "order-a", 4_000)
+    drain()
+
+    assert _state(pair) == ([("Approved", 1_200, False)], [("Approved", 120, False)])
+
+
+def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
+    pair = Recruits.create(brand)
+    conversion_id = pair.sell(externalEventId="order-a", currency="EUR")
+    drain()
+    (override_id,) = pair.overrides("id::text")[0]
+
+    refund(brand, "order-a", 2_500)
+    drain()
+    refund(brand, "order-a")
+    drain()
+
+    times = brand.rows('select to_char(created_at, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') from refund order by created_at')
+    fields = [(2_500, 2_500, False, times[0][0]), (7_500, 10_000, True, times[1][0])]
+    common = {"programId": str(brand.programs[0]), "currency": "EUR"}
+    for is_override, own, reversed_cents in (
+        (False, {"conversionId": str(conversion_id), "affiliateId": str(pair.ben)}, [500, 1_500]),
+        (
+            True,
+            {
+                "conversionId": override_id,
+                "affiliateId": str(pair.ann),
+                "attributionMethod": "sub_affiliate_override",
+                "parentAffiliateConversionId": str(conversion_id),
+            },
+            [50, 150],
+        ),
+    ):
+        assert pair.events("conversion.refunded", is_override=is_override) == [
+            common
+            | own
+            | {
+                "refundedAmountCents": amount,
+                "commissionReversedCents": cents,
+                "cumulativeRefundedAmountCents": cumulative,
+                "isFullRefund": is_full,
+                "refundedAt": at,
+            }
+            for (amount, cumulative, is_full, at), cents in zip(fields, reversed_cents, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("parts", [[3_333], [3_333, 3_333, None], [None], [1, 1, 1, 9_997]])
+@pytest.mark.parametrize("settles_first", [True, False], ids=["between", "before both"])
+def test_refunds_that_come_before_the_override_lead_to_the_same_end(brand, rival, drain, parts, settles_first):
+    usual, early = Recruits.create(brand, percent="12.5"), Recruits.create(rival, percent="12.5")
+    usual.sell(externalEventId="order-a")
+    drain()
+    for part in parts:
+        refund(brand, "order-a", part)
+        drain()
+
+    conversion_id = early.sell(externalEventId="order-a")
+    if settles_first:
+        early.settle(conversion_id)
+    for part in parts:
+        assert refund(rival, "order-a", part).status_code == 200
+    assert early.overrides("id") == []
+    drain(deliveries=2)
+
+    assert _state(early) == _state(usual)
+    assert early.balance(early.ann) == usual.balance(usual.ann)
+    assert early.balance(early.ben) == usual.balance(usual.ben)
+    for type in ("conversion.created", "conversion.refunded"):
+        for is_override in (True, False):
+            assert _without_ids(early.events(type, is_override=is_override)) == _without_ids(
+                usual.events(type, is_override=is_override)
+            ), (type, is_override)
+
+
+def test_refunds_and_the_override_at_the_same_time_lead_to_the_same_end(brand, drain):
+    pair = Recruits.create(brand, percent="33.3333")
+    pair.settle(pair.sell(externalEventId="order-a"))
+    start = threading.Barrier(9)
+
+    def send(amount):
+        start.wait()
+        try:
+            return refund(brand, "order-a", amount).status_code if amount else drain() and None
+        finally:
+            db.db.drop_connection()
+
+    with ThreadPoolExecutor(9) as pool:
+        codes = list(pool.map(send, [None, 101, 202, 303, 404, 505, 606, 707, 808]))
+    drain()
+
+    # 3,636 of 10,000 are back; 2,000 and 667 were earned
+    assert codes[1:] == [200] * 8
+    assert _state(pair) == ([("Pending", 2_000 - 727, False)], [("Pending", 667 - 243, False)])
+    assert (pair.balance(pair.ben), pair.balance(pair.ann)) == (1_273, 424)
+    assert len(pair.events("conversion.refunded", is_override=True)) == 8
+
+
+def test_a_cascade_that_runs_again_takes_nothing_more(brand, drain):
+    pair = Recruits.create(brand)
+    conversion_id = pair.sell(externalEventId="order-a")
+    drain()
+    refund(brand, "order-a", 4_000)
+    drain()
+
+    for _ in range(3):
+        with db.unit_of_work(brand.id):
+            refunds.cascade(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
+
+    assert pair.overrides("commission_cents - reversed_cents") == [(120,)]
+    assert len(pair.events("conversion.refunded", is_override=True)) == 1
+
+
+def test_a_cascade_without_an_override_does_nothing(brand, drain):
+    pair = Recruits.create(brand, sub_affiliate_enabled=False)
+    pair.sell(externalEventId="order-a")
+    drain()
+
+    refund(brand, "order-a")
+    assert drain() == 0
+
+    assert pair.events("conversion.refunded", is_override=True) == []
+    assert pair.parents("status") == [("Refunded",)]
+
+
+@pytest.mark.parametrize("part", [4_000, None], ids=["part", "all"])
+def test_an_override_that_was_paid_out_is_left_alone(brand, drain, part):
+    pair = Recruits.create(brand)
+    pair.sell(externalEventId="order-a")
+    drain()
+    pair.change("update conversion set status = 'Paid'")
+
+    refund(brand, "order-a", part)
+    drain()
+
+    assert pair.overrides("status, reversed_cents, refunded_at") == [("Paid", 0, None)]
+    assert pair.balance(pair.ann) == 200
+    assert pair.events("conversion.refunded", is_override=True) == []
+    assert pair.parents("reversed_cents") == [(800,) if part else (2_000,)]
+
+
+def test_an_override_that_was_paid_out_after_a_partial_refund_keeps_the_rest(brand, drain):
+    pair = Recruits.create(brand)
+    pair.sell(externalEventId="order-a")
+    drain()
+    refund(brand, "order-a", 4_000)
+    drain()
+    pair.change("update conversion set status = 'Paid' where parent_id is not null")
+
+    refund(brand, "order-a")
+    drain()
+
+    assert pair.overrides("status, reversed_cents") == [("Paid", 80)]
+    assert pair.parents("status, reversed_cents") == [("Refunded", 2_000)]
+
+
+@pytest.mark.parametrize("status", ["Denied", "Invalidated"])
+def test_an_override_that_is_written_late_starts_as_its_sale_stands(brand, drain, status):
+    pair = Recruits.create(brand)
+    pair.settle(pair.sell())
+    pair.change(f"update conversion set status = '{status}'")
+
+    drain()
+
+    assert pair.overrides("status, commission_cents") == [(status, 200)]
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["in time", "late"])
+@pytest.mark.parametrize("status", ["Denied", "Invalidated"])
+def test_an_override_of_a_sale_that_earns_nothing_gives_nothing_back(brand, drain, status, is_late):
+    pair = Recruits.create(brand)
+    pair.settle(pair.sell(externalEventId="order-a"))
+    if not is_late:
+        drain()
+    pair.change(f"update conversion set status = '{status}'")
+
+    for part in (4_000, None):
+        assert refund(brand, "order-a", part).status_code == 200
+    drain()
+
+    assert pair.parents("status, reversed_cents, refunded_cents") == [(status, 0, 10_000)]
+    assert pair.overrides("status, reversed_cents") == [(status, 0)]
+    for is_override in (False, True):
+        events = pair.events("conversion.refunded", is_override=is_override)
+        assert [
+            (event["commissionReversedCents"], event["cumulativeRefundedAmountCents"], event["isFullRefund"])
+            for event in events
+        ] == [(0, 4_000, False), (0, 10_000, True)]

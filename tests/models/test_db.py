@@ -1,0 +1,200 @@
+"""The unit of work on a real server: what travels together, what is undone, and what a lost connection may not do."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+import peewee
+import pytest
+
+from models import db
+from models.hot import Hot
+
+# Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
+_ADD = "insert into queue_pause (queue, why) values (%s, %s)"
+_ALL = "select queue from queue_pause order by queue"
+_TEXT = Hot("select %s::text")
+_HOT_ADD = Hot("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+@contextlib.contextmanager
+def _trips() -> Iterator[list[bytes]]:
+    seen: list[bytes] = []
+    db.db.trip_hooks.append(seen.append)
+    try:
+        yield seen
+    finally:
+        db.db.trip_hooks.clear()
+
+
+def _stored() -> list[str]:
+    with db.any_org_work():
+        return [queue for (queue,) in db.db.run(_ALL)]
+
+
+def _roll_back(work):
+    with contextlib.suppress(ZeroDivisionError), db.any_org_work():
+        work()
+        raise ZeroDivisionError
+
+
+def _add(queue: str, why: str = ""):
+    db.db.stage(_ADD, (queue, why))
+
+
+def test_staged_statements_travel_with_the_next_one():
+    with _trips() as trips, db.any_org_work():
+        _add("one")
+        _add("two")
+        rows = db.db.run(_ALL)
+
+    assert rows == [("one",), ("two",)]
+    assert len(trips) == 2
+    assert trips[0].startswith(b"begin; ")
+    assert trips[1] == b"commit"
+
+
+def test_staged_statements_travel_with_the_commit():
+    with _trips() as trips, db.any_org_work():
+        _add("one")
+        _add("two")
+
+    assert len(trips) == 1
+    assert _stored() == ["one", "two"]
+
+
+def test_an_empty_unit_of_work_costs_nothing():
+    with _trips() as trips, db.any_org_work():
+        pass
+
+    assert trips == []
+
+
+def test_an_exception_before_the_first_statement_costs_nothing():
+    with _trips() as trips:
+        _roll_back(lambda: _add("one"))
+
+    assert trips == []
+
+
+def test_a_statement_cannot_be_staged_outside_of_a_unit_of_work():
+    with pytest.raises(RuntimeError, match="inside a unit of work"):
+        _add("one")
+
+
+@pytest.mark.parametrize("ends_with_a_query", [True, False])
+def test_an_error_in_a_staged_statement_rolls_everything_back(ends_with_a_query):
+    def work():
+        with db.any_org_work():
+            db.db.run(_ALL)
+            _add("one")
+            _add("one")  # the same key again
+            if ends_with_a_query:
+                db.db.run(_ALL)
+
+    with pytest.raises(peewee.IntegrityError):
+        work()
+
+    assert _stored() == []
+
+
+def test_work_that_goes_on_after_a_failed_statement_is_not_taken_for_done():
+    def work():
+        with db.any_org_work():
+            _add("one")
+            with contextlib.suppress(peewee.PeeweeException):
+                db.db.run("select 1 / 0")
+
+    with pytest.raises(peewee.InternalError, match="rolled back instead of committed"):
+        work()
+
+    assert _stored() == []
+
+
+def test_a_savepoint_fails_alone():
+    with db.any_org_work():
+        _add("one")
+        with contextlib.suppress(peewee.IntegrityError), db.savepoint():
+            _add("one")
+        _add("two")
+
+    assert _stored() == ["one", "two"]
+
+
+def test_units_of_work_do_not_nest():
+    with db.any_org_work():
+        _add("one")
+        with pytest.raises(RuntimeError, match="open already"), db.any_org_work():
+            pass
+
+    assert _stored() == ["one"]
+
+
+@pytest.mark.parametrize("value", ["50 % off", "a;b", "-- no", "'; drop table job; --", 'say "x"', "\\", "%s", "é\n\t"])
+def test_values_travel_unharmed(value):
+    with db.any_org_work():
+        _add("staged", value)
+        staged = db.db.row("select why from queue_pause where queue = %s", ("staged",))
+        prepared = db.db.row(_TEXT, (value,))
+        db.db.stage(_HOT_ADD, {"queue": value})
+        kept = db.db.row("select why from queue_pause where queue = %s", (value,))
+
+    assert [staged, prepared, kept] == [(value,), (value,), (value,)]
+
+
+def test_a_statement_without_parameters_may_hold_a_percent_sign():
+    with db.any_org_work():
+        assert db.db.row("select 'a' like '%a%', 7 % 4") == (True, 3)
+
+
+def test_a_prepared_statement_is_planned_once():
+    with db.any_org_work():
+        db.db.run(_TEXT, ("first",))
+    with _trips() as trips, db.any_org_work():
+        db.db.run(_TEXT, ("second",))
+
+    assert [b"prepare" in trip for trip in trips] == [False, False]
+
+
+def test_a_prepared_statement_survives_a_rollback():
+    _roll_back(lambda: db.db.run(_TEXT, ("x",)))
+
+    with db.any_org_work():
+        assert db.db.row(_TEXT, ("y",)) == ("y",)
+
+
+def test_a_statement_that_cannot_be_prepared_leaves_a_usable_state():
+    wrong = Hot("select nothing from nowhere where id = %s")
+
+    def work():
+        with db.any_org_work():
+            _add("one")
+            db.db.run(wrong, (1,))
+
+    for _ in range(2):
+        with pytest.raises(peewee.ProgrammingError, match="nowhere"):
+            work()
+
+    with db.any_org_work():
+        assert db.db.row(_TEXT, ("fine",)) == ("fine",)
+    assert _stored() == []
+
+
+def test_threads_do_not_share_transactions():
+    seen: dict[str, object] = {}
+
+    def look():
+        seen["in transaction"] = db.in_transaction()
+        seen["stored"] = _stored()
+        db.db.drop_connection()
+
+    with db.any_org_work():
+        db.db.run(_ADD, ("one", ""))
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+
+    assert seen == {"in transaction": False, "stored": []}
+    assert _stored() == ["one"]

@@ -1,0 +1,142 @@
+"""The unit of work when its connection dies, its server is away, or its thread was interrupted."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from models import db
+from models.hot import Hot
+
+# Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
+_ADD = "insert into queue_pause (queue, why) values (%s, %s)"
+_TEXT = Hot("select %s::text")
+_HOT_ADD = Hot("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+def _terminate_backend():
+    other = psycopg2.connect(os.environ["DATABASE_URL"])
+    other.autocommit = True
+    with other.cursor() as cursor:
+        cursor.execute("select pg_terminate_backend(%s, 5000)", (db.db._state.conn.get_backend_pid(),))
+    other.close()
+
+
+def _stored() -> list[str]:
+    with db.any_org_work():
+        return [queue for (queue,) in db.db.run("select queue from queue_pause order by queue")]
+
+
+def _roll_back(work):
+    with contextlib.suppress(ZeroDivisionError), db.any_org_work():
+        work()
+        raise ZeroDivisionError
+
+
+def _plain():
+    return db.db.row("select %s::text", ("x",))
+
+
+def _prepared():
+    return db.db.row(_TEXT, ("x",))
+
+
+def _staged_and_prepared():
+    db.db.stage(_HOT_ADD, {"queue": "one"})
+    return db.db.row(_TEXT, ("x",))
+
+
+@pytest.mark.parametrize("work", [_plain, _prepared, _staged_and_prepared])
+def test_a_dead_idle_connection_is_replaced_before_anybody_notices(work):
+    _roll_back(work)  # this connection knows it now, where it is prepared
+    _terminate_backend()
+
+    with db.any_org_work():
+        found = work()
+
+    assert found == ("x",)
+    assert _stored() == (["one"] if work is _staged_and_prepared else [])
+
+
+def test_a_statement_is_prepared_for_the_first_time_on_a_connection_that_died():
+    _stored()
+    _terminate_backend()
+
+    with db.any_org_work():
+        assert db.db.row(Hot("select %s::int + 1"), (2,)) == (3,)
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_a_connection_that_dies_amidst_a_transaction_is_never_replaced(swallows):
+    def work():
+        with db.any_org_work():
+            db.db.run(_ADD, ("before", ""))
+            _terminate_backend()
+            with contextlib.suppress(*db.UNAVAILABLE) if swallows else contextlib.nullcontext():
+                db.db.run(_ADD, ("after", ""))
+
+    with pytest.raises(db.UNAVAILABLE):
+        work()
+
+    assert _stored() == []
+
+
+def test_a_commit_on_a_dead_connection_raises():
+    def work():
+        with db.any_org_work():
+            db.db.run(_ADD, ("before", ""))
+            db.db.stage(_ADD, ("staged", ""))
+            _terminate_backend()
+
+    with pytest.raises(db.UNAVAILABLE):
+        work()
+
+    assert _stored() == []
+
+
+def test_what_an_interrupt_left_open_is_not_committed_by_the_next_unit_of_work():
+    db.db.run("begin")
+    db.db.run("insert into queue_pause (queue) values ('left over')")
+
+    with db.any_org_work():
+        db.db.stage(_ADD, ("mine", ""))
+
+    assert _stored() == ["mine"]
+
+
+def test_a_server_that_cannot_be_reached_leaves_the_state_usable(tmp_path):
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
+    try:
+        for _ in range(2):
+            with pytest.raises(db.UNAVAILABLE), db.any_org_work():
+                db.db.stage(_ADD, ("one", ""))
+            assert not db.in_transaction()
+    finally:
+        db.connect_to(os.environ["DATABASE_URL"])
+
+    assert _stored() == []
+
+
+def test_threads_do_not_queue_up_for_a_server_that_does_not_answer():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        dead = db.Database(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
+
+        def ask():
+            with contextlib.suppress(*db.UNAVAILABLE):
+                dead.run("select 1")
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        started = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert time.monotonic() - started < 3.5

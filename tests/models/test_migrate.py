@@ -1,0 +1,119 @@
+"""The migrations on a database of their own, and the peewee tables beside what the migrations made."""
+
+import importlib
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg2
+import pytest
+
+import models
+from models import db, migrate
+from models.table import Table
+
+_UP = "import json, sys; from models import migrate; print(json.dumps(migrate.up(sys.argv[1])))"
+
+
+def _run(url: str, statement: str):
+    connection = psycopg2.connect(url)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+    connection.close()
+
+
+@pytest.fixture
+def empty_database() -> Iterator[str]:
+    """The owner's URL of a database without a table."""
+    url = os.environ["DATABASE_URL"]
+    name = url.partition("?")[0].rpartition("/")[2]
+    _run(url, f"create database {name}_empty")
+    yield url.replace(f"/{name}?", f"/{name}_empty?")
+    _run(url, f"drop database {name}_empty with (force)")
+
+
+def test_two_processes_at_once_apply_each_migration_once(empty_database):
+    command = [sys.executable, "-c", _UP, empty_database]
+    starts = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+
+    applied = [json.loads(start.communicate(timeout=60)[0]) for start in starts]
+
+    assert sorted(len(names) for names in applied) == [0, 0, len(migrate.names())]
+    assert sorted(name for names in applied for name in names) == migrate.names()
+    assert all(migration.is_applied for migration in migrate.status(empty_database))
+
+
+def test_a_second_run_applies_nothing(empty_database):
+    first = migrate.up(empty_database)
+    second = migrate.up(empty_database)
+
+    assert first[0] == "0001_tenancy"
+    assert second == []
+
+
+def test_the_status_of_an_empty_database_lists_every_migration_as_missing(empty_database):
+    listed = migrate.status(empty_database)
+
+    assert [migration.name for migration in listed] == migrate.names()
+    assert not any(migration.is_applied for migration in listed)
+
+
+def test_a_migration_that_fails_leaves_nothing_and_is_tried_again(empty_database):
+    _run(empty_database, "create table program (id int)")  # in the way of the second migration
+
+    with pytest.raises(psycopg2.Error, match="program"):
+        migrate.up(empty_database)
+    _run(empty_database, "drop table program")
+    applied = migrate.up(empty_database)
+
+    assert applied[0] == "0002_programs"
+    assert all(migration.is_applied for migration in migrate.status(empty_database))
+
+
+def test_a_database_that_was_never_migrated_misses_everything(app, empty_database):
+    db.db.drop_connection()
+    db.connect_to(empty_database)
+    try:
+        with db.any_org_work():
+            missing = migrate.missing()
+    finally:
+        db.db.drop_connection()
+        db.connect_to(os.environ["DATABASE_URL"])
+
+    assert missing == migrate.names()
+
+
+def test_migrations_are_numbered_without_gaps():
+    numbers = [int(name[:4]) for name in migrate.names()]
+
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def _tables() -> list[type[Table]]:
+    for module in pkgutil.iter_modules(models.__path__):
+        importlib.import_module(f"models.{module.name}")
+    return Table.__subclasses__()
+
+
+def test_the_tables_have_exactly_the_columns_of_the_database(app):
+    with db.any_org_work():
+        rows = db.db.run(
+            "select table_name, column_name, is_nullable = 'YES' from information_schema.columns"
+            " where table_schema = 'public'"
+        )
+    in_database = {(table, column, is_null) for table, column, is_null in rows}
+
+    tables = _tables()
+    declared = {
+        (table._meta.table_name, field.column_name, field.null)
+        for table in tables
+        for field in table._meta.sorted_fields
+    }
+
+    names = {table._meta.table_name for table in tables}
+    assert "program" in names
+    assert declared == {row for row in in_database if row[0] in names}

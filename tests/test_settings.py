@@ -1,0 +1,168 @@
+"""Every setting: its default, what it takes, and what the message says when it does not."""
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+import settings
+from settings import BadSetting
+
+_LONG = "a secret that is long enough to be one"
+
+
+def test_without_any_variable_the_defaults_hold():
+    chosen = settings.read({})
+
+    assert chosen == settings.Settings(
+        database_url=None,
+        database_owner_url=None,
+        redis_url=None,
+        secret_key=None,
+        data_dir=Path(".data").resolve(),
+        port=8000,
+        public_base_url="http://127.0.0.1:8000",
+        trusted_proxies=0,
+        log_format="json",
+        log_level="info",
+        metrics_token=None,
+        metrics_port=None,
+        key_cache_s=5,
+        rate_limit_standard_per_min=600,
+        rate_limit_s2s_per_min=1500,
+        rate_limit_strict_write_per_min=10,
+        rate_limit_apply_per_min=5,
+        job_lease_s=30,
+        job_slots={"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
+        webhook_attempts_at_s=(0, 60, 120, 240, 480),
+        webhook_timeout_s=10,
+        webhook_allow_private=False,
+        webhook_ca_bundle=None,
+    )
+
+
+def test_a_variable_that_is_set_to_nothing_is_not_set():
+    names = ("DATABASE_URL", "PORT", "LOG_LEVEL", "WEBHOOK_ALLOW_PRIVATE", "WEBHOOK_ATTEMPTS_AT_S", "METRICS_TOKEN")
+
+    assert settings.read(dict.fromkeys(names, " ")) == settings.read({})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "expected"),
+    [
+        ("REDIS_URL", "redis://there", "redis_url", "redis://there"),
+        ("DATABASE_OWNER_URL", "postgresql://owner@/x", "database_owner_url", "postgresql://owner@/x"),
+        ("SECRET_KEY", _LONG, "secret_key", _LONG),
+        ("DATA_DIR", "/somewhere/else", "data_dir", Path("/somewhere/else")),
+        ("PORT", "65535", "port", 65535),
+        ("PORT", "9000", "public_base_url", "http://127.0.0.1:9000"),
+        ("PUBLIC_BASE_URL", "https://a.example.com/", "public_base_url", "https://a.example.com"),
+        ("TRUSTED_PROXIES", "10", "trusted_proxies", 10),
+        ("LOG_FORMAT", "console", "log_format", "console"),
+        ("LOG_LEVEL", "debug", "log_level", "debug"),
+        ("METRICS_TOKEN", "t", "metrics_token", "t"),
+        ("METRICS_PORT", "9100", "metrics_port", 9100),
+        ("METRICS_PORT", "0", "metrics_port", None),
+        ("KEY_CACHE_S", "0", "key_cache_s", 0),
+        ("RATE_LIMIT_STANDARD_PER_MIN", "1", "rate_limit_standard_per_min", 1),
+        ("RATE_LIMIT_S2S_PER_MIN", "2", "rate_limit_s2s_per_min", 2),
+        ("RATE_LIMIT_STRICT_WRITE_PER_MIN", "3", "rate_limit_strict_write_per_min", 3),
+        ("RATE_LIMIT_APPLY_PER_MIN", "4", "rate_limit_apply_per_min", 4),
+        ("JOB_LEASE_S", "3600", "job_lease_s", 3600),
+        ("WEBHOOK_ATTEMPTS_AT_S", "0, 1,1,5", "webhook_attempts_at_s", (0, 1, 1, 5)),
+        ("WEBHOOK_TIMEOUT_S", "60", "webhook_timeout_s", 60),
+        ("WEBHOOK_ALLOW_PRIVATE", "on", "webhook_allow_private", True),
+        ("WEBHOOK_CA_BUNDLE", "/some.pem", "webhook_ca_bundle", "/some.pem"),
+    ],
+)
+def test_a_variable_sets_its_setting(variable, value, name, expected):
+    assert getattr(settings.read({variable: value}), name) == expected
+
+
+def test_a_queue_without_slots_of_its_own_has_the_default():
+    chosen = settings.read({"JOB_SLOTS_DEFAULT": "7", "JOB_SLOTS_WEBHOOKS": "9"})
+
+    assert [chosen.slots_per_thread(queue) for queue in ("sales", "webhooks", "imports")] == [7, 9, 1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "what_would_do"),
+    [
+        ("PORT", "0", "a whole number from 1 to 65535"),
+        ("PORT", "65536", "a whole number from 1 to 65535"),
+        ("PORT", "80a", "a whole number from 1 to 65535"),
+        ("TRUSTED_PROXIES", "11", "a whole number from 0 to 10"),
+        ("TRUSTED_PROXIES", "-1", "a whole number from 0 to 10"),
+        ("METRICS_PORT", "1.5", "a whole number from 0 to 65535"),
+        ("KEY_CACHE_S", "61", "a whole number from 0 to 60"),
+        ("RATE_LIMIT_STANDARD_PER_MIN", "0", "a whole number from 1 to 2147483648"),
+        ("RATE_LIMIT_S2S_PER_MIN", "²", "a whole number from 1 to 2147483648"),
+        ("RATE_LIMIT_STRICT_WRITE_PER_MIN", "1_000", "a whole number from 1 to 2147483648"),
+        ("RATE_LIMIT_APPLY_PER_MIN", "many", "a whole number from 1 to 2147483648"),
+        ("JOB_LEASE_S", "0", "a whole number from 1 to 3600"),
+        ("JOB_SLOTS_MAIL", "0", "a whole number from 1 to 1000"),
+        ("WEBHOOK_TIMEOUT_S", "61", "a whole number from 1 to 60"),
+        ("LOG_FORMAT", "xml", "one of: json, console"),
+        ("LOG_LEVEL", "INFO", "one of: debug, info, warning, error"),
+        ("WEBHOOK_ALLOW_PRIVATE", "yes", "one of: on, off"),
+        ("WEBHOOK_ATTEMPTS_AT_S", "0,x", "seconds after the event, such as 0,60,120,240,480"),
+        ("WEBHOOK_ATTEMPTS_AT_S", "0,60,", "seconds after the event, such as 0,60,120,240,480"),
+        ("WEBHOOK_ATTEMPTS_AT_S", "60,0", "must not go back"),
+    ],
+)
+def test_a_bad_value_is_refused_with_its_name_and_what_would_do(variable, value, what_would_do):
+    with pytest.raises(BadSetting) as refused:
+        settings.read({variable: value})
+
+    assert str(refused.value).startswith(f"{variable} is {value!r}; ")
+    assert what_would_do in str(refused.value)
+
+
+def test_a_database_of_ones_own_needs_a_secret_key():
+    with pytest.raises(BadSetting, match=r"^SECRET_KEY is not set.*secrets\.token_hex\(32\)"):
+        settings.read({"DATABASE_URL": "postgresql://x"})
+
+
+def test_a_short_secret_key_is_refused_without_being_shown():
+    with pytest.raises(BadSetting, match=r"^SECRET_KEY is shorter than 32 characters") as refused:
+        settings.read({"SECRET_KEY": "s3cret-but-short"})
+
+    assert "s3cret" not in str(refused.value)
+
+
+def test_the_secret_key_of_the_environment_is_the_one(tmp_path):
+    chosen = settings.read({"SECRET_KEY": _LONG, "DATA_DIR": str(tmp_path / "data")})
+
+    assert settings.secret_key(chosen) == _LONG
+    assert not (tmp_path / "data").exists()
+
+
+def test_first_callers_at_once_agree_on_one_secret_key_that_only_its_owner_reads(tmp_path):
+    for number in range(20):
+        chosen = settings.read({"DATA_DIR": str(tmp_path / str(number))})
+        start = threading.Barrier(8)
+        found: list[str] = []
+
+        def first_call(chosen=chosen, start=start, found=found):
+            start.wait()
+            found.append(settings.secret_key(chosen))
+
+        threads = [threading.Thread(target=first_call) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        kept = chosen.data_dir / "secret_key"
+        assert found == [kept.read_text()] * 8
+        assert len(found[0]) == 64
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert [path.name for path in chosen.data_dir.iterdir()] == ["secret_key"]
+
+
+def test_a_damaged_secret_key_file_is_refused_instead_of_sealing_with_nothing(tmp_path):
+    (tmp_path / "secret_key").write_text("")
+
+    with pytest.raises(BadSetting, match="secret_key is damaged"):
+        settings.secret_key(settings.read({"DATA_DIR": str(tmp_path)}))

@@ -1,0 +1,244 @@
+"""One job row run by one actor: what a failure leaves behind, and what a call to the outside may not do."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import dramatiq
+import pytest
+
+from models import db, ids, job_rows
+from pipelines import jobs
+from pipelines.jobs import GiveUp, Job, TryAgain
+from tests.draining import run
+from workers.actor import calling_job, database_job
+
+_JOB = Job("test.job", queue="upkeep", max_attempts=2)
+_AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def declare(app):
+    """Declare `test.job`, as work in one transaction or as a call; it is forgotten after the test."""
+
+    def declared(work=None, **calling):
+        database_job(_JOB)(work) if work else calling_job(_JOB, **calling)
+
+    yield declared
+    dramatiq.get_broker().actors.pop(_JOB.name, None)
+
+
+def _handed_out(brand, *, attempt: int = 1) -> job_rows.Pointer:
+    """Stage `test.job` and hand it out until it is at `attempt`."""
+    with db.any_org_work():
+        jobs.enqueue(_JOB, organization_id=brand.id)
+        job_rows.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+    for _ in range(attempt):
+        pointer = _hand_out()
+    return pointer
+
+
+def _hand_out() -> job_rows.Pointer:
+    with db.any_org_work():
+        db.db.stage("update job set deadline = null, run_at = now()")
+        return job_rows.any_org_hand_out(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
+
+
+def _row():
+    """Return the job's attempt, is it out, is it dead, its error; None when it is done."""
+    with db.any_org_work():
+        return db.db.row("select attempt, deadline is not null, failed_at is not null, last_error from job")
+
+
+def _pause(queue: str):
+    db.db.run("insert into queue_pause (queue) values (%s)", (queue,))
+
+
+def _paused() -> list[str]:
+    with db.any_org_work():
+        return sorted(job_rows.paused())
+
+
+def _raising(error: BaseException):
+    def work(job):
+        _pause("written before it failed")
+        raise error
+
+    return work
+
+
+def test_work_and_the_end_of_its_job_are_one_transaction(declare, brand):
+    declare(lambda job: _pause("done"))
+    pointer = _handed_out(brand)
+
+    run(pointer)
+    run(pointer)  # the same message again
+
+    assert _row() is None
+    assert _paused() == ["done"]
+
+
+def test_work_sees_its_own_organization_only(declare, brand, rival):
+    brand.program()
+    rival.program()
+    seen = []
+    declare(lambda job: seen.append((job.tenant, db.db.run("select distinct organization_id from program"))))
+
+    run(_handed_out(brand))
+
+    assert seen == [(brand.id, [(brand.id,)])]
+
+
+def test_try_again_gives_the_attempt_back_and_undoes_the_work(declare, brand):
+    declare(_raising(TryAgain(at=_AT)))
+
+    run(_handed_out(brand))
+
+    assert _row() == (0, False, False, None)
+    assert brand.rows("select run_at from job") == [(_AT,)]
+    assert _paused() == []
+
+
+def test_giving_up_buries_at_once_with_the_reason(declare, brand):
+    declare(_raising(GiveUp("the campaign is gone")))
+
+    run(_handed_out(brand))
+
+    assert _row() == (1, False, True, "the campaign is gone")
+    assert _paused() == []
+
+
+def test_an_exception_undoes_the_work_and_keeps_its_traceback(declare, brand):
+    declare(_raising(LookupError("no such thing")))
+
+    run(_handed_out(brand))
+    attempt, is_out, is_dead, error = _row()
+    wait_s = brand.rows("select extract(epoch from run_at - now())::float from job")[0][0]
+
+    assert (attempt, is_out, is_dead) == (1, False, False)
+    assert error.startswith("Traceback (most recent call last):")
+    assert error.endswith("LookupError: no such thing\n")
+    assert 0 < wait_s <= 1
+    assert _paused() == []
+
+
+def test_an_exception_in_the_last_attempt_buries(declare, brand):
+    declare(_raising(LookupError("no such thing")))
+
+    run(_handed_out(brand, attempt=2))
+
+    assert _row()[:3] == (2, False, True)
+
+
+@pytest.mark.parametrize("error", [LookupError("a\x00b \ud800 c"), GiveUp("a\x00b \ud800 c")])
+def test_an_error_text_that_no_database_takes_is_kept_all_the_same(declare, brand, error):
+    declare(_raising(error))
+
+    run(_handed_out(brand))
+
+    assert _row()[3].strip().endswith("ab ? c")
+
+
+def test_the_end_of_a_long_error_is_kept(declare, brand):
+    declare(_raising(LookupError("x" * 20_000 + " the end")))
+
+    run(_handed_out(brand))
+
+    assert len(_row()[3]) == 8_000
+    assert _row()[3].endswith(" the end\n")
+
+
+def test_a_statement_that_takes_too_long_counts_as_a_failure(declare, brand):
+    declare(lambda job: db.db.run("set local statement_timeout = 10; select pg_sleep(5)"))
+
+    run(_handed_out(brand))
+
+    assert _row()[:3] == (1, False, False)
+    assert "canceling statement due to statement timeout" in _row()[3]
+
+
+def test_a_connection_that_is_lost_in_the_work_counts_as_a_failure_and_leaves_nothing(declare, brand):
+    def work(job):
+        _pause("written before it failed")
+        db.db.run("select pg_terminate_backend(pg_backend_pid())")
+
+    declare(work)
+    run(_handed_out(brand))
+
+    assert _row()[:3] == (1, False, False)
+    assert _paused() == []
+
+
+def test_without_a_database_the_job_stays_out_until_its_lease_ends(declare, brand, tmp_path):
+    declare(lambda job: _pause("done"))
+    pointer = _handed_out(brand)
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
+    try:
+        run(pointer)
+    finally:
+        db.connect_to(os.environ["DATABASE_URL"])
+
+    assert _row() == (1, True, False, None)
+
+
+def test_a_call_is_made_outside_of_any_transaction_between_two(declare, brand):
+    steps = []
+
+    def step(name, answer):
+        steps.append((name, db.in_transaction()))
+        return answer
+
+    declare(
+        prepare=lambda job: step("prepare", "letter"),
+        call=lambda prepared: step(f"send {prepared}", 200),
+        record=lambda prepared, answer: step(f"record {answer}", None),
+    )
+    run(_handed_out(brand))
+
+    assert steps == [("prepare", True), ("send letter", False), ("record 200", True)]
+    assert _row() is None
+
+
+def test_a_call_with_nothing_left_to_do_is_not_made(declare, brand):
+    declare(prepare=lambda job: None, call=pytest.fail, record=pytest.fail)
+
+    run(_handed_out(brand))
+
+    assert _row() is None
+
+
+def test_a_call_to_be_made_again_waits_and_has_its_attempt_back(declare, brand):
+    declare(prepare=lambda job: "letter", call=lambda letter: 503, record=lambda letter, answer: _AT)
+
+    run(_handed_out(brand))
+
+    assert _row() == (0, False, False, None)
+    assert brand.rows("select run_at from job") == [(_AT,)]
+
+
+@pytest.mark.parametrize("fails_in", ["call", "record"])
+def test_a_call_that_fails_keeps_what_was_prepared(declare, brand, fails_in):
+    def fail(*_):
+        if db.in_transaction():
+            _pause("recorded")
+        raise LookupError(fails_in)
+
+    steps = {"prepare": lambda job: _pause("prepared") or "letter", "call": lambda letter: 200}
+    declare(**(steps | {"record": fail, fails_in: fail}))
+    run(_handed_out(brand))
+
+    assert _row()[:3] == (1, False, False)
+    assert _row()[3].endswith(f"LookupError: {fails_in}\n")
+    assert _paused() == ["prepared"]
+
+
+@pytest.mark.parametrize("again_at", [None, _AT])
+def test_a_call_whose_row_moved_on_meanwhile_leaves_the_row_alone(declare, brand, again_at):
+    def call(_):
+        with db.any_org_work():
+            db.db.stage("update job set attempt = 2, deadline = now() + %s", (timedelta(seconds=30),))
+
+    declare(prepare=lambda job: "letter", call=call, record=lambda letter, answer: again_at)
+    run(_handed_out(brand))
+
+    assert _row() == (2, True, False, None)

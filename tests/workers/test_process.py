@@ -1,0 +1,188 @@
+"""What a worker process does besides running jobs, with real Dramatiq workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import dramatiq
+import peewee
+import pytest
+
+from models import db, job_rows
+from workers import process
+
+_ROOT = Path(__file__).parents[2]
+_PATIENCE_S = 20
+
+# A worker process; each line on standard input names a thread that is made to die.
+_WORKER = """
+import sys, threading
+import dramatiq
+from workers import fleet
+
+worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=2, worker_timeout=50)
+worker.start()
+print("ready", flush=True)
+for line in sys.stdin:
+    thread = worker.consumers["upkeep"] if line.strip() == "consumer" else worker.workers[0]
+    thread.running = False  # its loop ends, as it does after an error that Dramatiq did not foresee
+    thread.join()
+    print("died", flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.fixture
+def worker(app):
+    """A worker on the queue `upkeep`, started by the test and stopped after it."""
+    started = dramatiq.Worker(dramatiq.get_broker(), queues={"upkeep"}, worker_threads=3, worker_timeout=50)
+    yield started
+    started.stop(timeout=5_000)
+    broker = dramatiq.get_broker()
+    broker.middleware[:] = [m for m in broker.middleware if type(m).__name__ != "_WorkerMiddleware"]
+
+
+def _comes_true(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _live() -> dict[str, int]:
+    with db.any_org_work():
+        return job_rows.live_threads()
+
+
+def test_a_worker_announces_its_queues_and_threads(worker):
+    worker.start()
+
+    assert _comes_true(lambda: _live() == {"upkeep": 3})
+
+
+def test_a_clean_stop_withdraws_the_announcement_at_once(worker):
+    worker.start()
+    _comes_true(lambda: _live() == {"upkeep": 3})
+
+    worker.stop(timeout=5_000)
+
+    assert _live() == {}
+
+
+def test_nothing_is_announced_after_the_withdrawal(worker, monkeypatch):
+    monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
+    for _ in range(5):
+        announcement = process.Announcement()
+        announcement.after_worker_boot(None, worker)
+        time.sleep(0.02)
+        announcement.before_worker_shutdown(None, worker)
+
+        assert _live() == {}
+
+
+@pytest.mark.parametrize("error", [db.UNAVAILABLE[0]("away"), peewee.InternalError("read-only"), ZeroDivisionError()])
+def test_an_announcement_that_fails_is_made_again(worker, monkeypatch, error):
+    monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0.01)
+    failures = []
+
+    def fail(statements: bytes):
+        if b"insert into worker_process" in statements and len(failures) < 3:
+            failures.append(statements)
+            raise error
+
+    db.db.trip_hooks.append(fail)
+    worker.start()
+    came_through = _comes_true(lambda: _live() == {"upkeep": 3})
+    db.db.trip_hooks.remove(fail)
+
+    assert came_through
+    assert len(failures) == 3
+
+
+def test_a_worker_runs_what_the_broker_hands_it(worker, brand):
+    from models import ids
+    from pipelines import jobs
+
+    with db.any_org_work():
+        jobs.enqueue(jobs.FORGET, organization_id=None)
+        job_rows.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+    with db.any_org_work():
+        (pointer,) = job_rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)
+    told = {"job_id": pointer.job_id, "attempt": pointer.attempt}
+    dramatiq.get_broker().enqueue(dramatiq.Message(pointer.queue, pointer.name, (), told, {}))
+
+    worker.start()
+
+    assert _comes_true(lambda: brand.rows("select 1 from job") == [])
+    assert _comes_true(lambda: _count_jobs() == 0)
+
+
+def _count_jobs() -> int:
+    with db.any_org_work():
+        return db.db.row("select count(*) from job")[0]
+
+
+@pytest.mark.parametrize("thread", ["consumer", "worker"])
+def test_a_process_that_lost_a_thread_ends(app, thread):
+    db.db.drop_connection()
+    child = subprocess.Popen(
+        [sys.executable, "-c", _WORKER],
+        cwd=_ROOT,
+        env=dict(os.environ),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout.readline() == "ready\n"
+        child.stdin.write(f"{thread}\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "died\n"
+        ended_with = child.wait(timeout=_PATIENCE_S)
+        said = child.stderr.read()
+    finally:
+        child.kill()
+        child.wait()
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            pipe.close()
+
+    assert ended_with == -signal.SIGTERM
+    assert "worker.thread_died" in said
+
+
+def test_a_whole_process_is_left_alone(worker, monkeypatch):
+    killed = []
+    monkeypatch.setattr(process, "_WATCH_EVERY_S", 0.01)
+    monkeypatch.setattr(process.os, "kill", lambda *arguments: killed.append(arguments))
+    worker.start()
+    time.sleep(0.2)
+    worker.stop(timeout=5_000)
+    time.sleep(0.2)
+
+    assert killed == []
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # newer Pythons warn of forks beside threads
+def test_a_forked_process_does_not_use_its_parents_connection(app):
+    with db.any_org_work():
+        mine = db.db.row("select pg_backend_pid()")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        process.Connections().after_process_boot(dramatiq.get_broker())
+        with db.any_org_work():
+            os.write(writing, str(db.db.row("select pg_backend_pid()")[0]).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = int(os.read(reading, 100))
+
+    assert theirs != mine[0]
+    with db.any_org_work():
+        assert db.db.row("select pg_backend_pid()") == mine

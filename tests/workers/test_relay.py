@@ -1,0 +1,208 @@
+"""The relay between real rows and a real broker: what a push that fails costs, and how many hands a job gets."""
+
+import dramatiq
+import pytest
+from redis import RedisError
+
+import settings
+from adapters import servers
+from models import db, ids, job_rows
+from pipelines import jobs
+from tests.api.racing import at_once
+from tests.draining import run
+from workers import broker
+from workers.relay import Relay
+
+_AWAY = "unix:///nowhere/valkey.sock?db=0"
+
+
+@pytest.fixture
+def relay(app):
+    """A relay that hands out to the broker of this process."""
+    return Relay(redis_url=servers.urls().redis_url, chosen=settings.current())
+
+
+@pytest.fixture
+def relay_without_redis(app):
+    """A relay whose broker is away."""
+    ours = dramatiq.get_broker()
+    broker.connect(_AWAY)
+    yield Relay(redis_url=_AWAY, chosen=settings.current())
+    dramatiq.set_broker(ours)
+
+
+def _stage(brand, number: int, job=jobs.SALE_SETTLE, **options):
+    with db.unit_of_work(brand.id):
+        for _ in range(number):
+            jobs.enqueue(job, organization_id=brand.id, sale_id="x", **options)
+
+
+def _announce(threads: int = 8):
+    with db.any_org_work():
+        job_rows.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=threads)
+
+
+def _rows() -> list[tuple[int, bool]]:
+    """Return attempt and is-it-out of every job."""
+    with db.any_org_work():
+        return db.db.run("select attempt, deadline is not null from job order by id")
+
+
+def _messages(queue: str = "sales") -> list[tuple[int, int]]:
+    """Return job id and attempt of every message of a queue in the broker."""
+    client = dramatiq.get_broker().client
+    kept = client.hvals(f"finderfee:{queue}.msgs")
+    wanted = [dramatiq.Message.decode(message).kwargs for message in kept]
+    return sorted((kwargs["job_id"], kwargs["attempt"]) for kwargs in wanted)
+
+
+def test_what_is_due_goes_to_the_broker_as_pointers(relay, brand):
+    _stage(brand, 3)
+    _announce()
+
+    handed_out = relay.hand_out()
+
+    assert handed_out == 3
+    assert [attempt for _, attempt in _messages()] == [1, 1, 1]
+    assert _rows() == [(1, True)] * 3
+
+
+def test_what_is_out_is_not_handed_out_again(relay, brand):
+    _stage(brand, 3)
+    _announce()
+    relay.hand_out()
+
+    assert relay.hand_out() == 0
+    assert len(_messages()) == 3
+
+
+def test_a_push_that_fails_takes_every_claim_back_with_its_attempt(relay_without_redis, brand):
+    _stage(brand, 3)
+    _announce()
+
+    for _ in range(5):
+        with pytest.raises(RedisError):
+            relay_without_redis.hand_out()
+
+    assert _rows() == [(0, False)] * 3
+
+
+def test_a_push_that_fails_in_the_middle_takes_back_the_rest_alone(relay, brand, monkeypatch):
+    _stage(brand, 3)
+    _announce()
+    actual, pushed = relay._broker.enqueue, []
+
+    def enqueue(message):
+        if len(pushed) == 1:
+            raise RedisError("out of memory")
+        pushed.append(actual(message))
+
+    monkeypatch.setattr(relay._broker, "enqueue", enqueue)
+    with pytest.raises(RedisError):
+        relay.hand_out()
+
+    assert sorted(_rows()) == [(0, False), (0, False), (1, True)]
+    assert len(_messages()) == 1
+
+
+def test_a_claim_that_was_taken_back_does_not_touch_a_row_that_moved_on(brand, app):
+    _stage(brand, 1)
+    _announce()
+    with db.any_org_work():
+        pointers = job_rows.any_org_hand_out(queue="sales", per_thread=1, share=9, lease_s=30)
+        db.db.stage("update job set attempt = 2")
+    with db.any_org_work():
+        job_rows.any_org_take_back(pointers)
+
+    assert _rows() == [(2, True)]
+
+
+def test_a_push_whose_answer_was_lost_has_one_effect(relay, brand, monkeypatch):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    _announce()
+    actual = relay._broker.enqueue
+
+    def enqueue(message):
+        actual(message)
+        raise RedisError("no answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(relay._broker, "enqueue", enqueue)
+        with pytest.raises(RedisError):
+            relay.hand_out()
+    relay.hand_out()
+    arrived = [job_rows.Pointer(job_id, attempt, "sales", "sale.settle") for job_id, attempt in _messages()]
+    for pointer in arrived:
+        run(pointer)
+
+    assert len(arrived) == 2
+    assert brand.rows("select count(*) from conversion") == [(1,)]
+    assert _rows() == []
+
+
+def test_after_the_broker_forgot_everything_the_lease_brings_the_job_back(relay, brand):
+    _stage(brand, 1)
+    _announce()
+    relay.hand_out()
+    dramatiq.get_broker().client.flushdb()
+    with db.any_org_work():
+        db.db.stage("update job set deadline = now()")
+
+    relay.hand_out()
+
+    assert [attempt for _, attempt in _messages()] == [2]
+
+
+def test_relays_at_once_hand_each_job_out_once(relay, brand):
+    _stage(brand, 100)
+    _announce(threads=8)  # room for 128
+
+    handed_out = at_once(*[relay.hand_out] * 8)
+
+    assert sum(handed_out) == 100
+    assert len({job_id for job_id, _ in _messages()}) == len(_messages()) == 100
+    assert _rows() == [(1, True)] * 100
+
+
+def test_one_endpoint_that_hangs_has_four_deliveries_out_at_most(relay, brand):
+    _stage(brand, 9, jobs.WEBHOOK_DELIVER, fair_key="slow", delivery_id="x")
+    _stage(brand, 2, jobs.WEBHOOK_DELIVER, fair_key="quick", delivery_id="x")
+    _announce()
+
+    assert relay.hand_out() == 6
+    assert relay.hand_out() == 0
+
+
+def _stopping_after(rounds: int):
+    left = iter(range(rounds))
+    return lambda: next(left, None) is None
+
+
+def test_the_loop_outlives_a_broker_that_is_away(relay_without_redis, brand, monkeypatch):
+    monkeypatch.setattr("workers.relay._AWAY_S", 0.01)
+    _stage(brand, 1)
+    _announce()
+
+    relay_without_redis.run(_stopping_after(3))
+
+    assert _rows() == [(0, False)]
+
+
+def test_the_loop_outlives_a_database_that_comes_back(relay, brand, tmp_path, monkeypatch):
+    monkeypatch.setattr("workers.relay._AWAY_S", 0.01)
+    _stage(brand, 1)
+    _announce()
+    url = servers.urls().database_url
+    rounds = []
+
+    def should_stop():
+        rounds.append(1)
+        db.db.drop_connection()
+        db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}" if len(rounds) < 3 else url)
+        return len(rounds) > 4
+
+    relay.run(should_stop)
+
+    assert [attempt for _, attempt in _messages()] == [1]

@@ -1,0 +1,166 @@
+"""The schedule on a real database: each tick once, whoever fires it and whenever."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from models import db, job_rows
+from pipelines import jobs, upkeep
+from tests.api.racing import at_once
+from workers import scheduler
+from workers.scheduler import Entry
+
+_MINUTELY = Entry("* * * * *", jobs.FORGET)
+_CATCHING_UP = Entry("*/10 * * * *", jobs.FORGET, catches_up=True)
+_LATEST_ONLY = Entry("*/10 * * * *", jobs.FORGET)
+
+
+def _at(clock: str) -> datetime:
+    return datetime.fromisoformat(f"2026-03-01T{clock}+00:00")
+
+
+def _staged() -> int:
+    with db.any_org_work():
+        return db.db.row("select count(*) from job where name = 'upkeep.forget'")[0]
+
+
+def _database_now() -> datetime:
+    with db.any_org_work():
+        return db.db.row("select now()")[0]
+
+
+@pytest.fixture
+def steady_minute(app):
+    """Enough of the database's minute left for a test."""
+    left = 60 - _database_now().second
+    if left < 3:
+        with db.any_org_work():
+            db.db.run("select pg_sleep(%s)", (left,))
+
+
+@pytest.mark.usefixtures("steady_minute")
+def test_twelve_schedulers_at_once_fire_a_tick_once():
+    fired = at_once(*[lambda: scheduler.fire(_MINUTELY)] * 12)
+
+    assert sorted(fired) == [0] * 11 + [1]
+    assert _staged() == 1
+
+
+@pytest.mark.usefixtures("steady_minute")
+def test_twelve_schedulers_at_once_fire_every_missed_tick_once():
+    latest = _database_now().replace(second=0, microsecond=0)
+    with db.any_org_work():
+        job_rows.fire_tick(name="upkeep.forget", scheduled_for=latest - timedelta(minutes=5))
+    entry = Entry("* * * * *", jobs.FORGET, catches_up=True)
+
+    fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
+
+    assert sum(fired) == 5
+    assert _staged() == 5
+
+
+@pytest.mark.usefixtures("steady_minute")
+def test_a_tick_that_was_fired_is_not_fired_again():
+    first = scheduler.fire(_MINUTELY)
+    again = scheduler.fire(_MINUTELY)
+
+    assert (first, again) == (1, 0)
+    assert _staged() == 1
+
+
+def test_a_tick_and_its_job_stand_or_fall_together(app):
+    def fail(statements: bytes):
+        if b"insert into job" in statements or b"commit" in statements:
+            raise ZeroDivisionError
+
+    db.db.trip_hooks.append(fail)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            scheduler.fire(_LATEST_ONLY)
+    finally:
+        db.db.trip_hooks.remove(fail)
+
+    assert _staged() == 0
+    assert scheduler.fire(_LATEST_ONLY) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "last", "now", "due"),
+    [
+        (_LATEST_ONLY, None, "10:25:00", ["10:20:00"]),
+        (_CATCHING_UP, None, "10:25:00", ["10:20:00"]),
+        (_LATEST_ONLY, "10:20:00", "10:29:59", []),
+        (_CATCHING_UP, "10:20:00", "10:29:59", []),
+        (_LATEST_ONLY, "10:20:00", "10:30:01", ["10:30:00"]),
+        (_CATCHING_UP, "10:20:00", "10:30:00", ["10:30:00"]),
+        (_LATEST_ONLY, "10:00:00", "10:45:00", ["10:40:00"]),
+        (_CATCHING_UP, "10:00:00", "10:45:00", ["10:10:00", "10:20:00", "10:30:00", "10:40:00"]),
+        (_LATEST_ONLY, "10:40:00", "10:05:00", []),  # the clock went back
+        (_CATCHING_UP, "10:40:00", "10:05:00", []),
+    ],
+)
+def test_what_is_due_after_a_pause(entry, last, now, due):
+    moments = entry.due(last=_at(last) if last else None, now=_at(now))
+
+    assert moments == [_at(moment) for moment in due]
+
+
+def test_ticks_are_utc_and_by_the_databases_clock(app):
+    scheduler.fire(_LATEST_ONLY)
+
+    with db.any_org_work():
+        scheduled_for, age_s = db.db.row(
+            "select scheduled_for, extract(epoch from now() - scheduled_for)::int from tick"
+        )
+
+    assert scheduled_for.utcoffset() == timedelta(0)
+    assert scheduled_for.minute % 10 == 0
+    assert 0 <= age_s <= 601
+
+
+def test_this_machines_clock_does_not_count(app, monkeypatch):
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime(2001, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr(scheduler, "datetime", Wrong)
+    monkeypatch.setattr("time.time", lambda: 0.0)
+
+    scheduler.fire(_LATEST_ONLY)
+    with db.any_org_work():
+        (scheduled_for,) = db.db.row("select scheduled_for from tick")
+
+    assert scheduled_for > datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_the_latest_tick_of_a_rare_line_is_remembered_for_ever(app):
+    with db.any_org_work():
+        for days in (100, 62, 31):
+            moment = datetime.now(UTC) - timedelta(days=days)
+            job_rows.fire_tick(name="month.close", scheduled_for=moment)
+    with db.any_org_work():
+        upkeep.forget()
+
+    with db.any_org_work():
+        kept = db.db.run("select extract(day from now() - scheduled_for)::int from tick")
+
+    assert kept == [(31,)]
+
+
+def test_the_loop_outlives_a_database_that_comes_back(app, tmp_path, monkeypatch):
+    from adapters import servers
+
+    monkeypatch.setattr(scheduler, "_LOOK_EVERY_S", 0.01)
+    rounds = []
+
+    def should_stop():
+        rounds.append(1)
+        db.db.drop_connection()
+        is_away = len(rounds) < 3
+        db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}" if is_away else servers.urls().database_url)
+        return len(rounds) > 4
+
+    scheduler.run(should_stop)
+
+    assert _staged() == 1
