@@ -16,7 +16,7 @@ from rich.table import Table
 
 from bench import deliveries, memory, sales_accepted, sales_settled, settle_at_1m
 from bench.figure import Figure
-from bench.machine import BenchFailed, Machine
+from bench.machine import STOP_SIGNALS, BenchFailed, Machine
 from bench.plan import Plan
 from bench.screen import Screen
 
@@ -37,7 +37,8 @@ def main() -> int:
     """Measure what was asked for; 130 when interrupted, 1 when something broke."""
     chosen = _arguments()
     screen = Screen()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in STOP_SIGNALS:
+        signal.signal(number, _interrupt)
     started = time.monotonic()
     try:
         with Machine() as machine:
@@ -54,6 +55,10 @@ def main() -> int:
     size = "quick run, a tenth of everything" if chosen.quick else "full run"
     screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
     return 0
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _arguments() -> argparse.Namespace:

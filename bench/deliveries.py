@@ -10,7 +10,6 @@ noted under the table. It shares the two cores with everything else, for the anc
 
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import Any
 
 from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
-from bench.machine import ROOT, BenchFailed, Machine, free_port, owner
+from bench.machine import BenchFailed, Machine, free_port, output_of, owner
 from bench.plan import Plan
 from domain import events
 from models import ids
@@ -154,8 +153,5 @@ def _rate(cursor: Any, before: datetime, count: int) -> float:
 
 def _post(machine: Machine, address: str, count: int, body: bytes) -> float:
     ca = str(machine.certificate().parent / "cert.pem")
-    command = [sys.executable, "-m", "bench.anchors.poster", address, str(count), ca, brand.ENDPOINT_SECRET]
-    done = subprocess.run(command, input=body, stdout=subprocess.PIPE, cwd=ROOT, env=machine.env, timeout=600)
-    if done.returncode:
-        raise BenchFailed("the bare posts failed")
-    return (count - 1) / float(done.stdout)
+    arguments = (address, str(count), ca, brand.ENDPOINT_SECRET)
+    return (count - 1) / float(output_of("bench.anchors.poster", *arguments, given=body, env=machine.env))

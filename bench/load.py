@@ -10,14 +10,13 @@ import pickle
 import select
 import socket
 import ssl
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
-from bench.machine import ROOT, BenchFailed
+from bench.machine import BenchFailed, output_of
 
 _READ_BYTES = 65_536
 _LENGTH = b"content-length: "
@@ -47,15 +46,7 @@ def fire(order: Order) -> float:
 
     Raises BenchFailed when any answer was not a 200.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.load"],
-        input=pickle.dumps(order),
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        check=True,
-        timeout=600,
-    )
-    result = Result(**json.loads(done.stdout))
+    result = Result(**json.loads(output_of("bench.load", given=pickle.dumps(order))))
     if result.statuses != {"200": len(order.requests)}:
         raise BenchFailed(f"answers other than 200: {result.statuses}")
     return len(order.requests) / result.seconds

@@ -32,6 +32,8 @@ _START_TIMEOUT_S = 60
 # A worker finishes what it holds, which takes milliseconds here; a supervisor would wait as long.
 _STOP_TIMEOUT_S = 15
 _POLL_S = 0.05
+_RUN_TIMEOUT_S = 600
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NO_LIMIT = "1000000000"
 
 
@@ -58,7 +60,7 @@ class Machine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+        former = {number: signal.signal(number, signal.SIG_IGN) for number in STOP_SIGNALS}
         try:
             for process in reversed(self._running):
                 _end(process)
@@ -165,6 +167,25 @@ class Machine:
             tail = log.read_text(errors="replace").splitlines()[-5:]
             lines += [f"\n{log.name}:", *(f"\n    {line[:300]}" for line in tail)]
         return "".join(lines)
+
+
+def output_of(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
+    """Run one of this package's modules to its end and return what it printed; `given` is its standard input.
+
+    Raises BenchFailed when it fails; why is on its standard error, which is ours.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        input=given,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env=env,
+        start_new_session=True,
+        timeout=_RUN_TIMEOUT_S,
+    )
+    if done.returncode:
+        raise BenchFailed(f"{module} ended with {done.returncode}")
+    return done.stdout
 
 
 @contextmanager

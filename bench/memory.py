@@ -41,7 +41,7 @@ def measure(plan: Plan) -> list[Figure]:
         history.settle_down(cursor)
         first_web_worker = _worker(web)
         _sell(plan, seller, port)
-        with plan.screen.phase("sales left to settle", total=plan.size(_SALES)) as report:
+        with plan.screen.phase("sales to settle", total=plan.size(_SALES)) as report:
             sales_settled.wait_until_settled(
                 cursor,
                 lambda left: report(plan.size(_SALES) - left),

@@ -246,6 +246,6 @@ def test_delivering_an_event(shop, receiver):
     with _counting() as counted:
         run(pointer)
 
-    # lock the job; count the attempt; commit; the result and the end of the job with their commit
+    # lock the job; count the attempt; that it has begun, commit; the result and the end of the job with their commit
     assert len(receiver.received) == 2
-    assert counted.numbers == (4, 8), counted
+    assert counted.numbers == (4, 9), counted

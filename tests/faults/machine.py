@@ -83,9 +83,12 @@ class Machine:
             log = self.home / f"{name}.out"
             self.processes[name] = Process(name, [program, first, *modules, *rest], env=self._environment(), log=log)
             self.note(f"started {name}")
-        fleets = sum(name.startswith(("workers", "webhooks")) for name in names)
         new = "select from worker_process where id::text <> all(%s)"
-        self.until(lambda: len(self.rows(new, known)) >= fleets, "the fleets announce themselves")
+        fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks"))]
+        self.until(
+            lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
+            "the fleets announce themselves, or die of what they find",
+        )
         if "web" in names:
             self.until(self._web_answers, "the web server answers")
 
@@ -149,6 +152,10 @@ class Machine:
             lines = connection.getresponse().read().decode().splitlines()
         return sum(int(float(line.rpartition(" ")[2])) for line in lines if all(part in line for part in parts))
 
+    def forget_the_dead(self) -> None:
+        """Forget the announcements of fleets that were killed; by itself that takes 15 seconds."""
+        self.execute("delete from worker_process")
+
     # Servers
 
     def valkey(self) -> redis.Redis:
@@ -204,14 +211,17 @@ class Machine:
             yield
         self.note("unlocked")
 
-    def until_waiting(self, sessions: int) -> None:
-        """Wait until so many sessions of the service wait for a lock."""
-        self.until(lambda: self.waiting() == sessions, f"{sessions} sessions wait for a lock")
+    def until_waiting(self, sessions: int, *, about: object = "") -> None:
+        """Wait until so many sessions of the service wait for a lock with a statement that names `about`."""
+        self.until(lambda: self.waiting(about=about) == sessions, f"{sessions} sessions wait for a lock")
 
-    def waiting(self) -> int:
-        """Return how many sessions of the service wait for a lock."""
-        sql = "select count(*) from pg_stat_activity where application_name = 'finderfee' and wait_event_type = 'Lock'"
-        return int(self.rows(sql)[0][0])
+    def waiting(self, *, about: object = "") -> int:
+        """Return how many sessions of the service wait for a lock with a statement that names `about`."""
+        sql = (
+            "select count(*) from pg_stat_activity"
+            " where application_name = 'finderfee' and wait_event_type = 'Lock' and query like %s"
+        )
+        return int(self.rows(sql, f"%{about}%")[0][0])
 
     @contextmanager
     def own_models(self) -> Iterator[None]:

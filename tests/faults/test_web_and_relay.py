@@ -14,7 +14,7 @@ def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine
     with ThreadPoolExecutor(1) as pool:
         with machine.holding("lock table job in exclusive mode"):
             posting = pool.submit(shop.sell, "order-cut-off")
-            machine.until_waiting(1)
+            machine.until_waiting(1, about=shop.id)
 
             # when
             machine.kill("web")
