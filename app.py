@@ -11,7 +11,7 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 import settings
-from adapters import logs, servers
+from adapters import embedded, logs, servers
 from api import (
     affiliates,
     conversions,
@@ -57,9 +57,12 @@ class _Json(DefaultJSONProvider):
 
 def create_app() -> Flask:
     """Build the application from this process's settings. Opens no connection yet."""
-    chosen = settings.current()
+    try:
+        chosen = settings.current()
+        urls = servers.urls()
+    except (settings.BadSetting, embedded.StartFailed) as error:
+        raise SystemExit(f"finderfee: {error}") from error
     logs.configure(chosen)
-    urls = servers.urls()
     db.connect_to(urls.database_url)
     app = Flask("finderfee", static_folder=None)
     app.json = _Json(app)

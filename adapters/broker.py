@@ -16,6 +16,12 @@ WAKE = "finderfee:wake"
 
 
 @functools.cache
+def prompt_client(url: str) -> redis.Redis:
+    """Return this process's client for what a request can do without: it gives up after a quarter of a second."""
+    return redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25, retry=Retry(NoBackoff(), 0))
+
+
+@functools.cache
 def client(url: str) -> redis.Redis:
     """Return this process's client for `url`."""
     return redis.Redis.from_url(

@@ -21,6 +21,8 @@ _QUOTES_A_ROW = re.compile(
     re.M | re.S,
 )
 
+_QUOTES_A_VALUE = re.compile(r"(invalid input (?:syntax|value) for [\w ]+:) .*")
+
 
 def configure(chosen: settings.Settings) -> None:
     """Send our own lines and the libraries' warnings to standard error in the chosen format."""
@@ -60,7 +62,7 @@ def _dumps(event: object, **_: object) -> str:
 
 def without_values(text: str) -> str:
     """Return an error text without the lines in which PostgreSQL quotes a statement or a row, and so a customer."""
-    return _QUOTES_A_ROW.sub("", text).rstrip()
+    return _QUOTES_A_VALUE.sub(r"\1 (a value)", _QUOTES_A_ROW.sub("", text)).rstrip()
 
 
 def _without_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -79,7 +79,10 @@ def _http_error(error: HTTPException) -> Response:
 
 def _database_unavailable(error: Exception) -> Response:
     _log.warning("request.database_unavailable", error=str(error).strip().partition("\n")[0])
-    answer = refused(Refused(503, "temporarily_unavailable", "The database cannot be reached; nothing was recorded."))
+    # The connection may have gone after the commit and before its answer, so nothing is said about what was recorded.
+    answer = refused(
+        Refused(503, "temporarily_unavailable", "The database cannot be reached. Repeat the same request.")
+    )
     answer.headers["Retry-After"] = _RETRY_AFTER_S
     return answer
 

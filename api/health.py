@@ -58,6 +58,6 @@ def numbers() -> Response:
         sent = request.headers.get("Authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
             raise Refused(401)
-    elif request.remote_addr not in ("127.0.0.1", "::1", None):
+    elif request.remote_addr not in ("127.0.0.1", "::1", None) or "X-Forwarded-For" in request.headers:
         raise Refused(404, "not_found", "There is no such address.")
     return Response(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)

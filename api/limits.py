@@ -19,15 +19,15 @@ from adapters import broker
 _log = structlog.get_logger(__name__)
 _failed_open = Counter("finderfee_rate_limit_failed_open_total", "Requests let through because the counters were away.")
 
-# After a failure the counters are left alone this long, so that an outage costs one time-out a second, not one each.
-_LEAVE_ALONE_S = 1.0
+# After a failure the counters are left alone this long, so that an outage costs a time-out now and then, not one each.
+_LEAVE_ALONE_S = 5.0
 
 
 class Limiter:
     """Counts requests per bucket and caller."""
 
     def __init__(self, redis_url: str, chosen: settings.Settings) -> None:
-        client = broker.client(redis_url)
+        client = broker.prompt_client(redis_url)
         storage = RedisStorage("redis://", connection_pool=client.connection_pool)
         self._windows = FixedWindowRateLimiter(storage)
         self._away_until = 0.0

@@ -41,9 +41,12 @@ class _Queues:
         depth = GaugeMetricFamily("finderfee_queue_jobs", "Jobs in the table by state.", labels=["queue", "state"])
         age = GaugeMetricFamily("finderfee_queue_oldest_seconds", "Age of the oldest due job.", labels=["queue"])
         threads = GaugeMetricFamily("finderfee_worker_threads", "Live worker threads.", labels=["queue"])
-        with db.any_org_work():
-            counts = {row[0]: row for row in job_rows.any_org_counts()}
-            live = job_rows.live_threads()
+        try:
+            with db.any_org_work():
+                counts = {row[0]: row for row in job_rows.any_org_counts()}
+                live = job_rows.live_threads()
+        except db.UNAVAILABLE:
+            return  # the counters matter most while the database is away
         for queue in jobs.QUEUES:
             _, waiting, retrying, out, dead, oldest_s = counts.get(queue, (queue, 0, 0, 0, 0, 0))
             for state, number in (("waiting", waiting), ("retrying", retrying), ("out", out), ("dead", dead)):

@@ -12,13 +12,15 @@ from adapters import broker
 
 # One wake-up serves every job staged around it; more would only cost round trips.
 _AT_MOST_EVERY_S = 0.02
+# The relay looks by itself; a broker that is away is not asked again for a while.
+_LEAVE_ALONE_S = 5.0
 
 
 class Waker:
     """Wakes the relay, at most once per 20 ms and process, and not at all while the broker is away."""
 
     def __init__(self, redis_url: str) -> None:
-        self._client: Redis = broker.client(redis_url)
+        self._client: Redis = broker.prompt_client(redis_url)
         self._quiet_until = 0.0
 
     def wake(self) -> None:
@@ -30,7 +32,7 @@ class Waker:
         try:
             self._client.lpush(broker.WAKE, 1)
         except RedisError:
-            self._quiet_until = now + 1.0
+            self._quiet_until = now + _LEAVE_ALONE_S
 
 
 def wake_relay() -> None:

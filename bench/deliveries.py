@@ -26,7 +26,7 @@ from models import ids
 from pipelines import emit, jobs
 
 _ROUNDS = 3
-_DELIVERIES_PER_ROUND = 4_000
+_DELIVERIES_PER_ROUND = 3_000
 _ENDPOINTS = 20
 _LOOK_EVERY_S = 0.25
 

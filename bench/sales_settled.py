@@ -23,7 +23,7 @@ from bench.machine import Machine, owner
 from bench.plan import Plan
 
 _ROUNDS = 3
-_SALES_PER_ROUND = 5_000
+_SALES_PER_ROUND = 4_000
 _PAST = 10_000
 _NOOPS_PER_SALE = 2
 _LOOK_EVERY_S = 0.25

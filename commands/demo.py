@@ -45,8 +45,10 @@ def ensure() -> dict[str, str]:
                 return made
     made = _make()
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    draft = kept.with_suffix(".draft")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(made, file, indent=2)
+    draft.replace(kept)
     return made
 
 

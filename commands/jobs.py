@@ -128,7 +128,10 @@ def discard(job_id: int, why: str, as_json: bool) -> None:
         if job is None or not job_rows.any_org_discard(job_id):
             raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
         _audit(
-            "job.discarded", {"why": why, "jobs": [job_id], "job": _as_json(job)}, organization_id=job.organization_id
+            "job.discarded",
+            # Not the error: a traceback may quote a customer's row, and this log is for ever.
+            {"why": why, "jobs": [job_id], "job": {**_as_json(job), "error": None}},
+            organization_id=job.organization_id,
         )
     output.show(
         {"discarded": job_id}, as_json=as_json, person=lambda: click.echo(f"Discarded {job_id} ({job.name}): {why}")

@@ -135,9 +135,9 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
 
 
 def any_org_take_back(pointers: Sequence[Pointer]) -> None:
-    """Undo a hand-out that never reached the broker: the row waits again and the attempt was none."""
+    """Undo a hand-out that never reached the broker: the row waits again, with one attempt more to use."""
     db.stage(
-        "update job set deadline = null, attempt = job.attempt - 1"
+        "update job set deadline = null, max_attempts = max_attempts + 1"
         " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
         " where job.id = lost.id and job.attempt = lost.attempt"
         " and job.deadline is not null and job.failed_at is null",
@@ -183,35 +183,40 @@ def stage_done(*, job_id: int, attempt: int) -> None:
     db.stage(_DONE, (job_id, attempt))
 
 
-def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool:
-    """Record a failed attempt: wait `retry_in_s`, or become a dead letter when it is None.
+def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool | None:
+    """Record a failed attempt: wait `retry_in_s`, or become a dead letter when it is None or was the last attempt.
 
-    Returns whether the attempt was still the current one.
+    Returns whether it is a dead letter now; None when the attempt was no longer the current one.
     """
-    rows = db.run(
+    row = db.row(
         "update job set deadline = null, last_error = %s,"
         " run_at = case when %s::int is null then run_at else now() + make_interval(secs => %s) end,"
-        " failed_at = case when %s::int is null then now() end"
-        " where id = %s and attempt = %s and failed_at is null returning id",
+        " failed_at = case when %s::int is null or attempt >= max_attempts then now() end"
+        " where id = %s and attempt = %s and failed_at is null returning failed_at is not null",
         (error, retry_in_s, retry_in_s or 0, retry_in_s, job_id, attempt),
     )
-    return bool(rows)
+    return row[0] if row else None
+
+
+_AGAIN = Hot(
+    "update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s where id = %s and attempt = %s"
+)
 
 
 def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
-    """Put the row back to wait until `at`, and give the attempt back."""
-    db.stage(
-        "update job set deadline = null, attempt = attempt - 1, run_at = %s where id = %s and attempt = %s",
-        (at, job_id, attempt),
-    )
+    """Put the row back to wait until `at`, with one attempt more to use.
+
+    The number of an attempt is never used twice: it is what tells a late worker that the row has moved on.
+    """
+    db.stage(_AGAIN, (at, job_id, attempt))
 
 
 def any_org_counts() -> list[tuple[Any, ...]]:
     """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds."""
     return db.run(
         "select queue,"
-        " count(*) filter (where failed_at is null and deadline is null and attempt = 0),"
-        " count(*) filter (where failed_at is null and deadline is null and attempt > 0),"
+        " count(*) filter (where failed_at is null and deadline is null and last_error is null),"
+        " count(*) filter (where failed_at is null and deadline is null and last_error is not null),"
         " count(*) filter (where failed_at is null and deadline is not null),"
         " count(*) filter (where failed_at is not null),"
         " coalesce(extract(epoch from"
@@ -257,14 +262,26 @@ def any_org_find(job_id: int) -> JobRow | None:
     return JobRow(*row) if row else None
 
 
+# A dead letter that is played again may be tried as often as most jobs are from the start.
+_FRESH_ATTEMPTS = 20
+_REPLAY = (
+    f"update job set failed_at = null, deadline = null, max_attempts = attempt + {_FRESH_ATTEMPTS}, run_at = now()"
+    " where failed_at is not null"
+)
+
+
 def any_org_replay(job_ids: Sequence[int]) -> list[int]:
     """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead."""
-    rows = db.run(
-        "update job set failed_at = null, deadline = null, attempt = 0, run_at = now()"
-        " where id = any(%s) and failed_at is not null returning id",
-        (list(job_ids),),
-    )
+    rows = db.run(f"{_REPLAY} and id = any(%s) returning id", (list(job_ids),))
     return [job_id for (job_id,) in rows]
+
+
+def stage_revive(*, organization_id: UUID, name: str, conversion_id: UUID) -> None:
+    """Make a dead job about one conversion wait again, if there is one."""
+    db.stage(
+        f"{_REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
+        (organization_id, name, str(conversion_id)),
+    )
 
 
 def any_org_discard(job_id: int) -> bool:

@@ -32,6 +32,10 @@ def up(owner_url: str) -> list[str]:
     applied = []
     with _connection(owner_url) as connection, connection.cursor() as cursor:
         cursor.execute("select pg_advisory_lock(%s)", (_LOCK,))
+        cursor.execute(
+            "create table if not exists migration"
+            " (name text primary key, applied_at timestamptz not null default now())"
+        )
         for migration in _listed(cursor):
             if not migration.is_applied:
                 _apply(cursor, migration.name)
@@ -60,11 +64,11 @@ def names() -> list[str]:
 
 
 def _listed(cursor: Any) -> list[Migration]:
-    cursor.execute(
-        "create table if not exists migration (name text primary key, applied_at timestamptz not null default now())"
-    )
-    cursor.execute("select name from migration")
-    known = {name for (name,) in cursor.fetchall()}
+    cursor.execute("select to_regclass('public.migration')")
+    known = set()
+    if cursor.fetchone() != (None,):
+        cursor.execute("select name from migration")
+        known = {name for (name,) in cursor.fetchall()}
     return [Migration(name=name, is_applied=name in known) for name in names()]
 
 

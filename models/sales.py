@@ -13,9 +13,9 @@ from models.hot import Hot
 
 @dataclass(frozen=True, slots=True)
 class Referral:
-    """What an affiliate slug of a sale leads to; every field but `is_known_sale` is None for an unknown slug."""
+    """The id of a sale that is known already, and what the slug leads to; None for an unknown one."""
 
-    is_known_sale: bool
+    known_sale_id: UUID | None
     affiliate_id: UUID | None
     affiliate_status: str | None
     program_id: UUID | None
@@ -25,7 +25,7 @@ class Referral:
 
 
 _LOOK_UP = Hot("""
-select exists (select from sale where organization_id = %(org)s and external_event_id = %(event)s),
+select (select id from sale where organization_id = %(org)s and external_event_id = %(event)s),
   found.* from (select) one left join lateral (
   select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null
   from tracking_link l
@@ -40,7 +40,7 @@ select exists (select from sale where organization_id = %(org)s and external_eve
 
 
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> Referral:
-    """Return whether this sale is known and what its slug leads to, in one statement.
+    """Return which sale this is, if it is known, and what its slug leads to, in one statement.
 
     A slug may stand in several campaigns of one organization: the one that can earn now wins, then the oldest.
     """

@@ -9,6 +9,9 @@ from domain import events, statuses
 from models import conversions
 from pipelines import emit
 
+# An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
+_EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
+
 
 def stage(conversion: conversions.Conversion, *, now: datetime) -> None:
     """Stage the first line of the conversion's history, its ledger entry and its conversion.created event."""
@@ -21,9 +24,10 @@ def stage(conversion: conversions.Conversion, *, now: datetime) -> None:
         commission_cents=conversion.commission_cents,
         occurred_at=conversion.occurred_at,
     )
-    conversions.stage_ledger_entry(
-        conversion, kind="earn", amount_cents=conversion.commission_cents, cause_id=conversion.id, created_at=now
-    )
+    if conversion.status not in _EARNS_NOTHING:
+        conversions.stage_ledger_entry(
+            conversion, kind="earn", amount_cents=conversion.commission_cents, cause_id=conversion.id, created_at=now
+        )
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.created",

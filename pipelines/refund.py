@@ -29,7 +29,8 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     A sale that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
-    Budget: 5 round trips (find; is it settled; lock; has it an override; commit), with the writes on the fourth.
+    Budget: 5 round trips (find; is it settled; lock; has it an override; commit), with the writes on the fourth;
+    one more to settle first.
     """
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from domain import commission, emails, fx, recurring, statuses
 from domain.refused import Refused
-from models import conversions, ids, organizations, programs, sales
+from models import conversions, ids, job_rows, organizations, programs, sales
 from pipelines import earn, jobs
 
 SOURCE = "s2s"
@@ -37,7 +37,8 @@ def record(*, organization_id: UUID, sale: Mapping[str, Any], is_test: bool, now
     referral = sales.look_up(
         organization_id=organization_id, external_event_id=sale["external_event_id"], slug=sale["affiliate_slug"]
     )
-    if referral.is_known_sale:
+    if referral.known_sale_id is not None:
+        _backfill_override(organization_id, referral.known_sale_id)
         return Recorded()
     _refuse_what_cannot_sell(referral)
     if referral.affiliate_status != statuses.AffiliateStatus.Approved:
@@ -49,12 +50,17 @@ def record(*, organization_id: UUID, sale: Mapping[str, Any], is_test: bool, now
     return Recorded(conversion_id=accepted.id)
 
 
+def _backfill_override(organization_id: UUID, conversion_id: UUID) -> None:
+    """Give an override that could not be written another chance whenever its sale is sent again."""
+    job_rows.stage_revive(organization_id=organization_id, name=jobs.OVERRIDE_WRITE.name, conversion_id=conversion_id)
+
+
 def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     """Price an accepted sale and write its conversion, ledger entry, event and override job.
 
     Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
     under the same lock. Terms are those in force now.
-    Budget: 2 round trips (facts; writes and commit), one more for a sale that names its customer, one more in a
+    Budget: 2 round trips (facts; writes and commit), one more for a sale that names its customer, three more in a
     campaign with performance tiers.
     """
     facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)

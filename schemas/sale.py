@@ -13,6 +13,7 @@ from domain.refused import Refused
 from schemas.base import Wire, http_url, text
 
 _LONGEST_EVENT_ID = 512
+_CODE_LETTERS = 3
 
 
 def _https(value: str) -> None:
@@ -64,10 +65,14 @@ class RefundBody(Wire):
     """A signed refund. Loads to `external_event_id` and `refund_amount_cents` (None: what remains)."""
 
     external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
+    affiliate_slug = fields.Raw(load_default=None, allow_none=True)
     refund_amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
 
     @post_load
     def _settle(self, refund: dict[str, Any], **_: object) -> dict[str, Any]:
+        # The signature covers the body and not the address: a captured sale must not serve as its own refund.
+        if refund.pop("affiliate_slug") is not None:
+            raise Refused(400, "invalid_body", "This is the body of a sale, not of a refund.", field="affiliateSlug")
         _required(refund["external_event_id"], "externalEventId", "external_event_id_required", status=422)
         return refund
 
@@ -89,7 +94,7 @@ def supported_currency(sent: str | None) -> str:
     """
     if sent is None or not sent.strip():
         return "USD"
-    code = currencies.normalize(sent)
+    code = currencies.normalize(sent) if len(sent) == _CODE_LETTERS else None
     if code is None:
         raise Refused(
             400, "unsupported_currency", f"{sent!r} is not a supported currency code.", field="currency", currency=sent

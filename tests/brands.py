@@ -106,7 +106,7 @@ class Brand:
         if amount_cents is not None:
             body["refundAmountCents"] = amount_cents
         # The refund has no id of its own: two equal ones in a second would be one signature, so tests vary the time.
-        return self.signed("/api/tracking/refund", body, at=int(time.time()) - next(_NUMBERS) % 200, **headers)
+        return self.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
 
     def program(self, **columns: Any) -> UUID:
         """Insert a program that pays 20 % of every sale; columns override."""

@@ -136,17 +136,15 @@ def _recorded(job: Job, run: Callable[..., None], job_id: int, attempt: int, mor
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
-    text = "".join(traceback.format_exception(error))
-    is_last = attempt >= job.max_attempts
-    _fail(job_id, attempt, text, retry_in_s=None if is_last else job.delay_s(attempt))
+    _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=job.delay_s(attempt))
 
 
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
     storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
-        is_current = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
-    if is_current:
-        _log.error("job.failed", retry_in_s=retry_in_s, is_dead=retry_in_s is None, error=_summary(error))
+        is_dead = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+    if is_dead is not None:
+        _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
 
 
 def _summary(error: str) -> str:

@@ -19,6 +19,8 @@ from pipelines import jobs
 _log = structlog.get_logger(__name__)
 
 _LOOK_EVERY_S = 1.0
+# A long pause is caught up in portions, each in its own transaction.
+_MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Entry:
     def due(self, *, last: datetime | None, now: datetime) -> list[datetime]:
         """Return the ticks after `last` up to `now`, oldest first; before the first ever, only the latest."""
         if last is not None and self.catches_up:
-            return list(itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last)))
+            missed = itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last))
+            return list(itertools.islice(missed, _MOST_AT_ONCE))
         latest = next(CronSim(self.cron, now, reverse=True))
         return [latest] if last is None or latest > last else []
 

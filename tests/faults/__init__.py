@@ -2,4 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.faults.machine", "tests.faults.outcome", "tests.faults.shop")
+pytest.register_assert_rewrite(
+    "tests.faults.ground", "tests.faults.machine", "tests.faults.outcome", "tests.faults.shop"
+)

@@ -1,6 +1,6 @@
 """One machine for all fault tests, a new shop for each, and the fault log of what failed."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what was done to the machine, and what its processes said last, under a test that failed."""
     report = yield
     machine = item.config.stash.get(_MACHINE, None)

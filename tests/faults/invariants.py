@@ -72,9 +72,10 @@ and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' 
 where {org:c} group by c.id having count(e.id) <> 1""",
     "every refund of every row is announced once": """
 select coalesce(v.conversion_id::text, e.body) from (
-  select v.organization_id, v.conversion_id::text as conversion_id, r.cumulative_cents::text as total, v.commission_cents
-  from reversal v join refund r on r.id = v.refund_id) v
-full join (select id, organization_id, body, body::jsonb -> 'data' as data from event where type = 'conversion.refunded') e
+  select v.organization_id, v.conversion_id::text as conversion_id, r.cumulative_cents::text as total,
+    v.commission_cents from reversal v join refund r on r.id = v.refund_id) v
+full join (
+  select id, organization_id, body, body::jsonb -> 'data' as data from event where type = 'conversion.refunded') e
 on e.organization_id = v.organization_id and e.data ->> 'conversionId' = v.conversion_id
 and e.data ->> 'cumulativeRefundedAmountCents' = v.total
 and e.data ->> 'commissionReversedCents' = v.commission_cents::text
@@ -108,7 +109,8 @@ select c.customer_key from program_customer c where {org:c} and c.payments <>
 
 #: True when no work is left.
 UNFINISHED: Mapping[str, str] = {
-    "no job is left, dead or alive": "select j.id || ' ' || j.name || coalesce(': ' || j.last_error, '') from job j where {org:j}",
+    "no job is left, dead or alive": """
+select j.id || ' ' || j.name || coalesce(': ' || j.last_error, '') from job j where {org:j}""",
     "no delivery is pending": "select d.id::text from delivery d where d.status = 'Pending' and {org:d}",
     "every sale of a recruit has its override, on terms that have not changed since": """
 select p.external_event_id from conversion p join affiliate a on a.id = p.affiliate_id

@@ -20,7 +20,8 @@ from uuid import UUID
 from adapters import sealing
 from models import db, endpoints, ids
 from tests.brands import Brand
-from tests.faults.machine import PATIENCE_S, Machine
+from tests.faults.ground import PATIENCE_S
+from tests.faults.machine import Machine
 from tests.receiver import Handler, Receiver, status
 
 _NUMBERS = itertools.count(1)

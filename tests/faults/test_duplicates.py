@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from models import db, job_rows
 from tests.faults import outcome
-from tests.faults.machine import LEASE_S, Machine
+from tests.faults.ground import LEASE_S
+from tests.faults.machine import Machine
 from tests.faults.shop import Shop
 
 

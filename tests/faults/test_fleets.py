@@ -2,7 +2,8 @@
 
 from tests.faults import outcome
 from tests.faults.actors import NEWER, POISON
-from tests.faults.machine import LEASE_S, Machine
+from tests.faults.ground import LEASE_S
+from tests.faults.machine import Machine
 from tests.faults.shop import Shop
 
 _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="sales"')

@@ -289,7 +289,6 @@ def test_an_override_that_failed_for_good_is_written_when_an_operator_replays_it
     assert pair.overrides("commission_cents") == [(200,)]
 
 
-@pytest.mark.xfail(strict=True, reason="a sale that is sent again does not bring back its failed override job")
 def test_an_override_that_failed_is_written_on_the_next_delivery_of_its_sale(brand, drain):
     pair = Recruits.create(brand)
     _fail_the_override(pair)

@@ -1,0 +1,170 @@
+"""The ground under a machine: a PostgreSQL and a Valkey of its own, what can be seen in them, and how they fail.
+
+What is done to them is kept in `notes`, which a failing test shows. Nothing here sleeps for luck: a test waits for what
+it can see (a row, a lock, an answer), with a deadline.
+"""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import redis
+
+from adapters import embedded, embedded_place
+from models import db, migrate
+from tests.faults import servers
+
+#: How long a hand-out of a database job is valid here, and of a delivery, which may take WEBHOOK_TIMEOUT_S.
+LEASE_S = 2
+DELIVERY_LEASE_S = 4
+#: How long anything may take that a test waits for.
+PATIENCE_S = 40
+
+# A delivery's lease is 90 s, for endpoints that take ten; nobody here takes longer than two.
+_SHORT_LEASES = f"""
+create function shorten_lease() returns trigger language plpgsql as $$
+begin new.lease_s := case when new.lease_s is not null then {DELIVERY_LEASE_S} end; return new; end $$;
+create trigger shorten_lease before insert on job for each row execute function shorten_lease();
+"""
+
+
+class Ground:
+    """Both servers of one test session."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.notes: list[str] = []
+        self._started_at = time.monotonic()
+        self._connection: Any = None
+        self.urls = embedded.start(home, durable=True)
+        migrate.up(self.urls.database_url)
+        self.execute(_SHORT_LEASES)
+
+    def note(self, text: str) -> None:
+        """Keep a line of what is done to the machine."""
+        self.notes.append(f"{time.monotonic() - self._started_at:8.3f}  {text}")
+
+    def valkey(self) -> redis.Redis:
+        """Return a client of the broker's server."""
+        return redis.Redis.from_url(self.urls.redis_url)
+
+    def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
+        """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
+        self.note(f"{number.name} Valkey")
+        pid = embedded_place.listener_pid(embedded_place.of(self.home).valkey_socket)
+        assert pid is not None
+        os.kill(pid, number)
+
+    def restart_postgres(self) -> None:
+        """Crash PostgreSQL and let it recover."""
+        self.note("PostgreSQL stops immediately")
+        servers.restart_postgres(self.home, "immediate")
+        self.note("PostgreSQL is back")
+
+    def start_valkey(self) -> None:
+        """Start Valkey again."""
+        embedded.start(self.home, postgres=False, durable=True)
+        self.note("Valkey is back")
+
+    def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
+        """Return rows, of every tenant."""
+        with self._cursor() as cursor:
+            cursor.execute(sql, params or None)
+            return cursor.fetchall()  # type: ignore[no-any-return]  # psycopg2 has no types
+
+    def execute(self, sql: str, *params: object) -> None:
+        """Run a statement that returns nothing, as the owner of the tables."""
+        with self._cursor() as cursor:
+            cursor.execute(sql, params or None)
+
+    def insert_job(
+        self, organization_id: UUID, name: str, *, queue: str = "sales", max_attempts: int = 20, **args: str
+    ) -> None:
+        """Ask for work that no pipeline asks for."""
+        self.execute(
+            "insert into job (organization_id, queue, name, args, fair_key, max_attempts)"
+            " values (%s, %s, %s, %s, %s, %s)",
+            *(str(organization_id), queue, name, json.dumps(args), str(organization_id), max_attempts),
+        )
+
+    @contextmanager
+    def holding(self, *statements: str) -> Iterator[None]:
+        """Hold the locks of some statements while the block runs: whoever needs them waits in mid-transaction."""
+        with closing(psycopg2.connect(self.urls.database_url)) as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            self.note(f"locked: {'; '.join(statements)}")
+            yield
+        self.note("unlocked")
+
+    def until_waiting(self, sessions: int, *, about: object = "") -> None:
+        """Wait until so many sessions of the service wait for a lock with a statement that names `about`."""
+        self.until(lambda: self.waiting(about=about) == sessions, f"{sessions} sessions wait for a lock")
+
+    def waiting(self, *, about: object = "") -> int:
+        """Return how many sessions of the service wait for a lock with a statement that names `about`."""
+        sql = (
+            "select count(*) from pg_stat_activity"
+            " where application_name = 'finderfee' and wait_event_type = 'Lock' and query like %s"
+        )
+        return int(self.rows(sql, f"%{about}%")[0][0])
+
+    @contextmanager
+    def own_models(self) -> Iterator[None]:
+        """Let the models of this process speak to this machine's database, to make brands with."""
+        usual = os.environ["DATABASE_URL"]
+        db.db.drop_connection()
+        db.connect_to(self.urls.database_url)
+        try:
+            yield
+        finally:
+            db.db.drop_connection()
+            db.connect_to(usual)
+
+    def until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
+        """Return as soon as it is so; fail when it is not in time."""
+        is_in_time = embedded_place.wait_until(is_so, timeout_s=within_s)
+        assert is_in_time, f"not within {within_s} s: {what}"
+
+    def settle(self) -> None:
+        """Wait until no work is left: no job but dead letters, no delivery that is pending."""
+        try:
+            self.until(lambda: not self.left(), "everything settles")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; left: {self.left()}") from None
+        self.note("settled")
+
+    def left(self) -> list[tuple[Any, ...]]:
+        """Return what has not settled: up to ten jobs and deliveries."""
+        return self.rows(
+            "(select 'job', id::text, name, attempt::text, deadline::text from job where failed_at is null limit 5)"
+            " union all (select 'delivery', id::text, event_type, attempt_count::text, failure_reason"
+            " from delivery where status = 'Pending' limit 5)"
+        )
+
+    def forget_the_dead(self) -> None:
+        """Forget the announcements of fleets that were killed; by itself that takes 15 seconds."""
+        self.execute("delete from worker_process")
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        for is_last in (False, True):
+            try:
+                if self._connection is None:
+                    self._connection = psycopg2.connect(self.urls.database_url)
+                    self._connection.autocommit = True
+                self._connection.cursor().execute("select 1")
+                break
+            except psycopg2.Error:
+                self._connection = None
+                if is_last:
+                    raise
+        with self._connection.cursor() as cursor:
+            yield cursor
