@@ -284,6 +284,15 @@ def stage_refunded(
     )
 
 
+def stage_new_hold(organization_id: UUID) -> None:
+    """Stage the hold of every Pending conversion anew, from the organization's present grace days."""
+    db.stage(
+        "update conversion c set hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)"
+        " from organization o where o.id = c.organization_id and c.organization_id = %s and c.status = 'Pending'",
+        (organization_id,),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Refund:
     """One accepted refund of a parent conversion, with the running total that it reached."""

@@ -33,10 +33,11 @@ _translated: Any = vars(peewee)["__exception_wrapper__"]
 Params = Sequence[object] | Mapping[str, object]
 
 # A statement that runs longer than 15 s on an online path is a mistake; it must not hold locks for ever. Prepared
-# statements are found by key, so one plan serves every value.
+# statements are found by key, so one plan serves every value. A plan is made once and kept, often while a table is
+# still empty: it must not be one that reads the whole of it.
 _SESSION = (
     "-c role=finderfee_app -c timezone=UTC -c statement_timeout=15000 -c lock_timeout=10000 "
-    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_generic_plan"
+    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
 )
 
 # A server that vanishes without a word is noticed within half a minute, not after the kernel's two hours.

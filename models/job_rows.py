@@ -215,8 +215,8 @@ def any_org_counts() -> list[tuple[Any, ...]]:
     """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds."""
     return db.run(
         "select queue,"
-        " count(*) filter (where failed_at is null and deadline is null and last_error is null),"
-        " count(*) filter (where failed_at is null and deadline is null and last_error is not null),"
+        " count(*) filter (where failed_at is null and deadline is null and attempt = 0),"
+        " count(*) filter (where failed_at is null and deadline is null and attempt > 0),"
         " count(*) filter (where failed_at is null and deadline is not null),"
         " count(*) filter (where failed_at is not null),"
         " coalesce(extract(epoch from"

@@ -24,13 +24,15 @@ class Referral:
     has_sale_leg: bool | None
 
 
+# Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
+# in the join a planner without statistics would rather walk all of a tenant's affiliates.
 _LOOK_UP = Hot("""
 select (select id from sale where organization_id = %(org)s and external_event_id = %(event)s),
   found.* from (select) one left join lateral (
   select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null
   from tracking_link l
-  join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id and a.deleted_at is null
-  join program p on p.organization_id = l.organization_id and p.id = l.program_id
+  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+  join program p on p.id = l.program_id
   cross join lateral
   (select p.is_active and p.archived_at is null and p.suspended_at is null as yes) now_open
   where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
@@ -96,7 +98,6 @@ class Facts:
     amount_cents: int
     currency: str
     customer_id: str | None
-    customer_key: str | None
     customer_name: str | None
     customer_email: str | None
     customer_avatar_url: str | None
@@ -114,6 +115,8 @@ class Facts:
     custom_value: Decimal | None
     group_type: str | None
     group_value: Decimal | None
+    customer_ordinal: int
+    first_paid_at: datetime
     has_tiers: bool
     override_percent: Decimal | None
     recruiter_id: UUID | None
@@ -122,19 +125,21 @@ class Facts:
 
 _FACTS = Hot("""
 select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
-  s.customer_key, s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
+  s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
   p.default_commission_model, p.default_commission_type, p.default_commission_value,
   p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,
   a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
+  s.customer_ordinal, coalesce(c.first_paid_at, s.accepted_at),
   exists (select from performance_tier t where t.organization_id = s.organization_id and t.program_id = s.program_id),
   case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days
 from sale s
 join organization o on o.id = s.organization_id
-join program p on p.organization_id = s.organization_id and p.id = s.program_id
-join affiliate a on a.organization_id = s.organization_id and a.id = s.affiliate_id
-left join partner_group g on g.organization_id = a.organization_id and g.program_id = a.program_id
-  and g.id = a.partner_group_id
-left join affiliate r on r.organization_id = a.organization_id and r.id = a.recruited_by_affiliate_id
+join program p on p.id = s.program_id
+join affiliate a on a.id = s.affiliate_id
+left join partner_group g on g.id = a.partner_group_id
+left join program_customer c on c.organization_id = s.organization_id and c.program_id = s.program_id
+  and c.customer_key = s.customer_key
+left join affiliate r on r.id = a.recruited_by_affiliate_id
   and r.status = 'Approved' and r.deleted_at is null
 where s.organization_id = %s and s.id = %s and s.settled_at is null
 for update of s
@@ -173,30 +178,33 @@ def is_unsettled(*, organization_id: UUID, sale_id: UUID) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CustomerHistory:
-    """When a campaign's customer first paid, and which payment of theirs this one is (1-based)."""
-
-    first_paid_at: datetime
-    ordinal: int
-
-
-_COUNT_PAYMENT = Hot(
-    "insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)"
-    " values (%s, %s, %s, %s, 1) on conflict (organization_id, program_id, customer_key) do update"
-    " set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)"
-    " returning first_paid_at, payments"
+_COUNT_PAYMENT = Hot("""
+with counted as (
+  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
+  values (%(org)s, %(program)s, %(customer)s, %(at)s, 1)
+  on conflict (organization_id, program_id, customer_key) do update
+    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
+  returning payments
 )
+update sale set customer_ordinal = counted.payments from counted where organization_id = %(org)s and id = %(sale)s
+""")
 
 
-def count_payment(*, organization_id: UUID, program_id: UUID, customer_key: str, paid_at: datetime) -> CustomerHistory:
-    """Count one more payment of a customer and lock the count until the transaction ends."""
-    row = db.row(
+def stage_payment(sale: Sale) -> None:
+    """Stage the count of one more payment of the sale's customer, and which it is on the sale.
+
+    The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
+    """
+    db.stage(
         _COUNT_PAYMENT,
-        (organization_id, program_id, customer_key, paid_at),
+        {
+            "org": sale.organization_id,
+            "program": sale.program_id,
+            "customer": sale.customer_key,
+            "at": sale.accepted_at,
+            "sale": sale.id,
+        },
     )
-    assert row is not None
-    return CustomerHistory(*row)
 
 
 def stage_uncredited(values: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain import currencies, plans
 from domain.refused import Refused
-from models import ids, organizations
+from models import conversions, ids, organizations
 
 TRIAL = timedelta(days=14)
 
@@ -70,6 +70,8 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
         changes.update(_SETTERS[name](value, now))
     if not organizations.update(organization_id, changes):
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
+    if "payout_grace_days" in changes:
+        conversions.stage_new_hold(organization_id)
     return changes
 
 

@@ -46,6 +46,8 @@ def record(*, organization_id: UUID, sale: Mapping[str, Any], is_test: bool, now
     accepted = _accepted(organization_id, sale, referral, is_test, now)
     if not sales.insert(accepted):
         return Recorded()
+    if accepted.customer_key is not None:
+        sales.stage_payment(accepted)
     jobs.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=accepted.id)
     return Recorded(conversion_id=accepted.id)
 
@@ -60,16 +62,16 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
 
     Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
     under the same lock. Terms are those in force now.
-    Budget: 2 round trips (facts; writes and commit), one more for a sale that names its customer, three more in a
-    campaign with performance tiers.
+    Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers.
     """
     facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
     if facts is None:
         return
-    history = _history(organization_id, facts)
     rate = _rate(organization_id, facts)
-    commission_cents = _commission_cents(facts, history, rate)
-    conversion = _conversion(organization_id, facts, rate, commission_cents, recurring.conversion_type(history.ordinal))
+    commission_cents = _commission_cents(facts, rate)
+    conversion = _conversion(
+        organization_id, facts, rate, commission_cents, recurring.conversion_type(facts.customer_ordinal)
+    )
     conversions.stage_insert(conversion)
     earn.stage(conversion, now=now)
     _stage_revenue(conversion)
@@ -138,7 +140,7 @@ def _accepted(
         amount_cents=sale["amount_cents"],
         currency=sale["currency"],
         customer_id=sale["customer_id"],
-        customer_key=customer_key(customer_id=sale["customer_id"], customer_email=sale["customer_email"]),
+        customer_key=_customer_key(sale, is_test),
         customer_name=sale["customer_name"],
         customer_email=sale["customer_email"],
         customer_avatar_url=sale["customer_avatar_url"],
@@ -148,24 +150,17 @@ def _accepted(
     )
 
 
-def customer_key(*, customer_id: str | None, customer_email: str | None) -> str | None:
-    """Return what names a buyer within one campaign: the billing id, else the normalized email, else nothing."""
-    if customer_id:
-        return f"id:{customer_id}"
-    if customer_email:
-        return f"email:{emails.normalize(customer_email)}"
+def _customer_key(sale: Mapping[str, Any], is_test: bool) -> str | None:
+    """Name the buyer within one campaign: by the billing id, else the normalized email, else not at all.
+
+    Buyers of test sales are apart: trying things out must not use up anybody's first payment.
+    """
+    apart = "test-" if is_test else ""
+    if sale["customer_id"]:
+        return f"{apart}id:{sale['customer_id']}"
+    if sale["customer_email"]:
+        return f"{apart}email:{emails.normalize(sale['customer_email'])}"
     return None
-
-
-def _history(organization_id: UUID, facts: sales.Facts) -> sales.CustomerHistory:
-    if facts.customer_key is None:
-        return sales.CustomerHistory(first_paid_at=facts.accepted_at, ordinal=1)
-    return sales.count_payment(
-        organization_id=organization_id,
-        program_id=facts.program_id,
-        customer_key=facts.customer_key,
-        paid_at=facts.accepted_at,
-    )
 
 
 def _rate(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
@@ -231,10 +226,10 @@ def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> int:
     return converted or 0  # revenue without a rate cannot count towards a tier
 
 
-def _commission_cents(facts: sales.Facts, history: sales.CustomerHistory, rate: commission.Rate) -> int:
+def _commission_cents(facts: sales.Facts, rate: commission.Rate) -> int:
     window = recurring.WindowFacts(
-        first_paid_at=history.first_paid_at,
-        ordinal=history.ordinal,
+        first_paid_at=facts.first_paid_at,
+        ordinal=facts.customer_ordinal,
         recurring_months=facts.recurring_months,
         recurring_delay_invoices=facts.recurring_delay_invoices,
     )

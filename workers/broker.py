@@ -27,6 +27,12 @@ _ALWAYS_MAINTAIN = 1_000_000
 _IDLE_MS = 50
 
 
+# Between two looks a consumer's threads work off what it fetched; jobs of a few milliseconds need more of it. Calls to
+# other servers are slow, and what one process holds another could have begun.
+_DEPTH = 4
+_CALLS_OUT = frozenset({"webhooks", "payouts", "imports", "mail"})
+
+
 class _Broker(RedisBroker):
     """Dramatiq's broker with two changes.
 
@@ -35,9 +41,11 @@ class _Broker(RedisBroker):
     """
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
-        idle_ms = timeout if queue_name.endswith(".DQ") else _IDLE_MS
-        return super().consume(queue_name, prefetch, idle_ms)
+        if queue_name.endswith(".DQ"):
+            # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
+            return super().consume(queue_name, prefetch, timeout)
+        depth = 1 if queue_name in _CALLS_OUT else _DEPTH
+        return super().consume(queue_name, prefetch * depth, _IDLE_MS)
 
     def get_actor(self, actor_name: str) -> dramatiq.Actor[..., Any]:
         # While a release is rolled out, old workers meet jobs of new kinds; Dramatiq would bury those.

@@ -15,6 +15,8 @@ create table sale (
   currency text not null,
   customer_id text,
   customer_key text,
+  -- Which payment of this customer it is, counted when it was accepted; 1 for a sale that names no customer.
+  customer_ordinal int not null default 1,
   customer_name text,
   customer_email text,
   customer_avatar_url text,

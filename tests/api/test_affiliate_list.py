@@ -46,6 +46,16 @@ def test_the_list_is_narrowed_to_a_program(campaign, rival):
     assert campaign.get(f"{URL}?programId={theirs}").json["items"] == []
 
 
+def test_a_page_has_fifty_rows_and_at_most_two_hundred(campaign):
+    made = [str(campaign.affiliate(f"number-{number}")) for number in range(201)]
+
+    usual, most = campaign.get(URL).json, campaign.get(f"{URL}?take=201").json
+
+    assert [item["id"] for item in usual["items"]] == made[:150:-1]
+    assert [item["id"] for item in most["items"]] == made[:0:-1]
+    assert (usual["hasMore"], most["hasMore"]) == (True, True)
+
+
 def test_a_deleted_affiliate_is_gone(campaign):
     affiliate_id = campaign.affiliate("ann", deleted_at=datetime.now(UTC))
 

@@ -57,6 +57,54 @@ def test_the_same_key_with_another_body_is_a_conflict(brand):
     assert _slugs(brand) == ["spring"]
 
 
+def _actions(brand):
+    return [action for (action,) in brand.rows("select action from audit_entry order by created_at")]
+
+
+def test_a_repeated_change_with_a_key_is_made_once(brand):
+    path = f"/api/v1/webhooks/{brand.endpoint('https://localhost/x')['id']}"
+
+    first = brand.call("PATCH", path, {"description": "Ledger"}, Idempotency_Key="once")
+    again = brand.call("PATCH", path, {"description": "Ledger"}, Idempotency_Key="once")
+    other = brand.call("PATCH", path, {"description": "Other"}, Idempotency_Key="once")
+
+    assert (first.status_code, first.json["description"]) == (200, "Ledger")
+    assert "Idempotency-Replayed" not in first.headers
+    assert (again.status_code, again.data, again.headers["Idempotency-Replayed"]) == (200, first.data, "true")
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+    assert brand.get(path).json == first.json
+    assert _actions(brand) == ["webhook_endpoint.created", "webhook_endpoint.updated"]
+
+
+def test_a_repeated_replacement_with_a_key_is_made_once(brand):
+    path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
+
+    first = brand.call("PUT", path, {"enabled": True, "percent": 5}, Idempotency_Key="once")
+    again = brand.call("PUT", path, {"enabled": True, "percent": 5}, Idempotency_Key="once")
+    other = brand.call("PUT", path, {"enabled": True, "percent": 50}, Idempotency_Key="once")
+
+    assert (first.status_code, first.json) == (200, {"enabled": True, "percent": 5})
+    assert "Idempotency-Replayed" not in first.headers
+    assert (again.status_code, again.data, again.headers["Idempotency-Replayed"]) == (200, first.data, "true")
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+    assert brand.get(path).json == {"enabled": True, "percent": 5}
+    assert _actions(brand) == ["program.sub_affiliate_config_changed"]
+
+
+def test_the_same_key_under_another_method_is_another_key(brand):
+    path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
+    endpoint = f"/api/v1/webhooks/{brand.endpoint('https://localhost/x')['id']}"
+
+    answers = [
+        brand.call("PUT", path, {"enabled": True, "percent": 5}, Idempotency_Key="once"),
+        brand.call("PATCH", endpoint, {"description": "Ledger"}, Idempotency_Key="once"),
+        brand.post(f"{endpoint}/test", {}, Idempotency_Key="once"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert not any("Idempotency-Replayed" in answer.headers for answer in answers)
+
+
 def test_a_refusal_is_repeated_too(brand):
     brand.program(slug="spring")
     refused = _post(brand)

@@ -8,6 +8,7 @@ from tests.api.racing import at_once
 from tests.brands import Brand
 
 URL = "/api/v1/conversions"
+C_AT_X = "https://www.gravatar.com/avatar/2ce89e56236ccdba320cb09efb1f0a930ae516265308ee189a1c6d6e67d21f0e?d=identicon"
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "parentAffiliateConversionId": None,
         "locked": False,
         "customerName": "Cleo",
-        "customerAvatarUrl": None,
+        "customerAvatarUrl": C_AT_X,
     }
     assert all(shown[moment].endswith("Z") for moment in moments)
     assert {name: line[name] for name in line if name not in ("id", "occurredAt")} == {
@@ -59,6 +60,23 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "amountCents": 10_000,
         "commissionCents": 2_000,
     }
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"customerEmail": "c@x.test", "customerAvatarUrl": "https://img.x.test/c.png"}, "https://img.x.test/c.png"),
+        ({"customerAvatarUrl": "https://img.x.test/c.png"}, "https://img.x.test/c.png"),
+        ({"customerEmail": " C@X.test", "customerAvatarUrl": None}, C_AT_X),
+        ({"customerEmail": "c@x.test", "customerAvatarUrl": ""}, C_AT_X),
+        ({"customerEmail": "  "}, None),
+        ({}, None),
+    ],
+)
+def test_a_picture_that_was_sent_stays_and_another_is_derived_from_the_email(campaign, fields, shown):
+    conversion_id = campaign.sale(**fields).json["conversionId"]
+
+    assert campaign.get(f"{URL}/{conversion_id}").json["customerAvatarUrl"] == shown
 
 
 def test_an_id_that_was_given_out_is_found_before_any_worker_ran(campaign, drain):

@@ -72,18 +72,62 @@ def test_the_edges_of_the_limits_are_inside(brand):
     assert [answer.status_code for answer in (fixed, bounty, least)] == [201, 201, 201]
 
 
-def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand):
+@pytest.mark.parametrize("model", ["Cpc", "Cpl"])
+def test_a_unit_fee_goes_up_to_a_thousand(brand, model):
+    answer = _program(brand, defaultCommissionModel=model, defaultCommissionType="Fixed", defaultCommissionValue=1_000)
+
+    assert (answer.status_code, answer.json["defaultCommissionValue"]) == (201, 1_000)
+
+
+FIXED = {"defaultCommissionType": "Fixed", "defaultCommissionModel": "Cps"}
+PER_CLICK = FIXED | {"defaultCommissionModel": "Cpc"}
+PER_LEAD = FIXED | {"defaultCommissionModel": "Cpl"}
+
+
+@pytest.mark.parametrize(
+    ("base", "field", "inside", "outside", "code"),
+    [
+        ({}, "budgetCents", 5_000_000_000, 5_000_000_001, "budget_out_of_range"),
+        (FIXED, "defaultCommissionValue", 500_000, 500_000.01, "fixed_commission_out_of_range"),
+        (PER_CLICK, "defaultCommissionValue", 500, 500.01, "unit_fee_out_of_range"),
+        (PER_LEAD, "defaultCommissionValue", 500, 500.01, "unit_fee_out_of_range"),
+        ({}, "leadBountyCents", 50_000, 50_001, "lead_bounty_out_of_range"),
+        ({}, "leadBountyCents", 5, 4, "lead_bounty_out_of_range"),
+        ({}, "clickRewardCents", 50_000, 50_001, "click_reward_out_of_range"),
+        ({}, "clickRewardCents", 1, -1, "click_reward_out_of_range"),
+    ],
+)
+def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand, base, field, inside, outside, code):
     brand.set(currency="MOP")
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into fx_rate values ('MOP', '2026-01-01', 5), ('MOP', '2026-01-02', 0.5) on conflict do nothing"
         )
 
-    inside = _program(brand, budgetCents=5_000_000_000)
-    outside = _program(brand, budgetCents=5_000_000_001)
+    taken = _program(brand, **base | {field: inside})
+    refused = _program(brand, **base | {field: outside})
 
-    assert inside.status_code == 201
-    assert (outside.json["error"], outside.json["homeCurrency"]) == ("budget_out_of_range", "MOP")
+    assert (taken.status_code, taken.json[field]) == (201, inside)
+    assert refused.status_code == 400
+    assert {name: refused.json[name] for name in refused.json if name != "message"} == {
+        "error": code,
+        "field": field,
+        "homeCurrency": "MOP",
+    }
+    assert "MOP" in refused.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"leadBountyCents": 9}, "lead_bounty_out_of_range"),
+        ({"clickRewardCents": 100_001}, "click_reward_out_of_range"),
+    ],
+)
+def test_the_refusal_of_a_bounty_or_reward_names_dollars_too(brand, fields, code):
+    answer = _program(brand, **fields)
+
+    assert (answer.json["error"], answer.json["homeCurrency"]) == (code, "USD")
 
 
 def test_without_a_rate_an_amount_is_taken_as_it_is(brand):

@@ -201,6 +201,21 @@ def test_what_is_no_json_object_is_an_invalid_body(shop, body):
     assert sorted(answer.json) == ["error", "message"]
 
 
+@pytest.mark.parametrize("url", [URL, ALIAS])
+def test_a_captured_sale_is_no_refund_of_itself(shop, url):
+    raw = b'{"externalEventId": "order-b", "affiliateSlug": "ben", "amountCents": 10000}'
+    signature = shop.signature(raw)
+    sold = shop.call("POST", "/api/tracking/s2s", raw, X_Service_Signature=signature)
+
+    answer = shop.call("POST", url, raw, X_Service_Signature=signature)
+
+    assert sold.status_code == 200
+    assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
+    assert _refunds(shop) == []
+    assert shop.rows("select count(*) from ledger_entry where amount_cents < 0") == [(0,)]
+    assert refund(shop, "order-b").json["refundedAmountCents"] == 10_000
+
+
 @pytest.mark.parametrize("amount", ["NaN", "1e400", "-Infinity", "1" * 3_000])
 def test_a_number_that_is_none_is_an_invalid_body(shop, amount):
     answer = _refund(shop, amount)

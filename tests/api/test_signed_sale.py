@@ -224,7 +224,11 @@ def test_a_currency_is_recorded_in_upper_case_and_a_blank_one_is_dollars(shop, s
 
 
 @pytest.mark.parametrize(
-    "sent", ["US", "USDT", "XXX", "US1", "840", "US$", "U S", "ＵＳＤ", "uſd", "ZZZ", "BTC", "XAU", "IRR", "CUP", "HRK"]
+    "sent",
+    [
+        *("US", "USDT", "XXX", "US1", "840", "US$", "U S", "ＵＳＤ", "uſd", "ZZZ", "BTC", "XAU", "IRR", "CUP", "HRK"),
+        *(" USD", "USD ", " USD ", "USD\n", "\tEUR", "US ", " ANG"),
+    ],
 )
 def test_an_unsupported_currency_is_echoed_and_never_taken_for_dollars(shop, sent):
     answer = shop.sale(currency=sent)

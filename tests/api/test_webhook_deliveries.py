@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.api.lists import cursors_are_refused
 
 URL = "/api/v1/webhooks"
 HOOK = "https://localhost/hook"
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def _create(brand, **fields):
@@ -104,6 +106,23 @@ def test_a_delivery_is_in_the_history(brand, endpoint, receiver, drain):
     assert tried["responseExcerpt"] == ("busy " * 100)
     assert tried["nextAttemptAt"].endswith("Z")
     assert tried["settledAt"] is None
+
+
+def test_a_delivery_that_arrived_says_when_it_was_settled(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500), receivers.status(200)]
+    brand.post(f"{URL}/{endpoint['id']}/test")
+    drain()
+    failed = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
+    started = datetime.now(UTC)
+    drain()
+
+    shown = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+
+    assert (failed["status"], failed["settledAt"]) == ("Pending", None)
+    assert (shown["status"], shown["attemptCount"], shown["responseStatus"]) == ("Delivered", 2, 200)
+    assert (shown["nextAttemptAt"], shown["settledAt"][-1]) == (None, "Z")
+    assert started - MILLISECOND <= datetime.fromisoformat(shown["settledAt"]) <= datetime.now(UTC)
 
 
 def test_the_history_has_fifty_rows_per_page(brand, rival):

@@ -46,9 +46,9 @@ def _bury(*job_ids: int):
 
 
 def _rows() -> list[tuple[int, int, bool]]:
-    """Return id, attempt and is-it-dead of every job."""
+    """Return id, attempts left and is-it-dead of every job."""
     with db.any_org_work():
-        return db.db.run("select id, attempt, failed_at is not null from job order by id")
+        return db.db.run("select id, max_attempts - attempt, failed_at is not null from job order by id")
 
 
 def _audit(action: str, about: str) -> list[tuple]:
@@ -140,7 +140,7 @@ def test_replay_makes_dead_letters_wait_again_and_leaves_the_living_alone(flask,
     replayed = _json(flask("replay", str(living), str(dead), "987654321", "--json"))
 
     assert replayed == {"replayed": [dead], "would_replay": [], "not_dead": [living, 987654321]}
-    assert _rows() == [(living, 0, False), (dead, 0, False)]
+    assert _rows() == [(living, 20, False), (dead, 20, False)]
     assert _audit("job.replayed", f"[{dead}]") == [(f"[{dead}]", "operator", None, {"jobs": [dead]})]
 
 
@@ -198,7 +198,7 @@ def test_discard_wants_to_know_why(flask, brand):
 
     assert code == 2
     assert "Missing option '--why'" in said
-    assert _rows() == [(dead, 20, True)]
+    assert _rows() == [(dead, 0, True)]
 
 
 def test_discard_refuses_what_is_alive(flask, brand):
@@ -207,7 +207,7 @@ def test_discard_refuses_what_is_alive(flask, brand):
     answer = flask("discard", str(living), "--why", "x")
 
     assert answer == (1, f"Error: {living} is no dead letter. Next: flask jobs dead\n")
-    assert _rows() == [(living, 0, False)]
+    assert _rows() == [(living, 20, False)]
 
 
 def test_a_paused_queue_waits_until_it_is_resumed(flask):

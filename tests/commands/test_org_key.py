@@ -1,11 +1,13 @@
 """`flask org` and `flask key` as an operator types them."""
 
+import hashlib
 import json
 import re
 from uuid import uuid4
 
 import pytest
 
+from adapters import sealing
 from models import db
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
@@ -182,6 +184,21 @@ def test_a_new_key_works_and_its_secrets_are_shown_once(flask, brand):
     assert _audit(brand.id) == [
         ("api_key.created", "api_key", made["id"], "operator", {"keyId": made["id"], "scope": "read", "test": True}),
     ]
+
+
+def test_of_a_new_key_nothing_is_kept_in_clear(flask, brand):
+    made = _json(flask("key", "create", "--org", str(brand.id), "--name", "ci", "--json"))
+
+    (kept,) = brand.rows("select * from api_key where id = %s", made["id"])
+    columns = [bytes(value) if isinstance(value, memoryview) else str(value).encode() for value in kept]
+    ((key_hash, sealed),) = brand.rows("select key_hash, signing_secret_sealed from api_key where id = %s", made["id"])
+    assert bytes(key_hash) == hashlib.sha256(made["apiKey"].encode()).digest()
+    assert sealing.unseal(bytes(sealed), belongs_to=made["id"]) == made["signingSecret"]
+    assert b"ci" in columns
+    for secret in (made["apiKey"], made["signingSecret"]):
+        random = secret.rpartition("_")[2] if secret.count("_") == 1 else secret.split("_", 2)[-1]
+        assert not any(part.encode() in column for part in (secret, random) for column in columns)
+        assert secret not in str(_audit(brand.id))
 
 
 def test_a_new_key_is_shown_to_a_person_with_a_warning(flask, brand):

@@ -10,6 +10,7 @@ from tests.faults.shop import Shop
 def check(machine: Machine, shop: Shop) -> None:
     """Wait until nothing is left to do, then hold the database, the broker, the client and the receiver together."""
     machine.settle()
+    assert [name for name, process in machine.processes.items() if process.has_ended] == []
     assert invariants.broken(machine.rows, organization_id=shop.id) == []
     assert _dead_letters_of_dramatiq(machine) == []
     assert 500 not in shop.statuses

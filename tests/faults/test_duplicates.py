@@ -16,7 +16,8 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
 ) -> None:
     # given
     machine.stop("workers", "webhooks")
-    machine.start("relay-2", "workers-echo", "webhooks-echo", modules=["tests.faults.echo"])
+    machine.start("relay-2")
+    machine.start("workers-echo", "webhooks-echo", modules=["tests.faults.echo"])
     shop.subscribe()
 
     # when

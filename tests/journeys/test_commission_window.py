@@ -231,7 +231,6 @@ def test_an_earlier_payment_that_history_knows_moves_the_window(brand, drain):
     assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
 
 
-@pytest.mark.xfail(strict=True, reason="payments are counted in the order of their settlement, not of their time")
 def test_refunding_the_second_payment_before_any_is_settled_leaves_the_first_one_first(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")

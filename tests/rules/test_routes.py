@@ -67,6 +67,36 @@ def test_every_route_with_an_id_hides_other_tenants_rows(app, brand, rival):
             assert to_theirs.status_code >= 400, f"{method} {rule.rule}"
 
 
+def test_no_route_lets_another_origin_in(app, brand):
+    """A page of somebody else's gets no leave to read an answer, whether it asks first or not."""
+    foreign = {"Origin": "https://evil.test"}
+    for rule, _ in _views(app):
+        path = _path(rule.rule, {})
+        for method in rule.methods - {"HEAD", "OPTIONS"}:
+            body = {} if method in ("POST", "PUT", "PATCH") else None
+            asked = foreign | {
+                "Access-Control-Request-Method": method,
+                "Access-Control-Request-Headers": "authorization",
+            }
+            answers = [
+                brand.call(method, path, body, **foreign),
+                app.test_client().open(path, method=method, headers=foreign),
+                app.test_client().options(path, headers=asked),
+            ]
+
+            for answer in answers:
+                told = [name for name, _ in answer.headers if name.lower().startswith("access-control-")]
+                assert told == [], f"{method} {rule.rule}"
+
+
+@pytest.mark.parametrize("origin", ["https://evil.test", "http://localhost", "null"])
+def test_an_answer_that_succeeds_names_no_origin(brand, origin):
+    answer = brand.get("/api/v1/programs", Origin=origin)
+
+    assert answer.status_code == 200
+    assert not any(name.lower().startswith("access-control-") for name, _ in answer.headers)
+
+
 def _path(rule: str, ids: dict) -> str:
     def fill(found: re.Match) -> str:
         return str(ids.get(found[1].split(":")[-1]) or uuid4())

@@ -93,7 +93,8 @@ def test_try_again_gives_the_attempt_back_and_undoes_the_work(declare, brand):
 
     run(_handed_out(brand))
 
-    assert _row() == (0, False, False, None)
+    assert _row() == (1, False, False, None)
+    assert brand.rows("select max_attempts from job") == [(3,)]
     assert brand.rows("select run_at from job") == [(_AT,)]
     assert _paused() == []
 
@@ -212,7 +213,8 @@ def test_a_call_to_be_made_again_waits_and_has_its_attempt_back(declare, brand):
 
     run(_handed_out(brand))
 
-    assert _row() == (0, False, False, None)
+    assert _row() == (1, False, False, None)
+    assert brand.rows("select max_attempts from job") == [(3,)]
     assert brand.rows("select run_at from job") == [(_AT,)]
 
 

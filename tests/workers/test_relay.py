@@ -43,9 +43,9 @@ def _announce(threads: int = 8):
 
 
 def _rows() -> list[tuple[int, bool]]:
-    """Return attempt and is-it-out of every job."""
+    """Return how many of its twenty attempts are spent, and is-it-out, of every job."""
     with db.any_org_work():
-        return db.db.run("select attempt, deadline is not null from job order by id")
+        return db.db.run("select 20 - (max_attempts - attempt), deadline is not null from job order by id")
 
 
 def _messages(queue: str = "sales") -> list[tuple[int, int]]:

@@ -1,0 +1,66 @@
+"""Every field that a program is given comes back as it was given, through HTTP."""
+
+import pytest
+
+URL = "/api/v1/programs"
+
+EVERYTHING = {
+    "name": "Spring",
+    "slug": "spring-sale",
+    "description": "Ten days.\nTwo lines, ☕ and <b>.",
+    "termsUrl": "https://brand.test/terms?v=2",
+    "defaultCommissionType": "Fixed",
+    "defaultCommissionValue": 1.5,
+    "defaultCommissionModel": "Cpc",
+    "saleCommissionType": "Percentage",
+    "saleCommissionValue": 7.25,
+    "cookieWindowDays": 45,
+    "recurringMonths": 12,
+    "recurringDelayInvoices": 2,
+    "attributionModel": "FirstTouch",
+    "autoApprove": True,
+    "networkVisibility": "InviteOnly",
+    "isPubliclyDiscoverable": False,
+    "budgetCents": 250_000,
+    "referralDestinationUrl": "https://brand.test/welcome",
+    "minPayoutCents": 5_000,
+    "hostedCheckoutDoorEnabled": True,
+    "hostedCheckoutDoorMode": "email",
+    "hostedCheckoutThankYouUrl": "https://brand.test/thanks",
+    "leadBountyCents": 250,
+}
+LEADS = EVERYTHING | {"defaultCommissionModel": "Cpl", "saleCommissionType": "Fixed", "leadBountyCents": None}
+# A click reward closes the program to strangers, so it has the opposite of what stands above.
+CLICK_REWARD = {
+    "name": "Summer",
+    "defaultCommissionType": "Percentage",
+    "defaultCommissionValue": 20,
+    "clickRewardCents": 5,
+    "leadBountyCents": 100_000,
+    "budgetCents": 0,
+    "minPayoutCents": 0,
+}
+
+
+@pytest.mark.parametrize("sent", [EVERYTHING, LEADS, CLICK_REWARD], ids=["clicks", "leads", "sales"])
+def test_what_is_sent_is_answered_and_kept(brand, sent):
+    answer = brand.post(URL, sent)
+
+    kept = brand.get(f"{URL}/{answer.json['id']}").json
+    (listed,) = brand.get(URL).json["items"]
+    assert answer.status_code == 201
+    assert {name: answer.json[name] for name in sent} == sent
+    assert kept == listed == answer.json
+
+
+def test_null_is_the_default(brand):
+    required = ("name", "defaultCommissionType", "defaultCommissionValue")
+    plain = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+
+    spoken = brand.post(URL, plain | {name: None for name in EVERYTHING if name not in required}).json
+    silent = brand.post(URL, plain).json
+
+    own = ("id", "slug", "createdAt", "updatedAt")
+    assert {name: spoken[name] for name in spoken if name not in own} == {
+        name: silent[name] for name in silent if name not in own
+    }

@@ -1,0 +1,44 @@
+"""Ids sort by time and are never dealt out twice."""
+
+import os
+import threading
+import time
+
+from models.ids import new_id
+
+
+def test_an_id_is_a_version_7_uuid_of_this_moment():
+    before_ms = time.time_ns() // 1_000_000
+
+    made = new_id()
+
+    assert (made.version, made.variant) == (7, "specified in RFC 4122")
+    assert before_ms <= made.int >> 80 <= time.time_ns() // 1_000_000
+
+
+def test_ids_of_many_threads_are_all_different():
+    made: list = []
+    threads = [threading.Thread(target=lambda: made.extend(new_id() for _ in range(2_000))) for _ in range(8)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(set(made)) == 16_000
+
+
+def test_a_forked_process_does_not_repeat_its_parents_chance():
+    new_id()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, b"".join(new_id().bytes[7:] for _ in range(50)))
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = os.read(reading, 9 * 50)
+
+    ours = b"".join(new_id().bytes[7:] for _ in range(50))
+
+    assert len(theirs) == 450
+    assert not {theirs[i : i + 9] for i in range(0, 450, 9)} & {ours[i : i + 9] for i in range(0, 450, 9)}
