@@ -2,6 +2,5 @@
 
 import pytest
 
-pytest.register_assert_rewrite(
-    "tests.faults.ground", "tests.faults.machine", "tests.faults.outcome", "tests.faults.shop"
-)
+for _module in ("ground", "machine", "outcome", "shop"):
+    pytest.register_assert_rewrite(f"tests.faults.{_module}")

@@ -95,6 +95,13 @@ class Ground:
         )
 
     @contextmanager
+    def paused_queue(self, queue: str) -> Iterator[None]:
+        """Hand nothing out of a queue while the block runs, as an operator may ask for."""
+        self.execute("insert into queue_pause (queue) values (%s)", queue)
+        yield
+        self.execute("delete from queue_pause where queue = %s", queue)
+
+    @contextmanager
     def holding(self, *statements: str) -> Iterator[None]:
         """Hold the locks of some statements while the block runs: whoever needs them waits in mid-transaction."""
         with closing(psycopg2.connect(self.urls.database_url)) as connection, connection.cursor() as cursor:

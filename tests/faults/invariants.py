@@ -101,10 +101,12 @@ full join (
   select organization_id, affiliate_id, currency, sum(amount_cents - refunded_cents) as cents from conversion
   where parent_id is null and not is_test group by 1, 2, 3) k using (organization_id, affiliate_id, currency)
 where r.cents is distinct from k.cents and {org:organization_id}""",
-    "a customer has paid as often as their sales were settled": """
-select c.customer_key from program_customer c where {org:c} and c.payments <>
-(select count(*) from sale s where s.organization_id = c.organization_id and s.program_id = c.program_id
- and s.customer_key = c.customer_key and s.settled_at is not null)""",
+    "a customer has paid as often as there are sales to them, which are numbered from one": """
+select c.customer_key from program_customer c left join sale s on s.organization_id = c.organization_id
+and s.program_id = c.program_id and s.customer_key = c.customer_key
+where {org:c} group by c.organization_id, c.program_id, c.customer_key
+having count(s.id) <> c.payments or count(distinct s.customer_ordinal) <> c.payments
+or max(s.customer_ordinal) <> c.payments""",
 }
 
 #: True when no work is left.

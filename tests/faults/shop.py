@@ -125,10 +125,10 @@ class Shop:
         self.sold[event_id] = conversion_id or self.sold.get(event_id)
         return event_id
 
-    def sell_many(self, count: int) -> list[str]:
+    def sell_many(self, count: int, **fields: Any) -> list[str]:
         """Post sales from eight threads and return their external ids."""
         with ThreadPoolExecutor(8) as pool:
-            return list(pool.map(lambda _: self.sell(), range(count)))
+            return list(pool.map(lambda _: self.sell(**fields), range(count)))
 
     def refund(self, event_id: str, amount_cents: int | None = None) -> Answer:
         """Post a signed refund until it is answered, with an Idempotency-Key of its own."""
@@ -193,6 +193,11 @@ class Shop:
             for load in loads:
                 load.result()
         self.machine.note(f"sold {len(self.sold)}, answers {dict(self.statuses)}")
+
+    def until_sold(self, count: int) -> None:
+        """Wait until `selling` has sold so many more."""
+        wanted = len(self.sold) + count
+        self.machine.until(lambda: len(self.sold) >= wanted, f"{count} more sales are accepted")
 
     def _sell_until(self, is_over: threading.Event, pause_s: float, number: int) -> None:
         chance = random.Random(f"{self.machine.seed} {number}")

@@ -12,14 +12,15 @@ def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_
     shop.subscribe()
     refunded = shop.sell()
     machine.settle()
+    with machine.paused_queue("sales"):
+        unsettled = shop.sell()
     with machine.holding(
+        f"select from sale where id = '{shop.sold[unsettled]}' for update",
         f"select from affiliate where id = '{shop.rita}' for update",
         f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
-        "lock table program_customer in exclusive mode",
     ):
         shop.refund(refunded, 3_000)
         without_override = shop.sell()
-        unsettled = shop.sell(customerId="a customer who is counted in mid-transaction")
         machine.until_waiting(3)
         with machine.holding("lock table affiliate_revenue in exclusive mode"):
             committing = shop.sell()
@@ -57,9 +58,9 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
 def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
     # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
     shop.subscribe("/hook")
-    with machine.holding("lock table program_customer in exclusive mode"):
-        for number in range(4):
-            shop.sell(customerId=f"customer {number}")
+    with machine.paused_queue("sales"):
+        shop.sell_many(4)
+    with machine.holding(f"select from sale where organization_id = '{shop.id}' for update"):
         machine.until_waiting(4)
         prefetched = [shop.sell() for _ in range(4)]
         machine.until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")

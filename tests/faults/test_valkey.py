@@ -16,7 +16,7 @@ def test_flushall_under_load_loses_nothing(machine: Machine, shop: Shop) -> None
 
     with shop.selling():
         for _ in range(3):
-            _more_sales(machine, shop, 10)
+            shop.until_sold(10)
             machine.valkey().flushall()
             machine.note("FLUSHALL")
 
@@ -28,7 +28,7 @@ def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(m
     shop.subscribe()
 
     with shop.selling(threads=1):
-        _more_sales(machine, shop, 5)
+        shop.until_sold(5)
         with _away(machine, wiped=False):
             _wait(machine, _AWAY_S)
             assert len(shop.sold) > 10
@@ -41,9 +41,9 @@ def test_sales_are_accepted_while_valkey_dies_and_comes_back_empty(machine: Mach
     shop.subscribe()
 
     with shop.selling():
-        _more_sales(machine, shop, 10)
+        shop.until_sold(10)
         with _away(machine, wiped=True):
-            _more_sales(machine, shop, 10)
+            shop.until_sold(10)
 
     outcome.check(machine, shop)
     assert set(shop.statuses) <= {200, 422}
@@ -94,11 +94,6 @@ def _away(machine: Machine, *, wiped: bool) -> Iterator[None]:
         servers.stop_valkey(machine.home, save=True)
     yield
     machine.start_valkey()
-
-
-def _more_sales(machine: Machine, shop: Shop, count: int) -> None:
-    wanted = len(shop.sold) + count
-    machine.until(lambda: len(shop.sold) >= wanted, f"{count} more sales are accepted")
 
 
 def _wait(machine: Machine, seconds: float) -> None:

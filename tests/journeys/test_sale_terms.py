@@ -1,4 +1,4 @@
-"""What a campaign's terms leave on a sale: renewals of the sale leg, the rate, the hold (core spec, sections 2 and 3)."""
+"""What the terms leave on a sale: renewals of the sale leg, the rate, the hold (core spec, sections 2 and 3)."""
 
 import itertools
 from datetime import datetime
