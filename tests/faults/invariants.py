@@ -67,20 +67,27 @@ union all
 select c.parent_id::text from conversion c where c.parent_id is not null and {{org:c}}
 group by c.parent_id having count(*) > 1""",
     "every conversion is announced once": """
-select c.external_event_id from conversion c left join event e on e.organization_id = c.organization_id
-and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
-where {org:c} group by c.id having count(e.id) <> 1""",
+with told as materialized (
+  select e.organization_id, (e.body::jsonb #>> '{{data,conversionId}}')::uuid as conversion_id
+  from event e where e.type = 'conversion.created' and {org:e})
+select coalesce(c.external_event_id, told.conversion_id::text)
+from (select * from conversion c where {org:c}) c
+full join told on told.organization_id = c.organization_id and told.conversion_id = c.id
+group by c.id, c.external_event_id, told.conversion_id having count(told.conversion_id) <> 1 or c.id is null""",
     "every refund of every row is announced once": """
-select coalesce(v.conversion_id::text, e.body) from (
-  select v.organization_id, v.conversion_id::text as conversion_id, r.cumulative_cents::text as total,
-    v.commission_cents from reversal v join refund r on r.id = v.refund_id) v
-full join (
-  select id, organization_id, body, body::jsonb -> 'data' as data from event where type = 'conversion.refunded') e
-on e.organization_id = v.organization_id and e.data ->> 'conversionId' = v.conversion_id
-and e.data ->> 'cumulativeRefundedAmountCents' = v.total
-and e.data ->> 'commissionReversedCents' = v.commission_cents::text
-where {org:coalesce(v.organization_id, e.organization_id)}
-group by v.conversion_id, v.total, e.body having count(e.id) <> 1 or v.conversion_id is null""",
+with told as materialized (
+  select e.organization_id, data.* from event e cross join lateral
+  jsonb_to_record(e.body::jsonb -> 'data') as data
+    ("conversionId" uuid, "cumulativeRefundedAmountCents" bigint, "commissionReversedCents" bigint)
+  where e.type = 'conversion.refunded' and {org:e}),
+happened as (
+  select v.organization_id, v.conversion_id, r.cumulative_cents, v.commission_cents
+  from reversal v join refund r on r.id = v.refund_id where {org:v})
+select coalesce(h.conversion_id, told."conversionId")::text from happened h
+full join told on told.organization_id = h.organization_id and told."conversionId" = h.conversion_id
+and told."cumulativeRefundedAmountCents" = h.cumulative_cents and told."commissionReversedCents" = h.commission_cents
+group by h.conversion_id, h.cumulative_cents, told."conversionId", told."cumulativeRefundedAmountCents"
+having count(told."conversionId") <> 1 or h.conversion_id is null""",
     "an event has one delivery per endpoint that subscribed to it before": """
 select e.id::text from event e join webhook_endpoint w on w.organization_id = e.organization_id
 and w.created_at < e.created_at and w.deleted_at is null and (w.events @> '{{*}}' or e.type = any (w.events))
