@@ -159,7 +159,7 @@ def test_a_key_belongs_to_its_caller_and_its_address(shop, rival):
 
     assert _keyed(shop.other_key(), "key-1").json == DEDUPED
     assert _keyed(rival, "key-1").json["error"] == "affiliate_not_found"
-    refund = {"externalEventId": _body()["externalEventId"]}
+    refund = {"externalEventId": "order-a"}
     assert shop.signed("/api/tracking/refund", refund, Idempotency_Key="key-1").json["isFullRefund"] is True
 
 
