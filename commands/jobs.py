@@ -7,11 +7,10 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from commands import output
+from commands import output, trail
 from domain.refused import Refused
-from models import audit, job_rows
+from models import job_rows
 from models.job_rows import JobRow
-from pipelines import clock
 from pipelines.jobs import QUEUES
 
 group = AppGroup("jobs", help="Queues and dead letters.")
@@ -101,7 +100,7 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
             wanted = [job.id for job in listed]
         replayed = _dead_among(wanted) if dry_run else job_rows.any_org_replay(wanted)
         if replayed and not dry_run:
-            _audit("job.replayed", {"jobs": replayed})
+            trail.record("job.replayed", {"jobs": replayed}, about=replayed)
     untouched = sorted(set(wanted) - set(replayed))
     verb = "Would replay" if dry_run else "Replayed"
 
@@ -127,10 +126,11 @@ def discard(job_id: int, why: str, as_json: bool) -> None:
         job = job_rows.any_org_find(job_id)
         if job is None or not job_rows.any_org_discard(job_id):
             raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
-        _audit(
+        trail.record(
             "job.discarded",
             # Not the error: a traceback may quote a customer's row, and this log is for ever.
             {"why": why, "jobs": [job_id], "job": {**_as_json(job), "error": None}},
+            about=[job_id],
             organization_id=job.organization_id,
         )
     output.show(
@@ -146,7 +146,7 @@ def pause(queue: str, why: str, as_json: bool) -> None:
     """Hand nothing more out of a queue; what is out finishes, the rest waits."""
     with output.every_tenant():
         job_rows.pause(queue, why=why)
-        _audit("queue.paused", {"queue": queue, "why": why})
+        trail.record("queue.paused", {"queue": queue, "why": why}, about=queue)
     output.show(
         {"paused": queue},
         as_json=as_json,
@@ -161,7 +161,7 @@ def resume(queue: str, as_json: bool) -> None:
     """Hand out of a queue again."""
     with output.every_tenant():
         job_rows.resume(queue)
-        _audit("queue.resumed", {"queue": queue})
+        trail.record("queue.resumed", {"queue": queue}, about=queue)
     output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
 
 
@@ -192,21 +192,3 @@ def _minute(moment: datetime | None) -> str:
 def _last_line(job: JobRow) -> str:
     lines = (job.last_error or "").strip().splitlines()
     return lines[-1][:120] if lines else ""
-
-
-def _audit(action: str, after: dict[str, object], *, organization_id: UUID | None = None) -> None:
-    audit.stage(
-        organization_id=organization_id,
-        action=action,
-        entity_type=action.split(".", 1)[0],
-        entity_id=str(after.get("queue", after.get("jobs", ""))),
-        actor_type="operator",
-        actor_user_id=None,
-        actor_label="flask",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
-        after=after,
-        at=clock.now(),
-    )

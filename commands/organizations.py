@@ -5,10 +5,10 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from commands import output
+from commands import output, trail
 from domain import plans
 from domain.refused import Refused
-from models import audit, organizations
+from models import organizations
 from pipelines import clock
 from pipelines import keys as key_rules
 from pipelines import organizations as organization_rules
@@ -31,7 +31,12 @@ def create(name: str, plan: str, status: str, currency: str, owner_email: str, a
         organization_id = organization_rules.create(
             name=name, plan=plan, status=status, currency=currency, owner_email=owner_email, now=now
         )
-        _audit(organization_id, "organization.created", {"name": name, "plan": plan, "status": status})
+        trail.record(
+            "organization.created",
+            {"name": name, "plan": plan, "status": status},
+            about=organization_id,
+            organization_id=organization_id,
+        )
     output.show(
         {"id": str(organization_id), "name": name},
         as_json=as_json,
@@ -48,7 +53,7 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():
         organization_rules.change(organization_id=organization, assignments=wanted, now=clock.now())
-        _audit(organization, "organization.changed", wanted)
+        trail.record("organization.changed", wanted, about=organization, organization_id=organization)
     output.show(
         {"id": str(organization), "set": wanted},
         as_json=as_json,
@@ -94,7 +99,8 @@ def create_key(organization: UUID, scope: str, is_test: bool, name: str, user_em
             user_email=user_email,
             now=clock.now(),
         )
-        _audit(organization, "api_key.created", {"keyId": str(made.id), "scope": scope, "test": is_test})
+        what = {"keyId": str(made.id), "scope": scope, "test": is_test}
+        trail.record("api_key.created", what, about=made.id, organization_id=organization)
     output.show(
         {"id": str(made.id), "apiKey": made.api_key, "signingSecret": made.signing_secret},
         as_json=as_json,
@@ -114,7 +120,7 @@ def revoke(organization: UUID, key_id: UUID, as_json: bool) -> None:
     with output.every_tenant():
         if not organizations.revoke_key(organization_id=organization, key_id=key_id, at=clock.now()):
             raise Refused(404, "not_found", f"The organization has no key {key_id} in force.")
-        _audit(organization, "api_key.revoked", {"keyId": str(key_id)})
+        trail.record("api_key.revoked", {"keyId": str(key_id)}, about=key_id, organization_id=organization)
     output.show(
         {"id": str(key_id), "revoked": True},
         as_json=as_json,
@@ -146,21 +152,3 @@ def _pair(assignment: str) -> tuple[str, str]:
     if not equals:
         raise click.UsageError(f"{assignment!r} is not FIELD=VALUE.")
     return name.strip(), value.strip()
-
-
-def _audit(organization_id: UUID, action: str, after: dict[str, object] | dict[str, str]) -> None:
-    audit.stage(
-        organization_id=organization_id,
-        action=action,
-        entity_type=action.split(".", 1)[0],
-        entity_id=str(after.get("keyId", organization_id)),
-        actor_type="operator",
-        actor_user_id=None,
-        actor_label="flask",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
-        after=after,
-        at=clock.now(),
-    )

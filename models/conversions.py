@@ -138,9 +138,12 @@ _REVENUE = Hot(
 )
 
 
-def stage_revenue(*, organization_id: UUID, affiliate_id: UUID, at: datetime, currency: str, amount_cents: int) -> None:
-    """Stage a change of the affiliate's net referred revenue on the day of `at`."""
-    db.stage(_REVENUE, (organization_id, affiliate_id, at.astimezone(UTC).date(), currency, amount_cents))
+def stage_revenue(conversion: Conversion, *, amount_cents: int) -> None:
+    """Stage a change of the affiliate's net referred revenue on the day of the sale; a test sale is no revenue."""
+    if conversion.is_test:
+        return
+    day = conversion.occurred_at.astimezone(UTC).date()
+    db.stage(_REVENUE, (conversion.organization_id, conversion.affiliate_id, day, conversion.currency, amount_cents))
 
 
 @dataclass(frozen=True, slots=True)

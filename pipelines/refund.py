@@ -49,7 +49,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     )
     conversions.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
-    _take_back_revenue(conversion, record)
+    conversions.stage_revenue(conversion, amount_cents=-record.amount_cents)
     # An override that is not written yet catches up by itself: its job locks this parent first.
     if conversions.has_override(organization_id=organization_id, parent_id=conversion_id):
         jobs.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
@@ -175,16 +175,4 @@ def _stage_refunded_event(conversion: conversions.Conversion, record: conversion
             parent_affiliate_conversion_id=conversion.parent_id,
         ),
         at=record.created_at,
-    )
-
-
-def _take_back_revenue(conversion: conversions.Conversion, record: conversions.Refund) -> None:
-    if conversion.is_test:
-        return
-    conversions.stage_revenue(
-        organization_id=conversion.organization_id,
-        affiliate_id=conversion.affiliate_id,
-        at=conversion.occurred_at,
-        currency=conversion.currency,
-        amount_cents=-record.amount_cents,
     )

@@ -74,7 +74,7 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     )
     conversions.stage_insert(conversion)
     earn.stage(conversion, now=now)
-    _stage_revenue(conversion)
+    conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
     sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
     _enqueue_override(facts, conversion)
 
@@ -265,18 +265,6 @@ def _conversion(
         customer_name=facts.customer_name,
         customer_email=facts.customer_email,
         customer_avatar_url=facts.customer_avatar_url,
-    )
-
-
-def _stage_revenue(conversion: conversions.Conversion) -> None:
-    if conversion.is_test:
-        return
-    conversions.stage_revenue(
-        organization_id=conversion.organization_id,
-        affiliate_id=conversion.affiliate_id,
-        at=conversion.occurred_at,
-        currency=conversion.currency,
-        amount_cents=conversion.amount_cents,
     )
 
 

@@ -15,7 +15,7 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
     machine: Machine, shop: Shop
 ) -> None:
     # given
-    machine.stop("workers", "webhooks")
+    machine.kill("workers", "webhooks")
     machine.start("relay-2")
     machine.start("workers-echo", "webhooks-echo", modules=["tests.faults.echo"])
     shop.subscribe()
@@ -43,7 +43,8 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
 
 def test_two_relays_that_race_hand_out_no_more_than_one_endpoint_s_share(machine: Machine, shop: Shop) -> None:
     # given: twenty deliveries for one endpoint, and no relay but the two of this test
-    machine.stop("relay", "webhooks")
+    machine.kill("relay", "webhooks")
+    machine.forget_the_dead()
     machine.execute("insert into worker_process (id, queues, threads) values (gen_random_uuid(), '{webhooks}', 8)")
     for number in range(20):
         machine.insert_job(shop.id, "webhook.deliver", queue="webhooks", delivery_id=str(number))
@@ -62,7 +63,7 @@ def test_two_relays_that_race_hand_out_no_more_than_one_endpoint_s_share(machine
 
 def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> None:
     # given: both have seen that the tick is due, and neither has fired it
-    machine.stop("scheduler")
+    machine.kill("scheduler")
     machine.execute("delete from tick")
     machine.execute("insert into queue_pause (queue) values ('upkeep')")
     with machine.holding("lock table tick in exclusive mode"):

@@ -30,7 +30,7 @@ def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine
 def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
-    machine.stop("workers")
+    machine.kill("workers")
     machine.start("workers-poisoned", modules=["tests.faults.actors"])
     shop.sell_many(10)
     machine.insert_job(shop.id, POISON.name, max_attempts=2)
@@ -61,7 +61,7 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
 
     # when
     machine.start("workers-newer", modules=["tests.faults.actors"])
-    machine.stop("workers")
+    machine.kill("workers")
 
     # then
     outcome.check(machine, shop)
@@ -69,7 +69,7 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
 
 def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Machine, shop: Shop) -> None:
     # given
-    machine.stop("workers")
+    machine.kill("workers")
     machine.forget_the_dead()
     before = machine.counted(*_HANDED_OUT)
     shop.sell_many(500)
@@ -89,7 +89,8 @@ def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Ma
 
 def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: Machine, shop: Shop) -> None:
     # given: hundreds of deliveries for one endpoint, dozens behind them for three others, and nobody to send them yet
-    machine.stop("webhooks")
+    machine.kill("webhooks")
+    machine.forget_the_dead()
     slow = shop.subscribe("/slow")
     for path in ("/one", "/two", "/three"):
         shop.subscribe(path, events=["conversion.refunded"])

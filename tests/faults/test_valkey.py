@@ -70,7 +70,7 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
 
 def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop) -> None:
     # given
-    machine.stop("web", "relay", "workers")
+    machine.kill("web", "relay", "workers")
     machine.note("Valkey stops")
     servers.stop_valkey(machine.home, save=True)
 

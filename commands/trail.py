@@ -1,0 +1,26 @@
+"""What an operator did, for the audit log."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from models import audit
+from pipelines import clock
+
+
+def record(action: str, after: Mapping[str, object], *, about: object, organization_id: UUID | None = None) -> None:
+    """Stage an audit entry of an operator's command: `about` names the thing, `after` says what was done to it."""
+    audit.stage(
+        organization_id=organization_id,
+        action=action,
+        entity_type=action.split(".", 1)[0],
+        entity_id=str(about),
+        actor_type="operator",
+        actor_user_id=None,
+        actor_label="flask",
+        ip=None,
+        user_agent=None,
+        request_id=None,
+        before=None,
+        after=after,
+        at=clock.now(),
+    )
