@@ -21,16 +21,15 @@ from adapters import embedded, embedded_place
 from models import db, migrate
 from tests.faults import servers
 
-#: How long a hand-out of a database job is valid here, and of a delivery, which may take WEBHOOK_TIMEOUT_S.
+#: How long a hand-out is valid here.
 LEASE_S = 2
-DELIVERY_LEASE_S = 4
 #: How long anything may take that a test waits for.
 PATIENCE_S = 40
 
-# A delivery's lease is 90 s, for endpoints that take ten; nobody here takes longer than two.
-_SHORT_LEASES = f"""
-create function shorten_lease() returns trigger language plpgsql as $$
-begin new.lease_s := case when new.lease_s is not null then {DELIVERY_LEASE_S} end; return new; end $$;
+# A delivery has a lease of its own, 90 s for endpoints that take ten. Nobody here is given more than one.
+_SHORT_LEASES = """
+create function shorten_lease() returns trigger language plpgsql as
+$$ begin new.lease_s := null; return new; end $$;
 create trigger shorten_lease before insert on job for each row execute function shorten_lease();
 """
 

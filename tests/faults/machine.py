@@ -140,7 +140,7 @@ class Machine(Ground):
             "RATE_LIMIT_S2S_PER_MIN": "1000000",
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
-            "WEBHOOK_TIMEOUT_S": "2",
+            "WEBHOOK_TIMEOUT_S": "1",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
