@@ -15,8 +15,8 @@ from adapters import embedded
 from tests import receiver as receivers
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-_HOME = Path(tempfile.gettempdir()) / f"finderfee-tests-{_RUN[:12]}"
+# The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
+_HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/finderfee-tests-{os.getpid()}"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,5 +1,6 @@
 """One machine for all fault tests, a new shop for each, and the fault log of what failed."""
 
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -35,12 +36,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="session")
 def _machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    # Told to end, pytest would just end, and the servers would outlive it.
+    usual = signal.signal(signal.SIGTERM, lambda *_: pytest.exit("told to end", returncode=143))
     machine = Machine(tmp_path_factory.mktemp("machine"))
     request.config.stash[_MACHINE] = machine
     try:
         yield machine
     finally:
         machine.shut_down()
+        signal.signal(signal.SIGTERM, usual)
         del request.config.stash[_MACHINE]
 
 
