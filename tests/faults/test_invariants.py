@@ -22,7 +22,7 @@ _DAMAGE = {
     "update refund set cumulative_cents = 2999 where cumulative_cents = 3000": "the refunds of a sale add up",
     "delete from reversal": "the reversals of a row add up",
     "update conversion set status = 'Pending'": "a sale refunded in full has given everything back",
-    "update conversion set commission_cents = commission_cents + 1 where parent_id is not null": "a sale has at most one override",
+    "update conversion set commission_cents = commission_cents + 1": "a sale has at most one override",
     "delete from event where type = 'conversion.created'": "every conversion is announced once",
     "insert into event select gen_random_uuid(), organization_id, type, body, created_at from event":
         "every conversion is announced once",
