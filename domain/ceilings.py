@@ -6,7 +6,6 @@ and never clamped; the refusal names the home currency.
 
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 
 from domain import currencies, fx
 from domain.refused import Refused
@@ -46,9 +45,9 @@ def check_cents(home: Home, cents: int, *, least_usd: int, most_usd: int, code: 
 
 def check_major(home: Home, value: Decimal, *, most_usd: int, code: str, field: str) -> None:
     """Refuse a value in major units that is negative or above a ceiling of USD cents with `code`."""
-    most = Fraction(most_cents(home, usd_cents=most_usd), 10 ** currencies.exponent(home.currency))
-    if not 0 <= Fraction(value) <= most:
-        raise _refused(code, f"{field} must be from 0 to {float(most):.15g} {home.currency}.", field, home)
+    most = Decimal(most_cents(home, usd_cents=most_usd)).scaleb(-currencies.exponent(home.currency))
+    if not 0 <= value <= most:
+        raise _refused(code, f"{field} must be from 0 to {most.normalize():f} {home.currency}.", field, home)
 
 
 def _converted(home: Home, usd_cents: int, per_usd: Decimal) -> int:
