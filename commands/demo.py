@@ -112,17 +112,18 @@ def _through_the_api(api_key: str) -> dict[str, str]:
         None,
         {"email": "ben@example.com", "fullName": "Ben Blogger", "customAlias": "ben", "recruitedBy": "rita"},
     )
-    port = settings.current().port + 1
-    endpoint = _call(
-        "POST", "/api/v1/webhooks", api_key, {"url": f"https://localhost:{port}/webhooks", "events": ["*"]}
-    )
-    return {
-        "programId": program_id,
-        "recruiterId": rita["id"],
-        "affiliateSlug": "ben",
-        "webhookEndpointId": endpoint["id"],
-        "webhookSecret": endpoint["secret"],
-    }
+    made = {"programId": program_id, "recruiterId": rita["id"], "affiliateSlug": "ben"}
+    return made | _endpoint(api_key)
+
+
+def _endpoint(api_key: str) -> dict[str, str]:
+    """Subscribe the demo receiver, where webhooks may go to this machine at all."""
+    chosen = settings.current()
+    if not chosen.webhook_allow_private:
+        return {}
+    url = f"https://localhost:{chosen.port + 1}/webhooks"
+    endpoint = _call("POST", "/api/v1/webhooks", api_key, {"url": url, "events": ["*"]})
+    return {"webhookEndpointId": endpoint["id"], "webhookSecret": endpoint["secret"]}
 
 
 def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,9 +156,15 @@ curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Si
 
 curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'; echo
 
-  3. See what the webhook endpoint was told:
+{_deliveries(made, url, key)}  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
+"""
+
+
+def _deliveries(made: Mapping[str, str], url: str, key: str) -> str:
+    if "webhookEndpointId" not in made:
+        return ""
+    return f"""  3. See what the webhook endpoint was told:
 
 curl -s '{url}/api/v1/webhooks/{made["webhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
 
-  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
 """

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -34,6 +35,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(_HOME, ignore_errors=True)
 
 
+def _servers() -> tuple[str, str]:
+    """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
+
+    The broker is always private: the tests empty it.
+    """
+    given = os.environ.get("DATABASE_URL")
+    started = embedded.start(_HOME, postgres=given is None, durable=False)
+    return given or started.database_url, started.redis_url
+
+
 def _is_distributed(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "numprocesses", None))
 
@@ -43,9 +54,9 @@ def _point_at_servers() -> None:
 
     for name in ("DATABASE_OWNER_URL", "TRUSTED_PROXIES", "METRICS_TOKEN", "PROMETHEUS_MULTIPROC_DIR"):
         os.environ.pop(name, None)
-    started = embedded.start(_HOME, durable=False)
-    name = f"test_{_WORKER}"
-    owner = psycopg2.connect(started.database_url)
+    database_url, redis_url = _servers()
+    name = f"finderfee_test_{_WORKER}"
+    owner = psycopg2.connect(database_url)
     owner.autocommit = True
     with owner.cursor() as cursor:
         cursor.execute(f"drop database if exists {name} with (force)")
@@ -53,8 +64,8 @@ def _point_at_servers() -> None:
     owner.close()
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
-        DATABASE_URL=started.database_url.replace("/finderfee?", f"/{name}?"),
-        REDIS_URL=started.redis_url.replace("db=0", f"db={number}"),
+        DATABASE_URL=urlsplit(database_url)._replace(path=f"/{name}").geturl(),
+        REDIS_URL=redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
         KEY_CACHE_S="0",
