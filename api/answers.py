@@ -9,9 +9,10 @@ Source: core spec, section 8 "Idempotency-Key header".
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 import orjson
-from flask import Response, request
+from flask import Response, g, request
 
 from adapters import sealing
 from api import errors, guards
@@ -24,19 +25,24 @@ _SIGNATURE_WINDOW_S = 15 * 60
 _LONGEST_KEY = 255
 
 
-def once(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
+Answer = tuple[int, Mapping[str, object] | None]
+
+
+def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> Response:
     """Run `work` in a unit of work and answer with its status and body; a repeated request gets the first answer.
 
-    Without an Idempotency-Key header this is only the unit of work.
+    Without an Idempotency-Key header this is only the unit of work. `organization_id` is for routes whose caller
+    speaks for none.
     """
+    tenant = organization_id or guards.organization_id()
     name = _sent_key()
     if name is None:
-        with db.unit_of_work(guards.organization_id()):
+        with db.unit_of_work(tenant):
             return _answer(*work())
-    return _stored([name], work)
+    return _stored(tenant, [name], work)
 
 
-def once_per_signature(work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
+def once_per_signature(work: Callable[[], Answer]) -> Response:
     """Like `once`, and a signature is good for one effect, so a captured request does nothing.
 
     An Idempotency-Key is not signed: it can be dropped or changed, so it never takes the signature's place.
@@ -45,7 +51,7 @@ def once_per_signature(work: Callable[[], tuple[int, Mapping[str, object]]]) -> 
     assert signature is not None  # the guard has verified it
     by_signature = _Name("signature", f"{signature.timestamp_s}:{signature.digest.hex()}", _SIGNATURE_WINDOW_S)
     by_key = _sent_key()
-    return _stored([by_key, by_signature] if by_key else [by_signature], work)
+    return _stored(guards.organization_id(), [by_key, by_signature] if by_key else [by_signature], work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +71,38 @@ def _sent_key() -> _Name | None:
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
         message = f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters."
         raise Refused(400, "idempotency_key_invalid", message)
-    scope = f"{guards.caller().key_id} {request.method} {request.path}"
+    scope = f"{_who()} {request.method} {request.path}"
     return _Name(scope, key, _KEY_WINDOW_S, replay_header="Idempotency-Replayed")
 
 
-def _stored(names: Sequence[_Name], work: Callable[[], tuple[int, Mapping[str, object]]]) -> Response:
+def _who() -> str:
+    if "caller" in g:
+        return str(guards.caller().id)
+    if "account" in g:
+        return f"account {guards.account().subject}"
+    return f"public {hashlib.sha256((request.remote_addr or '').encode()).hexdigest()[:16]}"
+
+
+def _stored(tenant: UUID, names: Sequence[_Name], work: Callable[[], Answer]) -> Response:
     request_hash = hashlib.sha256(request.get_data(cache=True)).digest()
     try:
-        with db.unit_of_work(guards.organization_id()):
-            claimed = [name for name in names if _claim(name, request_hash)]
+        with db.unit_of_work(tenant):
+            claimed = [name for name in names if _claim(tenant, name, request_hash)]
             known = [name for name in names if name not in claimed]
-            answer = _replay(known[0], request_hash) if known else _answer(*work())
+            answer = _replay(tenant, known[0], request_hash) if known else _answer(*work())
             for name in claimed:
-                _keep(name, answer)
+                _keep(tenant, name, answer)
             return answer
     except _Conflict:
         raise
     except Refused as refusal:
-        return _keep_refusal(names, request_hash, errors.refused(refusal))
+        return _keep_refusal(tenant, names, request_hash, errors.refused(refusal))
 
 
-def _claim(name: _Name, request_hash: bytes) -> bool:
+def _claim(tenant: UUID, name: _Name, request_hash: bytes) -> bool:
     try:
         return stored_answers.claim(
-            organization_id=guards.organization_id(),
+            organization_id=tenant,
             scope=name.scope,
             key=name.key,
             request_hash=request_hash,
@@ -98,11 +112,11 @@ def _claim(name: _Name, request_hash: bytes) -> bool:
         raise _Conflict(409, "idempotency_conflict", "The first request with this key is still running.") from error
 
 
-def _replay(name: _Name, request_hash: bytes) -> Response:
-    stored = stored_answers.find(organization_id=guards.organization_id(), scope=name.scope, key=name.key)
+def _replay(tenant: UUID, name: _Name, request_hash: bytes) -> Response:
+    stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
-    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(name))
+    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))
     answer = Response(kept, status=stored.status, headers=dict(stored.headers or {}))
     if name.replay_header:
         answer.headers[name.replay_header] = "true"
@@ -113,28 +127,30 @@ class _Conflict(Refused):
     """A refusal about the key itself; it is never what the key stores."""
 
 
-def _keep(name: _Name, answer: Response) -> None:
+def _keep(tenant: UUID, name: _Name, answer: Response) -> None:
     stored_answers.stage_keep(
-        organization_id=guards.organization_id(),
+        organization_id=tenant,
         scope=name.scope,
         key=name.key,
         status=answer.status_code,
-        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(name)),
+        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(tenant, name)),
         headers={"Content-Type": answer.content_type},
     )
 
 
-def _owner(name: _Name) -> str:
-    return f"{guards.organization_id()} {name.scope} {name.key}"
+def _owner(tenant: UUID, name: _Name) -> str:
+    return f"{tenant} {name.scope} {name.key}"
 
 
-def _keep_refusal(names: Sequence[_Name], request_hash: bytes, answer: Response) -> Response:
+def _keep_refusal(tenant: UUID, names: Sequence[_Name], request_hash: bytes, answer: Response) -> Response:
     # The refusal undid the transaction with the names in it; the answer is worth keeping all the same.
-    with db.unit_of_work(guards.organization_id()):
-        for name in [name for name in names if _claim(name, request_hash)]:
-            _keep(name, answer)
+    with db.unit_of_work(tenant):
+        for name in [name for name in names if _claim(tenant, name, request_hash)]:
+            _keep(tenant, name, answer)
     return answer
 
 
-def _answer(status: int, body: Mapping[str, object]) -> Response:
+def _answer(status: int, body: Mapping[str, object] | None) -> Response:
+    if body is None:
+        return Response(status=status)
     return Response(orjson.dumps(body), status=status, content_type="application/json")

@@ -22,17 +22,21 @@ def record(
     before: Mapping[str, object] | None = None,
     after: Mapping[str, object] | None = None,
     now: datetime,
+    organization_id: UUID | None = None,
 ) -> None:
-    """Stage an audit entry for the caller's key; the action (`program.created`) begins with the kind of entity."""
-    caller = guards.caller()
+    """Stage an audit entry for the caller; the action (`program.created`) begins with the kind of entity.
+
+    `organization_id` is for callers who speak for none: affiliates and strangers.
+    """
+    actor_type, user_id, label = _actor()
     audit.stage(
-        organization_id=caller.organization_id,
+        organization_id=organization_id or guards.organization_id(),
         action=action,
         entity_type=action.split(".", 1)[0],
         entity_id=str(entity_id),
-        actor_type="api_key",
-        actor_user_id=caller.member_id,
-        actor_label=f"API key {caller.key_id}",
+        actor_type=actor_type,
+        actor_user_id=user_id,
+        actor_label=label,
         ip=request.remote_addr,
         user_agent=request.headers.get("User-Agent", "").replace("\x00", "")[:_LONGEST_USER_AGENT] or None,
         request_id=g.request_id,
@@ -40,3 +44,12 @@ def record(
         after=after,
         at=now,
     )
+
+
+def _actor() -> tuple[str, UUID | None, str | None]:
+    if "caller" in g:
+        caller = guards.caller()
+        return caller.kind, caller.member_id, caller.label
+    if "account" in g:
+        return "affiliate", None, guards.account().email
+    return "public", None, None

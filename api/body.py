@@ -9,15 +9,16 @@ from typing import Any
 
 import orjson
 from flask import request
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 
+from api import operations
 from domain.refused import Refused
 
 _NOT_AN_OBJECT = "The body must be a JSON object in UTF-8."
 
 
-def load(schema: Schema, *, code: str | None = None) -> Mapping[str, Any]:
-    """Return the request's JSON object as `schema` loads it.
+def load(*, code: str | None = None) -> Mapping[str, Any]:
+    """Return the request's JSON object as the operation's `takes` loads it.
 
     Raises ValidationError (problem details) for malformed fields and for what is not a JSON object; the latter is a
     refusal with `code` where the endpoint has one of its own.
@@ -25,7 +26,18 @@ def load(schema: Schema, *, code: str | None = None) -> Mapping[str, Any]:
     sent = json_object()
     if sent is None:
         raise Refused(400, code, _NOT_AN_OBJECT) if code else ValidationError({"body": [_NOT_AN_OBJECT]})
-    loaded: Mapping[str, Any] = schema.load(sent)
+    return _loaded(sent)
+
+
+def load_optional() -> Mapping[str, Any]:
+    """Like `load`; no body at all counts as an empty object."""
+    return load() if request.get_data(cache=True).strip() else _loaded({})
+
+
+def _loaded(sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    takes = operations.current().takes
+    assert takes is not None  # an operation that reads a body declares what it takes
+    loaded: Mapping[str, Any] = takes.load(sent)
     return loaded
 
 
@@ -38,7 +50,9 @@ def json_object() -> dict[str, Any] | None:
     return sent if isinstance(sent, dict) else None
 
 
-def query(schema: Schema) -> Mapping[str, Any]:
-    """Return the query string as `schema` loads it; a parameter that is sent twice counts once, the last."""
-    loaded: Mapping[str, Any] = schema.load({name: values[-1] for name, values in request.args.lists()})
+def query() -> Mapping[str, Any]:
+    """Return the query string as the operation's `asks` loads it; of a parameter that is sent twice the last counts."""
+    asks = operations.current().asks
+    assert asks is not None  # an operation that reads the query declares what it asks
+    loaded: Mapping[str, Any] = asks.load({name: values[-1] for name, values in request.args.lists()})
     return loaded

@@ -1,29 +1,67 @@
-"""Who is calling: an API key, looked up by its hash through a cache of a few seconds.
+"""Who is calling: an API key, a person at the dashboard, or an affiliate.
 
-The cache is what lets a signed sale ask the database nothing about its key. A revoked key, a changed plan and a
-connected gateway take effect within KEY_CACHE_S.
+Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
+its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S.
 """
 
 import hashlib
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeVar
+from uuid import UUID
 
 from flask import Request
 
 import settings
-from adapters import sealing
+from adapters import identity, sealing
+from domain.access import Role
 from models import db, organizations
-from models.organizations import KeyHolder
+from pipelines import clock, sign_in
 
-# More keys than one process sees in a few seconds; past it everything is forgotten and looked up again.
+# More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
 _CACHE_SIZE = 10_000
 
-_cached: dict[bytes, tuple[float, KeyHolder | None]] = {}
+_cached: dict[bytes, tuple[float, object]] = {}
 _lock = threading.Lock()
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who speaks for an organization, and what the organization may do.
+
+    `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
+    a member the scope read_write; only a key has a signing secret.
+    """
+
+    kind: Literal["api_key", "member"]
+    id: UUID
+    organization_id: UUID
+    member_id: UUID
+    label: str
+    scope: str
+    role: Role
+    is_email_verified: bool
+    is_interactive: bool
+    is_test: bool
+    plan_tier: str
+    subscription_status: str
+    trial_ends_at: datetime | None
+    gateways: tuple[str, ...]
+    signing_secret_sealed: bytes = b""
+
+    @property
+    def is_key(self) -> bool:
+        """Say whether this is an integration and not a person."""
+        return self.kind == "api_key"
 
 
 def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None:
-    """Return the API key that was sent; Authorization wins over the legacy header. Source: tracking spec, section 4."""
+    """Return what was sent; Authorization wins over the legacy header. Source: tracking spec, section 4."""
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         kind, _, value = authorization.partition(" ")
@@ -31,36 +69,125 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
     return request.headers.get("X-Service-Api-Key") if takes_legacy_header else None
 
 
-def key_holder(key: str | None) -> KeyHolder | None:
-    """Return whom a key speaks for, or None. An unknown key costs what a known one does."""
-    if not key:
-        return None
-    key_hash = hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
-    found = _cached.get(key_hash)
-    if found is not None and found[0] > time.monotonic():
-        return found[1]
-    with db.any_org_work():
-        holder = organizations.any_org_key_holder(key_hash)
-    _remember(key_hash, holder)
-    return holder
+def key_holder(key: str | None) -> Caller | None:
+    """Return whom an API key speaks for, or None. An unknown key costs what a known one does."""
+    return _looked_up(key, "key", _find_key_holder)
 
 
-def signing_secret(holder: KeyHolder) -> bytes:
+def member(token: str | None) -> Caller | None:
+    """Return who signed in to the dashboard with a token, or None."""
+    return _looked_up(token, "member", _find_member)
+
+
+def account(token: str | None) -> sign_in.Account | None:
+    """Return which affiliate signed in with a token, or None."""
+    return _looked_up(token, "account", _find_account)
+
+
+def is_token(bearer_value: str | None) -> bool:
+    """Say whether a bearer value has the shape of a JWT; API keys have no dots."""
+    return bearer_value is not None and bearer_value.count(".") == 2
+
+
+def signing_secret(holder: Caller) -> bytes:
     """Return the secret that this key's requests are signed with."""
-    return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.key_id)).encode()
+    return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.id)).encode()
 
 
 def forget_cached() -> None:
-    """Forget every key of this process: after a change made in it, and between tests."""
+    """Forget everyone whom this process knows: after a change made in it, and between tests."""
     with _lock:
         _cached.clear()
 
 
-def _remember(key_hash: bytes, holder: KeyHolder | None) -> None:
-    seconds = settings.current().key_cache_s
-    if not seconds:
+def _looked_up(sent: str | None, kind: str, find: Callable[[str, bytes], tuple[Found, float]]) -> Found | None:
+    if not sent:
+        return None
+    digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
+    name = kind.encode() + digest
+    kept = _cached.get(name)
+    if kept is not None and kept[0] > time.monotonic():
+        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
+    found, good_for_s = find(sent, digest)
+    _remember(name, found, good_for_s)
+    return found
+
+
+def _find_key_holder(key: str, key_hash: bytes) -> tuple[Caller | None, float]:
+    with db.any_org_work():
+        holder = organizations.any_org_key_holder(key_hash)
+    if holder is None:
+        return None, float("inf")
+    found = Caller(
+        kind="api_key",
+        id=holder.key_id,
+        organization_id=holder.organization_id,
+        member_id=holder.member_id,
+        label=f"API key {holder.key_id}",
+        scope=holder.scope,
+        role=Role.Owner,
+        is_email_verified=True,
+        is_interactive=False,
+        is_test=holder.is_test,
+        plan_tier=holder.plan_tier,
+        subscription_status=holder.subscription_status,
+        trial_ends_at=holder.trial_ends_at,
+        gateways=holder.gateways,
+        signing_secret_sealed=holder.signing_secret_sealed,
+    )
+    return found, float("inf")
+
+
+def _find_member(token: str, _: bytes) -> tuple[Caller | None, float]:
+    claims = identity.dashboard(token)
+    if claims is None or claims.organization_id is None:
+        return None, 0
+    with db.unit_of_work(claims.organization_id):
+        person = sign_in.member(
+            organization_id=claims.organization_id,
+            subject=claims.subject,
+            email=claims.email,
+            is_email_verified=claims.is_email_verified,
+            role=Role(claims.role or ""),
+            now=clock.now(),
+        )
+    if person is None:
+        return None, 0
+    found = Caller(
+        kind="member",
+        id=person.id,
+        organization_id=claims.organization_id,
+        member_id=person.id,
+        label=claims.email or claims.subject,
+        scope="read_write",
+        role=Role(claims.role or ""),
+        is_email_verified=claims.is_email_verified,
+        is_interactive=claims.session_id is not None,
+        is_test=False,
+        plan_tier=person.plan_tier,
+        subscription_status=person.subscription_status,
+        trial_ends_at=person.trial_ends_at,
+        gateways=person.gateways,
+    )
+    return found, claims.expires_at_s - time.time()
+
+
+def _find_account(token: str, _: bytes) -> tuple[sign_in.Account | None, float]:
+    claims = identity.affiliate(token)
+    if claims is None:
+        return None, 0
+    with db.any_org_work():
+        found = sign_in.any_org_account(
+            subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
+        )
+    return found, claims.expires_at_s - time.time()
+
+
+def _remember(name: bytes, found: object, good_for_s: float) -> None:
+    seconds = min(settings.current().key_cache_s, good_for_s)
+    if seconds <= 0:
         return
     with _lock:
         if len(_cached) >= _CACHE_SIZE:
             _cached.clear()
-        _cached[key_hash] = (time.monotonic() + seconds, holder)
+        _cached[name] = (time.monotonic() + seconds, found)

@@ -9,18 +9,18 @@ from typing import Any
 from flask import Blueprint
 
 from api import body, guards, paging, path
-from api.guards import Guard, guarded
+from api.guards import Guard
+from api.operations import one, operation, page
 from api.wake import wake_relay
 from domain import plans
 from domain.refused import not_found
 from models import conversions, db
 from pipelines import clock, sale
-from schemas.conversion import ConversionRecord, ConversionsQuery, EventRecord
+from schemas.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
 
 blueprint = Blueprint("conversions", __name__)
 
-_READ = Guard(audience="key", plan=plans.Tier.Starter)
-_QUERY = ConversionsQuery()
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = ConversionRecord()
 _EVENTS = EventRecord(many=True)
 # More than other lists, when nobody says how many.
@@ -28,23 +28,23 @@ _DEFAULT_TAKE = 100
 
 
 @blueprint.get("/api/v1/conversions")
-@guarded(_READ)
+@operation(_READ, page(_RECORD), asks=ConversionsQuery())
 def list_conversions() -> Mapping[str, object]:
     """List conversions, newest first."""
-    query = body.query(_QUERY)
-    page = paging.wanted(query, default=_DEFAULT_TAKE)
+    query = body.query()
+    asked = paging.wanted(query, default=_DEFAULT_TAKE)
     with db.unit_of_work(guards.organization_id()):
         rows = conversions.page(
             organization_id=guards.organization_id(),
             filters=conversions.Filters(**query["filters"]),
-            after=page.after,
-            limit=page.limit,
+            after=asked.after,
+            limit=asked.limit,
         )
-    return paging.envelope(page, rows, _shown)
+    return paging.envelope(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")
-@guarded(_READ)
+@operation(_READ, one(ConversionDetail()), refuses=("404 not_found",))
 def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. An id that was given out is found, settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()

@@ -1,77 +1,97 @@
 """Who may call a route. Every route declares a Guard; the checks run in one fixed order before the route does.
 
 Order on signed routes: body size (413), key and signature (401), rate limit (429), plan (402), gateway (409).
-Order on the others: body size, caller (401), rate limit (429), scope (403), plan (402).
+Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Literal
 from uuid import UUID
 
 from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from api import callers
-from domain import plans, signing
+from api.callers import Caller
+from domain import access, plans, signing
+from domain.access import Role
 from domain.refused import Refused
-from models.organizations import KeyHolder
 from pipelines import clock
+from pipelines.sign_in import Account
 
 KIB = 1024
+
+Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
     """What a route asks of its caller.
 
-    `audience` is "key", "signed" or "public". `plan` None is every plan; `bucket` names the rate limit; sizes in
-    bytes. `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes.
+    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone, "affiliate" one
+    who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a person at the dashboard
+    needs `role` (None: any who may read, or any who may write) and with `verified_email` an email that is theirs;
+    `hides_role` refuses a wrong role without a body. `plan` (None: every plan) holds for keys,
+    `needs_active_subscription` for everybody. `bucket` names the rate limit; sizes in bytes.
+    `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read.
     """
 
-    audience: str
-    scope: str = "read"
+    audience: Audience
+    scope: Literal["read", "read_write"] = "read"
+    role: Role | None = None
+    verified_email: bool = False
+    hides_role: bool = False
     plan: plans.Tier | None = None
+    needs_active_subscription: bool = False
     bucket: str | None = "standard"
     max_body_bytes: int = 64 * KIB
     takes_legacy_header: bool = False
     accepts_any_trial: bool = False
     needs_no_gateway: bool = False
+    open_cors: bool = False
+
+    @property
+    def least_role(self) -> Role:
+        """The least role that passes: a Viewer reads and never writes."""
+        return self.role or (Role.Manager if self.scope == "read_write" else Role.Viewer)
 
 
-View = TypeVar("View", bound=Callable[..., Any])
+def check(guard: Guard) -> None:
+    """Let the caller of this request in, or raise Refused."""
+    _check_size(guard)
+    if guard.audience == "public":
+        _check_limit(guard, request.remote_addr or "")
+    elif guard.audience == "affiliate":
+        _check_account(guard)
+    elif guard.audience == "signed":
+        _check_signed(guard)
+    else:
+        _check_brand(guard)
 
 
-def guarded(guard: Guard) -> Callable[[View], View]:
-    """Run the guard's checks before the view; the guard stays readable on the view as `guard`."""
-
-    def wrap(view: View) -> View:
-        @functools.wraps(view)
-        def checked(*args: Any, **kwargs: Any) -> Any:
-            _check_size(guard)
-            if guard.audience == "public":
-                _check_limit(guard, request.remote_addr or "")
-            else:
-                _check_key(guard)
-            return view(*args, **kwargs)
-
-        checked.guard = guard  # type: ignore[attr-defined]  # read by the test that every route declares one
-        return checked  # type: ignore[return-value]  # functools.wraps keeps the view's signature
-
-    return wrap
-
-
-def caller() -> KeyHolder:
-    """Return the API key's holder whom the guard let in."""
-    holder: KeyHolder = g.caller
-    return holder
+def caller() -> Caller:
+    """Return whom the guard let in to speak for an organization."""
+    found: Caller = g.caller
+    return found
 
 
 def organization_id() -> UUID:
     """Return the organization of the caller."""
     return caller().organization_id
+
+
+def account() -> Account:
+    """Return the affiliate whom the guard let in."""
+    found: Account = g.account
+    return found
+
+
+def caller_name() -> str:
+    """Return what tells this caller's cursors and keys from everybody else's."""
+    if "caller" in g:
+        return str(g.caller.organization_id)
+    return f"account {g.account.subject}" if "account" in g else "public"
 
 
 def _check_size(guard: Guard) -> None:
@@ -81,15 +101,19 @@ def _check_size(guard: Guard) -> None:
         raise RequestEntityTooLarge
 
 
-def _check_key(guard: Guard) -> None:
-    holder = callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
-    if guard.audience == "signed":
-        holder = _signed_by(holder)
-        _check_limit(guard, request.remote_addr or "")
-    elif holder is not None:
-        _check_limit(guard, str(holder.member_id))
-    if holder is None:
+def _check_account(guard: Guard) -> None:
+    found = callers.account(callers.bearer(request))
+    if found is None:
         raise Refused(401)
+    _check_limit(guard, f"account {found.subject}")
+    _check_email(guard, found.is_email_verified)
+    g.account = found
+
+
+def _check_signed(guard: Guard) -> None:
+    holder = callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
+    holder = _signed_by(holder)
+    _check_limit(guard, request.remote_addr or "")
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway:
@@ -97,7 +121,24 @@ def _check_key(guard: Guard) -> None:
     g.caller = holder
 
 
-def _signed_by(holder: KeyHolder | None) -> KeyHolder:
+def _check_brand(guard: Guard) -> None:
+    sent = callers.bearer(request)
+    if callers.is_token(sent):
+        found = callers.member(sent)
+    else:
+        found = callers.key_holder(sent) if guard.audience == "brand" else None
+    if found is None:
+        raise Refused(401)
+    _check_limit(guard, str(found.member_id))
+    _check_scope(guard, found)
+    _check_role(guard, found)
+    _check_email(guard, found.is_email_verified)
+    _check_plan(guard, found)
+    _check_subscription(guard, found)
+    g.caller = found
+
+
+def _signed_by(holder: Caller | None) -> Caller:
     # A wrong key and a wrong signature take the same path, so neither can be told from the other.
     secret = callers.signing_secret(holder) if holder else b"no key, no secret"
     is_signed = signing.verify_inbound(
@@ -111,24 +152,37 @@ def _signed_by(holder: KeyHolder | None) -> KeyHolder:
     return holder
 
 
-def _check_limit(guard: Guard, caller_name: str) -> None:
-    if guard.bucket and not current_app.extensions["limiter"].allows(guard.bucket, caller_name):
+def _check_limit(guard: Guard, name: str) -> None:
+    if guard.bucket and not current_app.extensions["limiter"].allows(guard.bucket, name):
         raise Refused(429)
 
 
-def _check_scope(guard: Guard, holder: KeyHolder) -> None:
-    if guard.scope == "read_write" and holder.scope != "read_write":
+def _check_scope(guard: Guard, found: Caller) -> None:
+    if guard.scope == "read_write" and found.scope != "read_write":
         raise Refused(403, "forbidden", "This API key lacks the scope read_write.")
 
 
-def _check_plan(guard: Guard, holder: KeyHolder) -> None:
-    if guard.plan is None:
+def _check_role(guard: Guard, found: Caller) -> None:
+    if access.at_least(found.role, guard.least_role):
+        return
+    if guard.hides_role:
+        raise Refused(403)
+    raise Refused(403, "forbidden", f"This needs the role {guard.least_role} or a higher one; yours is {found.role}.")
+
+
+def _check_email(guard: Guard, is_email_verified: bool) -> None:
+    if guard.verified_email and not is_email_verified:
+        raise Refused(403, "email_verification_required", "Verify your email address first, then repeat this.")
+
+
+def _check_plan(guard: Guard, found: Caller) -> None:
+    if guard.plan is None or not found.is_key:
         return
     refused = plans.gate(
         required=guard.plan,
-        plan_tier=plans.Tier(holder.plan_tier),
-        subscription_status=plans.SubscriptionStatus(holder.subscription_status),
-        trial_ends_at=holder.trial_ends_at,
+        plan_tier=plans.Tier(found.plan_tier),
+        subscription_status=plans.SubscriptionStatus(found.subscription_status),
+        trial_ends_at=found.trial_ends_at,
         now=clock.now(),
         any_trial=guard.accepts_any_trial,
     )
@@ -143,7 +197,15 @@ def _check_plan(guard: Guard, holder: KeyHolder) -> None:
         )
 
 
-def _check_gateway(holder: KeyHolder) -> None:
+def _check_subscription(guard: Guard, found: Caller) -> None:
+    if not guard.needs_active_subscription:
+        return
+    is_paying = found.subscription_status == plans.SubscriptionStatus.Active and found.plan_tier != plans.Tier.Free
+    if not is_paying:
+        raise Refused(402, "paid_plan_required", "This needs an active paid subscription; a trial does not open it.")
+
+
+def _check_gateway(holder: Caller) -> None:
     if holder.gateways:
         name = holder.gateways[0]
         raise Refused(

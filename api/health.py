@@ -8,24 +8,27 @@ from prometheus_client import CONTENT_TYPE_LATEST
 import settings
 from adapters import broker, servers
 from api import metrics
-from api.guards import Guard, guarded
+from api.guards import Guard
+from api.operations import one, operation, text
 from domain.refused import Refused
 from models import db, migrate
+from schemas.health import Readiness
 
 blueprint = Blueprint("health", __name__)
 
 _OPEN = Guard(audience="public", bucket=None)
+_READINESS = Readiness()
 
 
 @blueprint.get("/healthz")
-@guarded(_OPEN)
+@operation(_OPEN, text("text/plain"))
 def alive() -> Response:
     """200 while the process answers."""
     return Response("ok\n", content_type="text/plain")
 
 
 @blueprint.get("/readyz")
-@guarded(_OPEN)
+@operation(_OPEN, one(_READINESS))
 def ready() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
     found = {"database": _database(), "broker": _broker()}
@@ -50,7 +53,7 @@ def _broker() -> str:
 
 
 @blueprint.get("/metrics")
-@guarded(_OPEN)
+@operation(_OPEN, text("text/plain"))
 def numbers() -> Response:
     """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
     token = settings.current().metrics_token

@@ -31,12 +31,7 @@ class Limiter:
         storage = RedisStorage("redis://", connection_pool=client.connection_pool)
         self._windows = FixedWindowRateLimiter(storage)
         self._away_until = 0.0
-        self._items = {
-            "standard": RateLimitItemPerMinute(chosen.rate_limit_standard_per_min),
-            "s2s": RateLimitItemPerMinute(chosen.rate_limit_s2s_per_min),
-            "strict_write": RateLimitItemPerMinute(chosen.rate_limit_strict_write_per_min),
-            "apply": RateLimitItemPerMinute(chosen.rate_limit_apply_per_min),
-        }
+        self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in chosen.rate_limits_per_min.items()}
 
     def allows(self, bucket: str, caller: str) -> bool:
         """Count one request of `caller` (a user id or an IP) and say whether it is within the bucket's limit."""

@@ -1,6 +1,6 @@
 """Pages of a list: `{items, nextCursor, hasMore}`, and the cursors between them.
 
-A cursor is the position of the last row that was shown, signed for one organization and one list: whoever changes
+A cursor is the position of the last row that was shown, signed for one caller and one list: whoever changes
 it, or brings it to another list, is refused. Rows that come and go between two pages move nothing.
 Source: core spec, section 4 (cursor-paginated) and section 8 "Limits".
 """
@@ -82,7 +82,7 @@ def _position(cursor: str) -> tuple[datetime, UUID]:
 
 
 def _seal(position: bytes) -> bytes:
-    message = guards.organization_id().bytes + position + request.path.encode()
+    message = guards.caller_name().encode() + position + request.path.encode()
     return hmac.digest(_key(), message, "sha256")[:_SEAL_BYTES]
 
 

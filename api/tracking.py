@@ -9,11 +9,12 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api import answers, body, errors, guards
-from api.guards import Guard, guarded
+from api.guards import Guard
+from api.operations import one, operation
 from api.wake import wake_relay
 from domain import plans
 from pipelines import clock, refund, sale
-from schemas.sale import RefundAnswer, RefundBody, SaleBody
+from schemas.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
 
 blueprint = Blueprint("tracking", __name__)
 
@@ -34,16 +35,30 @@ _REFUND = Guard(
     max_body_bytes=4096,
     accepts_any_trial=True,
 )
-_SALE_BODY = SaleBody()
-_REFUND_BODY = RefundBody()
 _REFUND_ANSWER = RefundAnswer()
 
 
 @blueprint.post("/api/tracking/s2s")
-@guarded(_SALE)
+@operation(
+    _SALE,
+    one(SaleAnswer()),
+    takes=SaleBody(),
+    refuses=(
+        "400 external_event_id_required",
+        "400 affiliate_slug_required",
+        "400 amount_out_of_range",
+        "400 unsupported_currency",
+        "400 invalid_body",
+        "400 no_active_program",
+        "400 affiliate_not_found",
+        "400 affiliate_not_active",
+        "400 not_a_sale_campaign",
+        "409 {gateway}_connect_active",
+    ),
+)
 def post_sale() -> Response:
     """Accept a signed sale. 200 with the conversion id, or `deduped` for one that is known."""
-    posted = body.load(_SALE_BODY, code="invalid_body")
+    posted = body.load(code="invalid_body")
     answer = answers.once(lambda: _record(posted))
     wake_relay()
     return answer
@@ -62,10 +77,23 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 @blueprint.post("/api/tracking/refund")
 @blueprint.post("/api/v1/tracking/refund")
-@guarded(_REFUND)
+@operation(
+    _REFUND,
+    one(_REFUND_ANSWER),
+    takes=RefundBody(),
+    refuses=(
+        "400 invalid_body",
+        "404 conversion_not_found",
+        "413 payload_too_large",
+        "422 external_event_id_required",
+        "422 refund_amount_invalid",
+        "422 already_fully_refunded",
+        "422 amount_exceeds_original",
+    ),
+)
 def post_refund() -> Response:
     """Refund a sale by its external id, in part or whole. 200 with this refund's and the running total."""
-    posted = body.load(_REFUND_BODY, code="invalid_body")
+    posted = body.load(code="invalid_body")
     answer = answers.once_per_signature(lambda: _refund(posted))
     wake_relay()
     return answer

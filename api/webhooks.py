@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from api import answers, audit, body, guards, paging, path
-from api.guards import Guard, guarded
+from api.guards import Guard
+from api.operations import one, operation, page
 from api.wake import wake_relay
 from domain import events, plans
 from domain.refused import Refused
@@ -18,31 +19,43 @@ from models import db, endpoints, outbox
 from pipelines import clock
 from pipelines import endpoints as endpoint_rules
 from schemas.paging import PageQuery
-from schemas.webhook import DeliveryRecord, EndpointBody, EndpointChanges, EndpointRecord, EndpointTest
+from schemas.webhook import (
+    DeliveryRecord,
+    EndpointBody,
+    EndpointChanges,
+    EndpointRecord,
+    EndpointTest,
+    NewEndpoint,
+    RedeliveryAnswer,
+    TestAnswer,
+)
 
 blueprint = Blueprint("webhooks", __name__)
 
 # Endpoints outlive a plan: they keep firing, and can be looked at and removed on every one.
-_READ = Guard(audience="key")
-_KEEP = Guard(audience="key", scope="read_write")
-_WRITE = Guard(audience="key", scope="read_write", plan=plans.Tier.Starter)
+_READ = Guard(audience="brand")
+_KEEP = Guard(audience="brand", scope="read_write")
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
 
-_BODY = EndpointBody()
-_CHANGES = EndpointChanges()
-_TEST = EndpointTest()
 _RECORD = EndpointRecord()
 _DELIVERY = DeliveryRecord()
-_QUERY = PageQuery()
 _DELIVERIES_PER_PAGE = 50
+_URL_REFUSALS = ("400 invalid_url", "400 https_required", "400 url_not_allowed")
 
 _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.post("/api/v1/webhooks")
-@guarded(_WRITE)
+@operation(
+    _WRITE,
+    one(NewEndpoint()),
+    status=201,
+    takes=EndpointBody(),
+    refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "400 webhook_limit_reached"),
+)
 def create_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
-    wanted = body.load(_BODY)
+    wanted = body.load()
     refusal = endpoint_rules.refusal_of(wanted["url"])
     return answers.once(lambda: _create(wanted, refusal))
 
@@ -58,17 +71,17 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
 
 
 @blueprint.get("/api/v1/webhooks")
-@guarded(_READ)
+@operation(_READ, page(_RECORD), asks=PageQuery())
 def list_endpoints() -> Mapping[str, object]:
     """List endpoints, newest first."""
-    page = paging.wanted(body.query(_QUERY))
+    asked = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = endpoints.page(organization_id=guards.organization_id(), after=page.after, limit=page.limit)
-    return paging.envelope(page, rows, _shown)
+        rows = endpoints.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
+    return paging.envelope(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>")
-@guarded(_READ)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_endpoint(endpoint_id: str) -> Mapping[str, object]:
     """Show one endpoint."""
     with db.unit_of_work(guards.organization_id()):
@@ -77,12 +90,17 @@ def get_endpoint(endpoint_id: str) -> Mapping[str, object]:
 
 
 @blueprint.patch("/api/v1/webhooks/<endpoint_id>")
-@guarded(_WRITE)
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=EndpointChanges(),
+    refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "404 not_found"),
+)
 def change_endpoint(endpoint_id: str) -> Response:
     """Change URL, events or description. 200 with the endpoint."""
     with db.unit_of_work(guards.organization_id()):
         _find(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
-    changes = body.load(_CHANGES)
+    changes = body.load()
     refusal = endpoint_rules.refusal_of(changes["url"]) if "url" in changes else None
     return answers.once(lambda: _change(endpoint_id, changes, refusal))
 
@@ -99,7 +117,7 @@ def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | Non
 
 
 @blueprint.delete("/api/v1/webhooks/<endpoint_id>")
-@guarded(_KEEP)
+@operation(_KEEP, status=204, refuses=("404 not_found",))
 def delete_endpoint(endpoint_id: str) -> Response:
     """Delete an endpoint. 204."""
     now = clock.now()
@@ -111,7 +129,7 @@ def delete_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@guarded(_WRITE)
+@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found",))
 def rotate_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return answers.once(lambda: _rotate(endpoint_id))
@@ -125,7 +143,12 @@ def _rotate(endpoint_id: str) -> _Answer:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/test")
-@guarded(_WRITE)
+@operation(
+    _WRITE,
+    one(TestAnswer()),
+    takes=EndpointTest(),
+    refuses=("400 unknown_event", "400 event_not_subscribed", "404 not_found"),
+)
 def test_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the delivery to look for in the history."""
     answer = answers.once(lambda: _test(endpoint_id))
@@ -135,7 +158,7 @@ def test_endpoint(endpoint_id: str) -> Response:
 
 def _test(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
-    wanted = body.load(_TEST) if request.get_data(cache=True).strip() else _TEST.load({})
+    wanted = body.load_optional()
     type = wanted["type"]
     sent = endpoint_rules.send_test(endpoint=endpoint, type=type, now=now)
     event_id = events.event_id(sent.event_id)
@@ -144,20 +167,20 @@ def _test(endpoint_id: str) -> _Answer:
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries")
-@guarded(_READ)
+@operation(_READ, page(_DELIVERY), asks=PageQuery(), refuses=("404 not_found",))
 def list_deliveries(endpoint_id: str) -> Mapping[str, object]:
     """List an endpoint's deliveries, newest first, 50 per page."""
-    page = paging.wanted(body.query(_QUERY), most=_DELIVERIES_PER_PAGE)
+    asked = paging.wanted(body.query(), most=_DELIVERIES_PER_PAGE)
     with db.unit_of_work(guards.organization_id()):
         endpoint = _find(endpoint_id)
         rows = outbox.history(
-            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, after=page.after, limit=page.limit
+            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, after=asked.after, limit=asked.limit
         )
-    return paging.envelope(page, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
+    return paging.envelope(asked, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
-@guarded(_KEEP)
+@operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
 def redeliver(endpoint_id: str, delivery_id: str) -> Response:
     """Make one more attempt of a delivery that is settled, under the same id. 200."""
     answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))

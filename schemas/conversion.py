@@ -72,3 +72,9 @@ class EventRecord(Wire):
     amount_cents = fields.Integer()
     commission_cents = fields.Integer()
     occurred_at = Instant()
+
+
+class ConversionDetail(ConversionRecord):
+    """A conversion with its history."""
+
+    events = fields.List(fields.Nested(EventRecord))

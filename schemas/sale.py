@@ -115,3 +115,11 @@ def _in_range(amount_cents: int | None) -> None:
             f"amountCents must be from 1 to {money.MAX_AMOUNT_CENTS} minor units of the currency.",
             field="amountCents",
         )
+
+
+class SaleAnswer(Wire):
+    """`conversionId` of a fresh sale, or `deduped` for one that is known."""
+
+    ok = fields.Constant(True)
+    conversion_id = fields.UUID()
+    deduped = fields.Constant(True)

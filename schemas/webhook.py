@@ -69,6 +69,27 @@ class EndpointRecord(Wire):
     updated_at = Instant()
 
 
+class NewEndpoint(EndpointRecord):
+    """An endpoint at the moment when its secret is shown."""
+
+    secret = fields.String()
+
+
+class TestAnswer(Wire):
+    """Where the test will be found in the history."""
+
+    delivery_id = fields.UUID()
+    event_id = fields.String()
+    event_type = fields.String()
+    status = fields.String()
+
+
+class RedeliveryAnswer(Wire):
+    """The delivery that is tried again."""
+
+    delivery_id = fields.UUID()
+
+
 class DeliveryRecord(Wire):
     """One line of an endpoint's delivery history."""
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from adapters import identity
 from models import affiliates, db, ids, programs
 from pipelines import keys, organizations
 
@@ -22,7 +23,7 @@ _NUMBERS = itertools.count(1)
 
 @dataclass(slots=True)
 class Brand:
-    """An organization with one key. `get`, `post` … send the bearer key; `signed` adds the signature."""
+    """An organization with one caller. `get`, `post` … send its bearer value; `signed` adds the key's signature."""
 
     app: Flask
     id: UUID
@@ -59,6 +60,17 @@ class Brand:
                 organization_id=self.id, scope=scope, is_test=is_test, name="", user_email=None, now=datetime.now(UTC)
             )
         return Brand(self.app, self.id, key.api_key, key.signing_secret)
+
+    def person(self, role: str = "Owner", *, email: str | None = None, is_email_verified: bool = True) -> "Brand":
+        """Return the same organization through the dashboard session of a member with this role."""
+        token = identity.issue_dashboard(
+            organization_id=self.id,
+            role=role,
+            email=email or f"{role.lower()}@example.com",
+            is_email_verified=is_email_verified,
+            ttl_s=600,
+        )
+        return Brand(self.app, self.id, token, "", self.programs)
 
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
@@ -168,6 +180,19 @@ class Brand:
         """Return rows as this tenant sees them."""
         with db.unit_of_work(self.id):
             return db.db.run(sql, params)
+
+
+class Partner:
+    """An affiliate who signed in with their own token."""
+
+    def __init__(self, app: Any, email: str, *, is_email_verified: bool = True) -> None:
+        self.app = app
+        self.token = identity.issue_affiliate(email=email, is_email_verified=is_email_verified, ttl_s=600)
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        """GET with the affiliate's token."""
+        sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
+        return self.app.test_client().get(path, headers=sent)
 
 
 def _header_names(headers: dict[str, str]) -> dict[str, str]:

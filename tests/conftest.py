@@ -19,6 +19,8 @@ _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
 _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/finderfee-tests-{os.getpid()}"))
 
+_BUCKETS = ("STANDARD", "IMPORT", "INVITE", "STRICT_WRITE", "APPLY", "ANONYMOUS", "ANONYMOUS_TRACKING", "S2S")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Point this process at servers of its own before anything reads the settings."""
@@ -70,10 +72,7 @@ def _point_at_servers() -> None:
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
         KEY_CACHE_S="0",
         LOG_LEVEL="error",
-        RATE_LIMIT_STANDARD_PER_MIN="1000000",
-        RATE_LIMIT_S2S_PER_MIN="1000000",
-        RATE_LIMIT_STRICT_WRITE_PER_MIN="1000000",
-        RATE_LIMIT_APPLY_PER_MIN="1000000",
+        **{f"RATE_LIMIT_{bucket}_PER_MIN": "1000000" for bucket in _BUCKETS},
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="2",
         WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
@@ -101,11 +100,12 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from adapters import broker
-    from api import callers
+    from api import callers, cors
     from models import db
 
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
+    cors.forget_known()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")

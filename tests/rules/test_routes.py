@@ -5,15 +5,15 @@ from uuid import uuid4
 
 import pytest
 
-from api.guards import Guard
+from api.operations import Operation
 
 
 def _views(app):
     return [(rule, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
 
 
-def test_every_route_declares_its_guard(app):
-    undeclared = [rule.rule for rule, view in _views(app) if not isinstance(getattr(view, "guard", None), Guard)]
+def test_every_route_declares_its_operation(app):
+    undeclared = [rule.rule for rule, view in _views(app) if not isinstance(getattr(view, "operation", None), Operation)]
 
     assert undeclared == []
 
@@ -23,8 +23,8 @@ def test_every_writing_route_of_a_key_asks_for_read_write(app):
         rule.rule
         for rule, view in _views(app)
         if rule.methods & {"POST", "PUT", "PATCH", "DELETE"}
-        and view.guard.audience != "public"
-        and view.guard.scope != "read_write"
+        and view.operation.guard.audience != "public"
+        and view.operation.guard.scope != "read_write"
     ]
 
     assert lenient == []
@@ -33,7 +33,7 @@ def test_every_writing_route_of_a_key_asks_for_read_write(app):
 def test_every_keyed_route_answers_401_with_an_empty_body_to_a_stranger(app):
     client = app.test_client()
     for rule, view in _views(app):
-        if view.guard.audience == "public":
+        if view.operation.guard.audience == "public":
             continue
         path = re.sub(r"<[^>]*>", str(uuid4()), rule.rule)
         for method in rule.methods - {"HEAD", "OPTIONS"}:
@@ -53,7 +53,7 @@ def test_every_route_with_an_id_hides_other_tenants_rows(app, brand, rival):
         "delivery_id": None,
     }
     for rule, view in _views(app):
-        if not rule.arguments or view.guard.audience != "key":
+        if not rule.arguments or view.operation.guard.audience != "brand":
             continue
         theirs = _path(rule.rule, ids)
         nobodys = _path(rule.rule, {})

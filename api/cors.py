@@ -1,0 +1,100 @@
+"""Which pages of other origins may read our answers: the service's own surfaces, the brands' portals, nobody else's.
+
+Source: core spec, section 8 "CORS". Servers send no Origin and are not concerned. Credentials are bearer tokens and
+never cookies, so none are asked for.
+"""
+
+import threading
+import time
+from urllib.parse import urlsplit
+
+from flask import Response, current_app, request
+
+import settings
+from api.operations import Operation
+from models import db, programs
+
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+_HEADERS = "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id"
+_EXPOSED = "Idempotency-Replayed, Deprecation, Retry-After, X-Request-Id"
+_PREFLIGHT_S = "600"
+_CACHE_S = 60.0
+_CACHE_SIZE = 10_000
+
+_known: dict[str, tuple[float, bool]] = {}
+_lock = threading.Lock()
+
+
+def answer_preflight() -> Response | None:
+    """Answer a browser that asks before it sends; None for every other request."""
+    if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
+        return None
+    answer = Response(status=204)
+    if _is_let_in():
+        answer.headers["Access-Control-Allow-Methods"] = _METHODS
+        answer.headers["Access-Control-Allow-Headers"] = _HEADERS
+        answer.headers["Access-Control-Max-Age"] = _PREFLIGHT_S
+    return answer
+
+
+def mark(answer: Response) -> Response:
+    """Say on an answer whether the asking page may read it."""
+    if "Origin" not in request.headers:
+        return answer
+    answer.vary.add("Origin")
+    if _is_let_in():
+        answer.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+        answer.headers["Access-Control-Expose-Headers"] = _EXPOSED
+    return answer
+
+
+def _is_let_in() -> bool:
+    return _is_open_route() or is_ours(request.headers.get("Origin", ""))
+
+
+def _is_open_route() -> bool:
+    view = current_app.view_functions.get(request.endpoint or "")
+    about = getattr(view, "operation", None)
+    return isinstance(about, Operation) and about.guard.open_cors
+
+
+def is_ours(origin: str) -> bool:
+    """Say whether an origin is a surface of the service or of one of its brands."""
+    chosen = settings.current()
+    if origin in chosen.cors_origins or origin == _origin_of(chosen.public_base_url):
+        return True
+    try:
+        parts = urlsplit(origin)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    # What is compared is what a browser sends: scheme and host in lower case, no port, nothing after it.
+    return parts.scheme == "https" and origin == f"https://{host}" and _is_portal(host, chosen.portal_domain)
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_portal(host: str, portal_domain: str | None) -> bool:
+    kept = _known.get(host)
+    if kept is not None and kept[0] > time.monotonic():
+        return kept[1]
+    handle = host.removesuffix(f".{portal_domain}") if portal_domain else host
+    try:
+        with db.any_org_work():
+            found = programs.any_org_is_portal_host(host=host, handle=handle if handle != host else None)
+    except db.UNAVAILABLE:
+        return False  # the page is refused for now; the answer it asked for stays what it is
+    with _lock:
+        if len(_known) >= _CACHE_SIZE:
+            _known.clear()
+        _known[host] = (time.monotonic() + _CACHE_S, found)
+    return found
+
+
+def forget_known() -> None:
+    """Forget which hosts are portals: between tests."""
+    with _lock:
+        _known.clear()
