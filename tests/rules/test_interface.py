@@ -1,0 +1,110 @@
+"""The list of the interface, the routes, and the three descriptions say the same.
+
+`interface.tsv` lists every address with who may call it; a dash is no rule. Source: core spec, sections 4, 5, 8, 9.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+_LIST = Path(__file__).with_name("interface.tsv")
+with _LIST.open(newline="") as file:
+    ROWS = list(csv.DictReader(file, delimiter="\t"))
+
+
+def _spelled(rule: str) -> str:
+    """Return a Flask rule as the list spells it."""
+
+    def braced(found: re.Match) -> str:
+        head, *tail = found[1].split(":")[-1].split("_")
+        return "{" + head + "".join(part.capitalize() for part in tail) + "}"
+
+    return re.sub(r"<([^>]+)>", braced, rule)
+
+
+def _shape(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "{}", path)
+
+
+@pytest.fixture
+def routes(app):
+    return {
+        (method, _shape(_spelled(rule.rule))): app.view_functions[rule.endpoint].operation.guard
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+
+
+def test_the_list_and_the_routes_name_the_same_addresses(routes):
+    listed = {(row["method"], _shape(row["path"])) for row in ROWS}
+
+    assert sorted(listed - set(routes)) == []
+    assert sorted(set(routes) - listed) == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['method']} {row['path']}")
+def test_a_route_guards_what_the_list_says(routes, row):
+    guard = routes[row["method"], _shape(row["path"])]
+    found = {
+        "callers": guard.audience,
+        "scope": guard.scope if guard.audience in ("brand", "signed") else "-",
+        "role": str(guard.least_role) if guard.audience in ("brand", "dashboard") else "-",
+        "verified_email": "yes" if guard.verified_email else "no",
+        "plan": f"{guard.plan or '-'}{'+Active' if guard.needs_active_subscription else ''}",
+        "rate_limit": guard.bucket or "-",
+    }
+
+    assert found == {name: row[name] for name in found} | _in_other_words(row)
+
+
+def _in_other_words(row: dict[str, str]) -> dict[str, str]:
+    """Return what the list leaves out: a Viewer never writes, and who has no email to verify needs none."""
+    any_role = "Viewer" if row["method"] == "GET" else "Manager"
+    said = {"role": any_role} if row["role"] == "any" else {}
+    return said | ({"verified_email": "no"} if row["verified_email"] == "-" else {})
+
+
+def test_the_description_names_every_address(app):
+    described = {
+        (method.upper(), _shape(path))
+        for path, methods in app.test_client().get("/api/openapi.json").json["paths"].items()
+        for method in methods
+    }
+
+    assert described == {(row["method"], _shape(row["path"])) for row in ROWS}
+
+
+@pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
+def test_the_page_and_the_manifest_name_what_the_description_names(app, address):
+    client = app.test_client()
+    told = client.get(address).text
+
+    for path, methods in client.get("/api/openapi.json").json["paths"].items():
+        for method in methods:
+            assert f"{method.upper()} {path}" in told
+
+
+def test_the_description_tells_a_key_scope_role_plan_and_limit(app):
+    paths = app.test_client().get("/api/openapi.json").json["paths"]
+    told = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
+
+    assert {name: value for name, value in told.items() if name.startswith("x-")} == {
+        "x-callers": "brand",
+        "x-scope": "read_write",
+        "x-role": "Owner",
+        "x-verified-email": True,
+        "x-rate-limit": "standard",
+    }
+
+
+def test_every_operation_has_a_summary_and_an_id_of_its_own(app):
+    operations = [
+        operation
+        for methods in app.test_client().get("/api/openapi.json").json["paths"].values()
+        for operation in methods.values()
+    ]
+
+    assert all(operation["summary"] for operation in operations)
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
