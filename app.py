@@ -13,30 +13,87 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 import settings
 from adapters import embedded, logs, servers
 from api import (
+    affiliate_actions,
+    affiliate_import,
+    affiliate_links,
     affiliates,
+    attribution_params,
+    audit_log,
+    billing,
+    brand_files,
     conversions,
+    cors,
+    description,
     errors,
     health,
+    home_currency,
+    invite_page,
+    invite_tokens,
+    invites,
+    keys,
     limits,
     metrics,
+    organization,
+    partner_groups,
+    performance_tiers,
+    program_numbers,
     programs,
     storefront,
+    storefront_lookup,
+    sub_affiliate_config,
+    sub_affiliates,
+    tax_forms,
     tracking,
     wake,
     webhooks,
 )
-from commands import database, demo, jobs, organizations, receiver, run
+from commands import affiliates as affiliate_commands
+from commands import database, demo, jobs, mail, organizations, receiver, run, token
+from commands import programs as program_commands
 from models import db
 
 _log = structlog.get_logger("request")
 
-_RESOURCES = (tracking, programs, affiliates, storefront, conversions, webhooks, health)
+_RESOURCES = (
+    tracking,
+    programs,
+    program_numbers,
+    partner_groups,
+    performance_tiers,
+    sub_affiliate_config,
+    affiliates,
+    affiliate_actions,
+    affiliate_links,
+    affiliate_import,
+    tax_forms,
+    storefront,
+    storefront_lookup,
+    sub_affiliates,
+    invites,
+    invite_tokens,
+    invite_page,
+    conversions,
+    webhooks,
+    attribution_params,
+    home_currency,
+    organization,
+    billing,
+    audit_log,
+    keys,
+    brand_files,
+    health,
+    description,
+)
 
 _COMMANDS = (
     database.group,
     organizations.org,
     organizations.key,
+    program_commands.group,
+    affiliate_commands.group,
+    token.group,
     jobs.group,
+    mail.group,
     demo.demo,
     receiver.run,
     run.up,
@@ -74,19 +131,20 @@ def create_app() -> Flask:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for resource in (tracking, programs, affiliates, storefront, conversions, webhooks, health):
+    for resource in _RESOURCES:
         app.register_blueprint(resource.blueprint)
     for command in _COMMANDS:
         app.cli.add_command(command)
     return app
 
 
-def _begin() -> None:
+def _begin() -> Response | None:
     g.started = time.monotonic()
     sent = request.headers.get("X-Request-Id", "")
     g.request_id = sent if 0 < len(sent) <= 64 and sent.isascii() and sent.isprintable() else uuid4().hex
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=g.request_id)
+    return cors.answer_preflight()
 
 
 def _end(response: Response) -> Response:
@@ -95,4 +153,4 @@ def _end(response: Response) -> Response:
     response.headers["X-Request-Id"] = g.request_id
     metrics.observe_request(route, response.status_code, seconds)
     _log.info("request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1))
-    return response
+    return cors.mark(response)

@@ -6,12 +6,14 @@ Units stand last in every name. README lists each variable; a test holds the two
 import contextlib
 import functools
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import getaddresses
 from pathlib import Path
 
-from domain import delivery
+from domain import delivery, smtp_address
 
 
 class BadSetting(Exception):
@@ -35,20 +37,32 @@ class Settings:
     metrics_token: str | None
     metrics_port: int | None
     key_cache_s: int
-    rate_limit_standard_per_min: int
-    rate_limit_s2s_per_min: int
-    rate_limit_strict_write_per_min: int
-    rate_limit_apply_per_min: int
+    rate_limits_per_min: Mapping[str, int]
+    cors_origins: tuple[str, ...]
+    portal_domain: str | None
     job_lease_s: int
     job_slots: Mapping[str, int]
     webhook_attempts_at_s: tuple[int, ...]
     webhook_timeout_s: int
     webhook_allow_private: bool
     webhook_ca_bundle: str | None
+    dashboard_jwt_issuer: str | None
+    dashboard_jwt_audience: str
+    dashboard_jwt_jwks: str | None
+    affiliate_jwt_issuer: str | None
+    affiliate_jwt_audience: str
+    affiliate_jwt_jwks: str | None
+    smtp: smtp_address.Server | None
+    mail_from: str
+    mail_per_minute: int
 
     def slots_per_thread(self, queue: str) -> int:
         """Return how many jobs of `queue` may be out per live worker thread."""
         return self.job_slots.get(queue, self.job_slots["default"])
+
+
+# A sender that every server can take: the letters of the plain alphabet.
+_SENDER = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
 
 
 class _Environment:
@@ -76,6 +90,19 @@ class _Environment:
     def switch(self, name: str) -> bool:
         return self.choice(name, "off", ("on", "off")) == "on"
 
+    def origins(self, name: str) -> tuple[str, ...]:
+        raw = self.values.get(name, "").strip()
+        sent = [part.strip() for part in raw.split(",") if part.strip()]
+        if not all(re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", origin) for origin in sent):
+            raise BadSetting(f"{name} is {raw!r}; an origin looks like https://app.example.com, in lower case")
+        return tuple(sent)
+
+    def domain(self, name: str) -> str | None:
+        value = self.text(name)
+        if value and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", value):
+            raise BadSetting(f"{name} is {value!r}; it must be a domain in lower case, such as partners.example.com")
+        return value
+
     def seconds_list(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
         raw = self.values.get(name, "").strip()
         if not raw:
@@ -88,6 +115,20 @@ class _Environment:
             raise BadSetting(f"{name} is {raw!r}; the times must not go back")
         return times
 
+    def smtp_server(self, name: str) -> smtp_address.Server | None:
+        raw = self.values.get(name, "").strip()
+        try:
+            return smtp_address.parse(raw) if raw else None
+        except ValueError as error:  # never with the value: it holds a password
+            raise BadSetting(f"{name} cannot be used: {error}. Write smtp://user:password@host:587") from None
+
+    def sender(self, name: str, default: str) -> str:
+        raw = self.values.get(name, "").strip() or default
+        addresses = [address for _, address in getaddresses([raw])]
+        if len(addresses) != 1 or not _SENDER.fullmatch(addresses[0]) or not raw.isprintable():
+            raise BadSetting(f"{name} is {raw!r}; it must be one sender, such as {default}")
+        return raw
+
 
 _SHORTEST_SECRET_KEY = 32
 
@@ -95,6 +136,18 @@ _SHORTEST_SECRET_KEY = 32
 # hand keeps threads busy between two looks of the relay. A call to somebody else's server may take ten
 # seconds, so a deep hand would outlive its lease behind slow neighbours.
 _SLOTS_PER_THREAD = {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4}
+
+# Requests per minute: of one user, or of one IP where nobody signed in.
+_RATE_LIMITS_PER_MIN = {
+    "standard": 600,
+    "import": 6,
+    "invite": 10,
+    "strict_write": 10,
+    "apply": 5,
+    "anonymous": 60,
+    "anonymous_tracking": 60,
+    "s2s": 1500,
+}
 
 
 def read(environ: Mapping[str, str]) -> Settings:
@@ -111,7 +164,7 @@ def read(environ: Mapping[str, str]) -> Settings:
     if secret_key and len(secret_key) < _SHORTEST_SECRET_KEY:
         raise BadSetting(f"SECRET_KEY is shorter than {_SHORTEST_SECRET_KEY} characters; make a longer one")
     metrics_port = env.whole("METRICS_PORT", 0, most=65535)
-    return Settings(
+    chosen = Settings(
         database_url=database_url,
         database_owner_url=env.text("DATABASE_OWNER_URL"),
         redis_url=env.text("REDIS_URL"),
@@ -125,10 +178,12 @@ def read(environ: Mapping[str, str]) -> Settings:
         metrics_token=env.text("METRICS_TOKEN"),
         metrics_port=metrics_port or None,
         key_cache_s=env.whole("KEY_CACHE_S", 5, most=60),
-        rate_limit_standard_per_min=env.whole("RATE_LIMIT_STANDARD_PER_MIN", 600, least=1),
-        rate_limit_s2s_per_min=env.whole("RATE_LIMIT_S2S_PER_MIN", 1500, least=1),
-        rate_limit_strict_write_per_min=env.whole("RATE_LIMIT_STRICT_WRITE_PER_MIN", 10, least=1),
-        rate_limit_apply_per_min=env.whole("RATE_LIMIT_APPLY_PER_MIN", 5, least=1),
+        rate_limits_per_min={
+            bucket: env.whole(f"RATE_LIMIT_{bucket.upper()}_PER_MIN", limit, least=1)
+            for bucket, limit in _RATE_LIMITS_PER_MIN.items()
+        },
+        cors_origins=env.origins("CORS_ORIGINS"),
+        portal_domain=env.domain("PORTAL_DOMAIN"),
         job_lease_s=env.whole("JOB_LEASE_S", 30, least=1, most=3600),
         job_slots={
             queue: env.whole(f"JOB_SLOTS_{queue.upper()}", slots, least=1, most=1000)
@@ -138,7 +193,37 @@ def read(environ: Mapping[str, str]) -> Settings:
         webhook_timeout_s=env.whole("WEBHOOK_TIMEOUT_S", delivery.TIMEOUT_S, least=1, most=60),
         webhook_allow_private=env.switch("WEBHOOK_ALLOW_PRIVATE"),
         webhook_ca_bundle=env.text("WEBHOOK_CA_BUNDLE"),
+        smtp=env.smtp_server("SMTP_URL"),
+        mail_from=env.sender("MAIL_FROM", "Finderfee <no-reply@localhost>"),
+        mail_per_minute=env.whole("MAIL_PER_MINUTE", 60, least=1, most=60_000),
+        dashboard_jwt_issuer=env.text("DASHBOARD_JWT_ISSUER"),
+        dashboard_jwt_audience=env.text("DASHBOARD_JWT_AUDIENCE") or "finderfee-dashboard",
+        dashboard_jwt_jwks=env.text("DASHBOARD_JWT_JWKS"),
+        affiliate_jwt_issuer=env.text("AFFILIATE_JWT_ISSUER"),
+        affiliate_jwt_audience=env.text("AFFILIATE_JWT_AUDIENCE") or "finderfee-affiliates",
+        affiliate_jwt_jwks=env.text("AFFILIATE_JWT_JWKS"),
     )
+    _check_identity("DASHBOARD", chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_jwks)
+    _check_identity("AFFILIATE", chosen.affiliate_jwt_issuer, chosen.affiliate_jwt_jwks)
+    if (chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_audience) == (
+        chosen.affiliate_jwt_issuer,
+        chosen.affiliate_jwt_audience,
+    ):
+        raise BadSetting(
+            f"AFFILIATE_JWT_AUDIENCE is {chosen.affiliate_jwt_audience!r}, which is the dashboard's too; with one "
+            "issuer for both, the audiences must differ"
+        )
+    return chosen
+
+
+def _check_identity(prefix: str, issuer: str | None, jwks: str | None) -> None:
+    given, missing = f"{prefix}_JWT_ISSUER", f"{prefix}_JWT_JWKS"
+    if issuer is None:
+        given, missing = missing, given
+    if (issuer is None) != (jwks is None):
+        raise BadSetting(f"{given} is set without {missing}; set both, or neither to use the tokens of `flask token`")
+    if jwks and "://" in jwks and not jwks.lower().startswith(("https://", "http://")):
+        raise BadSetting(f"{prefix}_JWT_JWKS is {jwks!r}; it must be an https or http URL, or the path of a file")
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Affiliates, as the brand sees them.
+"""Affiliates, as the brand sees and changes them. Decisions about them are in `affiliate_actions`.
 
 Source: core spec, "Affiliates".
 """
@@ -8,29 +8,36 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards, paging, path
-from api.guards import Guard, guarded
+from api import affiliate_view, answers, audit, body, guards, paging, path
+from api.guards import Guard
+from api.operations import array, one, operation, page
 from api.wake import wake_relay
 from domain import plans
-from domain.refused import not_found
+from domain.access import Role
 from models import affiliates, db
+from models.affiliates import Affiliate
+from pipelines import affiliate_changes, clock
 from pipelines import affiliates as affiliate_rules
-from pipelines import clock
 from schemas import affiliate as wire
 
 blueprint = Blueprint("affiliates", __name__)
 
-_READ = Guard(audience="key", plan=plans.Tier.Starter)
-_WRITE = Guard(audience="key", scope="read_write", plan=plans.Tier.Starter)
-_BODY = wire.AffiliateBody()
-_QUERY = wire.AffiliatesQuery()
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
+_RECORD = wire.AffiliateRecord()
 
 
 @blueprint.post("/api/v1/affiliates")
-@guarded(_WRITE)
+@operation(
+    _WRITE,
+    one(_RECORD),
+    status=201,
+    takes=wire.AffiliateBody(),
+    refuses=("404 not_found", "409 affiliate_already_exists", "409 alias_already_taken", *wire.RATE_REFUSALS),
+)
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
-    wanted = body.load(_BODY)
+    wanted = body.load()
     answer = answers.once(lambda: _create(wanted))
     wake_relay()
     return answer
@@ -41,37 +48,74 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     joined = affiliate_rules.create(
         organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now
     )
-    shown = wire.record(joined.affiliate, joined.links)
-    audit.record("affiliate.created", joined.affiliate.id, after=shown, now=now)
-    return 201, shown
+    after = affiliate_view.audited(joined.affiliate, joined.links)
+    audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
+    return 201, affiliate_view.shown(joined.affiliate, joined.links)
 
 
 @blueprint.get("/api/v1/affiliates")
-@guarded(_READ)
+@operation(_READ, page(_RECORD), asks=wire.AffiliatesQuery())
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first, each with their links."""
-    query, organization_id = body.query(_QUERY), guards.organization_id()
-    page = paging.wanted(query)
+    query, organization_id = body.query(), guards.organization_id()
+    asked = paging.wanted(query)
     with db.unit_of_work(organization_id):
         rows = affiliates.page(
             organization_id=organization_id,
             program_id=query["program_id"],
-            after=page.after,
-            limit=page.limit,
+            after=asked.after,
+            limit=asked.limit,
             skip=query["skip"],
         )
-        links = affiliates.links(organization_id=organization_id, affiliate_ids=[row.id for row in rows])
-    return paging.envelope(page, rows, lambda shown: [wire.record(row, links.get(row.id, [])) for row in shown])
+        return paging.envelope(asked, rows, affiliate_view.shown_all)
+
+
+@blueprint.get("/api/v1/affiliates/applications")
+@operation(_READ, array(_RECORD), asks=wire.ApplicationsQuery())
+def list_applications() -> list[Any]:
+    """List affiliates who wait for a decision, newest first, as a flat array."""
+    query, organization_id = body.query(), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        rows = affiliates.pending(
+            organization_id=organization_id,
+            program_id=query["program_id"],
+            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),
+            skip=query["skip"],
+        )
+        return affiliate_view.shown_all(rows)
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
-@guarded(_READ)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
-    wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
-    with db.unit_of_work(organization_id):
-        affiliate = affiliates.find(organization_id=organization_id, affiliate_id=wanted_id)
-        links = affiliates.links(organization_id=organization_id, affiliate_ids=[wanted_id])
-    if affiliate is None:
-        raise not_found("affiliate", wanted_id)
-    return wire.record(affiliate, links.get(wanted_id, []))
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        affiliate = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        (shown,) = affiliate_view.shown_all([affiliate])
+    return shown
+
+
+@blueprint.patch("/api/v1/affiliates/<affiliate_id>")
+@operation(_WRITE, one(_RECORD), takes=wire.AffiliateChanges(), refuses=("404 not_found", *wire.RATE_REFUSALS))
+def change_affiliate(affiliate_id: str) -> Response:
+    """Change an affiliate; what is not sent stays. 200 with them."""
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        seen = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+    changes = body.load()
+    answer = answers.once(lambda: _change(seen, changes))
+    wake_relay()
+    return answer
+
+
+def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    affiliate = affiliate_changes.lock_for(seen=seen, changes=changes)
+    links = affiliate_view.links_of([seen.id]).get(seen.id, [])
+    before = affiliate_view.audited(affiliate, links)
+    affiliate_changes.change(affiliate=affiliate, changes=changes, now=now)
+    after = affiliate_view.audited(affiliate, links)
+    if before != after:
+        audit.record("affiliate.updated", seen.id, before=before, after=after, now=now)
+    return 200, affiliate_view.shown(affiliate, links)

@@ -25,7 +25,7 @@ _SIGNATURE_WINDOW_S = 15 * 60
 _LONGEST_KEY = 255
 
 
-Answer = tuple[int, Mapping[str, object] | None]
+Answer = tuple[int, Mapping[str, object] | Sequence[object] | None]
 
 
 def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> Response:
@@ -117,7 +117,9 @@ def _replay(tenant: UUID, name: _Name, request_hash: bytes) -> Response:
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
     kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))
-    answer = Response(kept, status=stored.status, headers=dict(stored.headers or {}))
+    answer = errors.empty(stored.status)
+    answer.set_data(kept)
+    answer.headers.extend(stored.headers or {})
     if name.replay_header:
         answer.headers[name.replay_header] = "true"
     return answer
@@ -134,7 +136,7 @@ def _keep(tenant: UUID, name: _Name, answer: Response) -> None:
         key=name.key,
         status=answer.status_code,
         body=sealing.seal(answer.get_data(as_text=True), belongs_to=_owner(tenant, name)),
-        headers={"Content-Type": answer.content_type},
+        headers={"Content-Type": answer.content_type} if answer.content_type else {},
     )
 
 
@@ -150,7 +152,7 @@ def _keep_refusal(tenant: UUID, names: Sequence[_Name], request_hash: bytes, ans
     return answer
 
 
-def _answer(status: int, body: Mapping[str, object] | None) -> Response:
+def _answer(status: int, body: Mapping[str, object] | Sequence[object] | None) -> Response:
     if body is None:
-        return Response(status=status)
+        return errors.empty(status)
     return Response(orjson.dumps(body), status=status, content_type="application/json")

@@ -1,9 +1,11 @@
 """Reads request bodies: JSON or a clear refusal, whatever was sent.
 
 orjson refuses what the standard library lets through (NaN, unpaired surrogates, bottomless nesting); NUL and wrong
-types are refused by the schemas.
+types are refused by the schemas. A key that stands twice in one object is refused here: two readers of such a body
+may see two different amounts.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +16,7 @@ from marshmallow import ValidationError
 from api import operations
 from domain.refused import Refused
 
-_NOT_AN_OBJECT = "The body must be a JSON object in UTF-8."
+_NOT_AN_OBJECT = "The body must be a JSON object in UTF-8 that names each key once."
 
 
 def load(*, code: str | None = None) -> Mapping[str, Any]:
@@ -34,6 +36,20 @@ def load_optional() -> Mapping[str, Any]:
     return load() if request.get_data(cache=True).strip() else _loaded({})
 
 
+def load_list(name: str) -> list[Any]:
+    """Return the list `name` of the request's object as the operation's `takes` loads it; a bare array stands for it.
+
+    Raises ValidationError (problem details) for malformed items, by position, and for what is neither.
+    """
+    sent = _parsed()
+    if isinstance(sent, list):
+        sent = {name: sent}
+    if not isinstance(sent, dict):
+        raise ValidationError({"body": ["The body must be a JSON array or object in UTF-8 that names each key once."]})
+    loaded: list[Any] = _loaded(sent)[name]
+    return loaded
+
+
 def _loaded(sent: Mapping[str, Any]) -> Mapping[str, Any]:
     takes = operations.current().takes
     assert takes is not None  # an operation that reads a body declares what it takes
@@ -43,11 +59,23 @@ def _loaded(sent: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def json_object() -> dict[str, Any] | None:
     """Return the body as a JSON object, or None when it is not one."""
-    try:
-        sent = orjson.loads(request.get_data(cache=True))
-    except orjson.JSONDecodeError:
-        return None
+    sent = _parsed()
     return sent if isinstance(sent, dict) else None
+
+
+def _parsed() -> object:
+    raw = request.get_data(cache=True)
+    try:
+        sent = orjson.loads(raw)
+        json.loads(raw, object_pairs_hook=_named_once)
+    except (ValueError, RecursionError):  # nested more deeply than anybody means
+        return None
+    return sent
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError
 
 
 def query() -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from flask import Request
 import settings
 from adapters import identity, sealing
 from domain.access import Role
-from models import db, organizations
+from models import api_keys, db
 from pipelines import clock, sign_in
 
 # More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
@@ -115,7 +115,7 @@ def _looked_up(sent: str | None, kind: str, find: Callable[[str, bytes], tuple[F
 
 def _find_key_holder(key: str, key_hash: bytes) -> tuple[Caller | None, float]:
     with db.any_org_work():
-        holder = organizations.any_org_key_holder(key_hash)
+        holder = api_keys.any_org_holder(key_hash)
     if holder is None:
         return None, float("inf")
     found = Caller(
@@ -151,7 +151,7 @@ def _find_member(token: str, _: bytes) -> tuple[Caller | None, float]:
             role=Role(claims.role or ""),
             now=clock.now(),
         )
-    if person is None:
+    if person is None or person.id is None:
         return None, 0
     found = Caller(
         kind="member",

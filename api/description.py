@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 from flask import Blueprint, Flask, Response, current_app, render_template
+from werkzeug.routing import Rule
 
 from api import openapi
 from api.guards import Guard
@@ -61,24 +62,21 @@ def sections() -> dict[str, list[dict[str, Any]]]:
 
 @functools.cache
 def _document(app: Flask) -> dict[str, Any]:
-    return openapi.document(
-        [
-            openapi.Route(
-                rule=rule.rule,
-                methods=tuple(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})),
-                name=view.__name__,
-                doc=inspect.getdoc(view) or "",
-                tag=rule.endpoint.partition(".")[0],
-                operation=view.operation,
-            )
-            for rule in app.url_map.iter_rules()
-            for view in [_view(app, rule.endpoint)]
-        ]
+    routes = [_route(app, rule) for rule in app.url_map.iter_rules()]
+    reading_order = list(app.blueprints)
+    return openapi.document(sorted(routes, key=lambda route: (reading_order.index(route.tag), route.rule)))
+
+
+def _route(app: Flask, rule: Rule) -> openapi.Route:
+    view: Any = app.view_functions[rule.endpoint]
+    return openapi.Route(
+        rule=rule.rule,
+        methods=tuple(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})),
+        name=view.__name__,
+        doc=inspect.getdoc(view) or "",
+        tag=rule.endpoint.partition(".")[0],
+        operation=view.operation,
     )
-
-
-def _view(app: Flask, endpoint: str) -> Any:
-    return app.view_functions[endpoint]
 
 
 def _application() -> Flask:

@@ -30,8 +30,15 @@ def register(app: Flask) -> None:
 def refused(refusal: Refused) -> Response:
     """Return the envelope, or an empty body for a refusal without a code."""
     if not refusal.code:
-        return Response(status=refusal.status)
+        return empty(refusal.status)
     return _json(refusal.status, envelope(refusal))
+
+
+def empty(status: int) -> Response:
+    """Return an answer without a body, which has no content type either."""
+    answer = Response(status=status)
+    del answer.headers["Content-Type"]
+    return answer
 
 
 def envelope(refusal: Refused) -> dict[str, object]:

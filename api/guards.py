@@ -29,7 +29,7 @@ Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
 class Guard:
     """What a route asks of its caller.
 
-    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone, "affiliate" one
+    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets 403), "affiliate" one
     who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a person at the dashboard
     needs `role` (None: any who may read, or any who may write) and with `verified_email` an email that is theirs;
     `hides_role` refuses a wrong role without a body. `plan` (None: every plan) holds for keys,
@@ -123,13 +123,11 @@ def _check_signed(guard: Guard) -> None:
 
 def _check_brand(guard: Guard) -> None:
     sent = callers.bearer(request)
-    if callers.is_token(sent):
-        found = callers.member(sent)
-    else:
-        found = callers.key_holder(sent) if guard.audience == "brand" else None
+    found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
     if found is None:
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
+    _check_is_person(guard, found)
     _check_scope(guard, found)
     _check_role(guard, found)
     _check_email(guard, found.is_email_verified)
@@ -155,6 +153,11 @@ def _signed_by(holder: Caller | None) -> Caller:
 def _check_limit(guard: Guard, name: str) -> None:
     if guard.bucket and not current_app.extensions["limiter"].allows(guard.bucket, name):
         raise Refused(429)
+
+
+def _check_is_person(guard: Guard, found: Caller) -> None:
+    if guard.audience == "dashboard" and found.is_key:
+        raise Refused(403, "forbidden", "This needs a person's dashboard session; an API key cannot do it.")
 
 
 def _check_scope(guard: Guard, found: Caller) -> None:

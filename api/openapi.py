@@ -73,10 +73,10 @@ class Route:
 
 
 def document(routes: Sequence[Route]) -> dict[str, Any]:
-    """Return the whole document; routes in the order of their addresses."""
+    """Return the whole document; addresses in the order of the routes."""
     describer = Describer()
     paths: dict[str, dict[str, Any]] = {}
-    for route in sorted(routes, key=lambda route: route.rule):
+    for route in routes:
         described = paths.setdefault(_PARAMETER.sub(_braced, route.rule), {})
         for method in route.methods:
             described[method.lower()] = _described(route, method, describer)
@@ -90,20 +90,20 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
 
 def _described(route: Route, method: str, describer: Describer) -> dict[str, Any]:
     about, guard = route.operation, route.operation.guard
-    summary, _, more = route.doc.partition("\n")
+    summary, _, more = " ".join(route.doc.split()).partition(". ")
     # One view may stand at several addresses.
     place = re.sub(r"[^a-z0-9]+", "_", route.rule.lower()).strip("_")
     described: dict[str, Any] = {
         "operationId": f"{route.name}_{method.lower()}_{place}",
-        "summary": summary.strip(),
+        "summary": summary.removesuffix("."),
         "tags": [route.tag],
         "security": _SECURITY[guard.audience],
         "parameters": _parameters(route, method, describer),
         "responses": _responses(about, describer),
         **_extensions(guard),
     }
-    if more.strip():
-        described["description"] = " ".join(more.split())
+    if more:
+        described["description"] = more
     if about.takes is not None:
         described["requestBody"] = {"content": {"application/json": {"schema": describer.body(about.takes)}}}
     if about.deprecated_since is not None:
@@ -157,7 +157,7 @@ def _responses(about: Operation, describer: Describer) -> dict[str, Any]:
         number, _, code = refusal.partition(" ")
         codes.setdefault(int(number), []).append(code)
     for status in sorted({*codes, *_expected(about)}):
-        found[str(status)] = _refusal(status, codes.get(status, []))
+        found[str(status)] = _refusal(status, codes.get(status, []), is_page=about.gives.media_type == "text/html")
     return found
 
 
@@ -194,11 +194,13 @@ def _success(gives: Gives, describer: Describer) -> dict[str, Any]:
     return {"description": "Done.", "content": {"application/json": {"schema": described}}}
 
 
-def _refusal(status: int, codes: list[str]) -> dict[str, Any]:
+def _refusal(status: int, codes: list[str], *, is_page: bool) -> dict[str, Any]:
     described: dict[str, Any] = {"description": _REASONS[status]}
     if status in (401, 429) or "" in codes:
         return described | {"description": f"{_REASONS[status].removesuffix(' No body.')} No body."}
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    if is_page:
+        content["text/html"] = {}
     if status == 400:
         content["application/problem+json"] = {"schema": {"$ref": "#/components/schemas/Problem"}}
     if codes:

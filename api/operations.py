@@ -53,7 +53,8 @@ EMPTY = Gives("empty")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route. `refuses` names the codes of its own, each with its status: "409 slug_already_taken".
+    """A route. `refuses` names the codes of its own, each with its status: "409 slug_already_taken", or "404"
+    alone for a refusal without a body.
 
     `deprecated_since` announces that it will go, in the Deprecation header and in the description.
     """

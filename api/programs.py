@@ -1,43 +1,53 @@
-"""Programs (campaigns) and their sub-affiliate setting.
+"""Programs (campaigns).
 
-Source: core spec, "Campaigns (programs)"; tracking spec, "Sub-affiliate recruiting".
+Source: core spec, "Campaigns (programs)" and "Program fields accepted on create or update".
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from flask import Blueprint, Response
+from marshmallow import ValidationError
 
+import settings
 from api import answers, audit, body, guards, paging, path
-from api.guards import Guard, guarded
-from domain import plans
-from domain.refused import Refused, not_found
+from api.guards import Guard
+from api.operations import one, operation, page
+from domain import host_names, plans
+from domain.access import Role
 from models import db, programs
-from pipelines import clock
+from pipelines import clock, program_changes
 from pipelines import programs as program_rules
-from schemas import sub_affiliate
-from schemas.program import ProgramBody, ProgramRecord, ProgramsQuery
+from schemas.program import ProgramBody, ProgramChanges, ProgramRecord, ProgramsQuery
 
 blueprint = Blueprint("programs", __name__)
 
-_READ = Guard(audience="key", plan=plans.Tier.Starter)
-_WRITE = Guard(audience="key", scope="read_write", plan=plans.Tier.Starter)
-# Recruiting is on every plan.
-_READ_CONFIG = Guard(audience="key")
-_WRITE_CONFIG = Guard(audience="key", scope="read_write")
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+_ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
 
-_BODY = ProgramBody()
 _RECORD = ProgramRecord()
-_QUERY = ProgramsQuery()
-_CONFIG = sub_affiliate.SubAffiliateConfig()
+_TERM_REFUSALS = (
+    "400 invalid_commission_type",
+    "400 percentage_out_of_range",
+    "400 fixed_commission_out_of_range",
+    "400 unit_fee_out_of_range",
+    "400 sale_commission_incomplete",
+    "400 lead_bounty_out_of_range",
+    "400 click_reward_out_of_range",
+    "400 budget_out_of_range",
+    "400 invalid_hosted_checkout_door_mode",
+    "400 invalid_hosted_checkout_thank_you_url",
+)
 
 
 @blueprint.post("/api/v1/programs")
-@guarded(_WRITE)
+@operation(_WRITE, one(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
 def create_program() -> Response:
     """Create a program. 201 with it."""
-    wanted = body.load(_BODY)
+    wanted = body.load()
     return answers.once(lambda: _create(wanted))
 
 
@@ -50,74 +60,85 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.get("/api/v1/programs")
-@guarded(_READ)
+@operation(_READ, page(_RECORD), asks=ProgramsQuery())
 def list_programs() -> Mapping[str, object]:
     """List programs, newest first."""
-    query = body.query(_QUERY)
-    page = paging.wanted(query)
+    query = body.query()
+    asked = paging.wanted(query)
     with db.unit_of_work(guards.organization_id()):
         rows = programs.page(
             organization_id=guards.organization_id(),
-            after=page.after,
-            limit=page.limit,
+            after=asked.after,
+            limit=asked.limit,
             includes_archived=query["include_archived"],
         )
-    return paging.envelope(page, rows, _shown)
+    return paging.envelope(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/programs/<program_id>")
-@guarded(_READ)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_program(program_id: str) -> Mapping[str, object]:
     """Show one program, archived or not."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        program = programs.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    if program is None:
-        raise not_found("program", wanted_id)
+        program = program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
     shown: Mapping[str, object] = _RECORD.dump(program)
     return shown
 
 
-@blueprint.get("/api/v1/programs/<program_id>/sub-affiliate-config")
-@guarded(_READ_CONFIG)
-def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
-    """Show whether recruiting pays in a program, and what."""
-    with db.unit_of_work(guards.organization_id()):
-        program = programs.find(organization_id=guards.organization_id(), program_id=_config_id(program_id))
-    return _config(program)
+@blueprint.patch("/api/v1/programs/<program_id>")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=ProgramChanges(),
+    refuses=(
+        *_TERM_REFUSALS,
+        "400 invalid_commission_model",
+        "404 not_found",
+        "409 slug_already_taken",
+        "409 invalid_status_transition",
+    ),
+)
+def change_program(program_id: str) -> Response:
+    """Change what is sent of a program. 200 with it."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+        program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+    sent = body.load()
+    if sent.get("custom_domain"):
+        _check_domain(sent["custom_domain"])
+    return answers.once(lambda: _change(wanted_id, sent))
 
 
-@blueprint.put("/api/v1/programs/<program_id>/sub-affiliate-config")
-@guarded(_WRITE_CONFIG)
-def put_sub_affiliate_config(program_id: str) -> Response:
-    """Set both. 200 with them."""
-    wanted_id = _config_id(program_id)
-    return answers.once(lambda: _set_config(wanted_id))
-
-
-def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
+def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    program = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
-    before = _config(program)
-    assert program is not None  # or there would be no configuration to show
-    program_rules.set_sub_affiliate_config(program=program, changes=sub_affiliate.load(body.json_object()), now=now)
-    after = _config(program)
-    audit.record("program.sub_affiliate_config_changed", program_id, before=before, after=after, now=now)
+    program = program_changes.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
+    before: Mapping[str, object] = _RECORD.dump(program)
+    if not program_changes.change(program=program, sent=sent, now=now):
+        return 200, before
+    after = _RECORD.dump(program)
+    audit.record("program.updated", program_id, before=before, after=after, now=now)
     return 200, after
 
 
-def _config_id(program_id: str) -> UUID:
-    try:
-        return path.uuid(program_id, "program")
-    except Refused as refused:
-        raise Refused(404) from refused
+def _check_domain(host: str) -> None:
+    chosen = settings.current()
+    ours = [chosen.portal_domain, urlsplit(chosen.public_base_url).hostname]
+    if any(domain and host_names.is_within(host, domain.lower()) for domain in ours):
+        raise ValidationError({"customDomain": ["It belongs to this service: name a domain of your own."]})
 
 
-def _config(program: programs.Program | None) -> Mapping[str, object]:
-    if program is None:
-        raise Refused(404)
-    shown: Mapping[str, object] = _CONFIG.dump(program)
-    return shown
+@blueprint.delete("/api/v1/programs/<program_id>")
+@operation(_ARCHIVE, status=204, refuses=("404 not_found",))
+def archive_program(program_id: str) -> Response:
+    """Archive a program: it stays readable and earns nothing from now on. 204, however often."""
+    wanted_id, now = path.uuid(program_id, "program"), clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        program = program_rules.lock(organization_id=guards.organization_id(), program_id=wanted_id)
+        before = _RECORD.dump(program)
+        if program_rules.archive(program=program, now=now):
+            audit.record("program.archived", wanted_id, before=before, after=_RECORD.dump(program), now=now)
+    return Response(status=204)
 
 
 def _shown(rows: Sequence[programs.Program]) -> list[Any]:

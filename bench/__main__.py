@@ -14,7 +14,16 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bench import deliveries, memory, sales_accepted, sales_settled, settle_at_1m
+from bench import (
+    affiliate_list,
+    deep_page,
+    deliveries,
+    memory,
+    program_stats_1m,
+    sales_accepted,
+    sales_settled,
+    settle_at_1m,
+)
 from bench.figure import Figure
 from bench.machine import STOP_SIGNALS, BenchFailed, Machine
 from bench.plan import Plan
@@ -28,7 +37,10 @@ _FIGURES = {
     "sales_accepted": sales_accepted.measure,
     "sales_settled": sales_settled.measure,
     "deliveries": deliveries.measure,
+    "affiliate_list": affiliate_list.measure,
     "settle_at_1m": settle_at_1m.measure,
+    "program_stats_1m": program_stats_1m.measure,
+    "deep_page": deep_page.measure,
     "memory": memory.measure,
 }
 

@@ -17,7 +17,7 @@ import orjson
 
 from adapters import sealing
 from bench.machine import owner
-from models import affiliates, db, endpoints, ids, programs
+from models import affiliates, db, endpoints, ids, programs, tracking_links
 from pipelines import jobs, keys, organizations
 
 # Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
@@ -77,7 +77,7 @@ def create(url: str) -> Brand:
         for number, affiliate_id in enumerate(affiliate_ids):
             owned = {"organization_id": organization_id, "program_id": program_id, "created_at": now}
             affiliates.insert(owned | _affiliate(affiliate_id, f"partner-{number}", now))
-            affiliates.insert_link(
+            tracking_links.insert_link(
                 owned
                 | {"id": ids.new_id(), "affiliate_id": affiliate_id, "slug": f"partner-{number}", "is_default": True}
             )

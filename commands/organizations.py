@@ -8,7 +8,7 @@ from flask.cli import AppGroup
 from commands import output, trail
 from domain import plans
 from domain.refused import Refused
-from models import organizations
+from models import api_keys, organizations
 from pipelines import clock
 from pipelines import keys as key_rules
 from pipelines import organizations as organization_rules
@@ -49,7 +49,9 @@ def create(name: str, plan: str, status: str, currency: str, owner_email: str, a
 @click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
 @output.json_option
 def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change plan, status, gateways, payoutGraceDays, trialEndsAt or currency."""
+    """Change what only an operator may: plan, status, trialEndsAt, gateways, payoutGraceDays, currency, affiliateLimit,
+    subdomain, portalHost, billingProvider, billingInterval. `none` takes a limit, host or provider away.
+    """
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():
         organization_rules.change(organization_id=organization, assignments=wanted, now=clock.now())
@@ -118,7 +120,7 @@ def create_key(organization: UUID, scope: str, is_test: bool, name: str, user_em
 def revoke(organization: UUID, key_id: UUID, as_json: bool) -> None:
     """Revoke an API key for good."""
     with output.every_tenant():
-        if not organizations.revoke_key(organization_id=organization, key_id=key_id, at=clock.now()):
+        if not api_keys.revoke(organization_id=organization, key_id=key_id, at=clock.now()):
             raise Refused(404, "not_found", f"The organization has no key {key_id} in force.")
         trail.record("api_key.revoked", {"keyId": str(key_id)}, about=key_id, organization_id=organization)
     output.show(
@@ -134,7 +136,7 @@ def revoke(organization: UUID, key_id: UUID, as_json: bool) -> None:
 def keys(organization: UUID | None, as_json: bool) -> None:
     """List API keys; never their secrets."""
     with output.every_tenant():
-        listed = organizations.any_org_keys(organization)
+        listed = api_keys.any_org_list(organization)
     rows = [
         (one.id, one.organization_id, one.name, one.scope, "test" if one.is_test else "live", f"…{one.last_four}",
          one.revoked_at) for one in listed

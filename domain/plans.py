@@ -7,6 +7,7 @@ that a bulk invite needs an active subscription is not a tier and not here eithe
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class Tier(StrEnum):
@@ -59,12 +60,49 @@ def gate(
     Raises ValueError for a tier or status that doesn't exist.
     Source: core spec, section 5 "Plan gates"; tracking spec, "Server-to-server sale".
     """
-    status = SubscriptionStatus(subscription_status)
-    trialing = status == SubscriptionStatus.Trialing and trial_ends_at is not None and now < trial_ends_at
-    current = Tier(plan_tier) if trialing or _is_paid_for(status) else Tier.Free
+    trialing = _is_trialing(SubscriptionStatus(subscription_status), trial_ends_at, now)
+    current = counting_tier(
+        plan_tier=plan_tier, subscription_status=subscription_status, trial_ends_at=trial_ends_at, now=now
+    )
     if (any_trial and trialing) or _RANK[current] >= _RANK[Tier(required)]:
         return None
     return PlanRefused(required=Tier(required), current=current, trialing=trialing)
+
+
+def counting_tier(
+    *, plan_tier: Tier, subscription_status: SubscriptionStatus, trial_ends_at: datetime | None, now: datetime
+) -> Tier:
+    """Return the tier that counts now: the organization's own, or Free once it was canceled or its trial is over.
+
+    Raises ValueError for a tier or status that doesn't exist.
+    """
+    status, tier = SubscriptionStatus(subscription_status), Tier(plan_tier)
+    return tier if _is_trialing(status, trial_ends_at, now) or _is_paid_for(status) else Tier.Free
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of everything a plan holds; None is no limit. Payouts in minor units per calendar month."""
+
+    affiliates: int | None
+    campaigns: int | None
+    team_seats: int | None
+    partner_payouts_cents: int | None = None
+
+
+#: What each plan holds. Source: core spec, "Billing state" (limits).
+LIMITS = MappingProxyType(
+    {
+        Tier.Free: Limits(affiliates=25, campaigns=1, team_seats=1, partner_payouts_cents=0),
+        Tier.Starter: Limits(affiliates=500, campaigns=5, team_seats=3),
+        Tier.Growth: Limits(affiliates=5000, campaigns=25, team_seats=10),
+        Tier.Pro: Limits(affiliates=None, campaigns=None, team_seats=None),
+    }
+)
+
+
+def _is_trialing(status: SubscriptionStatus, trial_ends_at: datetime | None, now: datetime) -> bool:
+    return status == SubscriptionStatus.Trialing and trial_ends_at is not None and now < trial_ends_at
 
 
 def _is_paid_for(status: SubscriptionStatus) -> bool:

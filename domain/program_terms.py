@@ -12,6 +12,9 @@ from domain import ceilings, statuses
 from domain.commission import CommissionType
 from domain.refused import Refused
 
+#: What a program can be told to reward. The legacy models stay with the programs that have them.
+OFFERED_MODELS = (statuses.CommissionModel.Cps, statuses.CommissionModel.Cpc, statuses.CommissionModel.Cpl)
+
 _MOST_PER_SALE_USD = 1_000_000_00
 _MOST_PER_UNIT_USD = 1_000_00
 _MOST_BUDGET_USD = 100_000_000_00
@@ -37,29 +40,32 @@ def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
         home=home,
         prefix="default",
     )
-    _check_budget(wanted.get("budget_cents"), home)
+    check_budget(wanted.get("budget_cents"), home)
     terms = dict(wanted)
-    terms["sale_commission_type"], terms["sale_commission_value"] = _sale_leg(wanted, model, home)
-    terms["lead_bounty_cents"] = _lead_bounty(wanted.get("lead_bounty_cents"), model, home)
-    terms["click_reward_cents"] = _click_reward(wanted.get("click_reward_cents"), model, home)
-    return terms | _visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None)
+    terms["sale_commission_type"], terms["sale_commission_value"] = sale_leg(
+        wanted.get("sale_commission_type"), wanted.get("sale_commission_value"), model, home
+    )
+    terms["lead_bounty_cents"] = lead_bounty(wanted.get("lead_bounty_cents"), model, home)
+    terms["click_reward_cents"] = click_reward(wanted.get("click_reward_cents"), model, home)
+    return terms | visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None)
 
 
 def check_rate(*, model: str, type: str, value: Decimal, home: ceilings.Home, prefix: str) -> None:
     """Refuse a rate that a program of this model, or one of its affiliates, cannot have.
 
-    `prefix` is "default" or "custom" and names the fields (`defaultCommissionValue`) in the refusal.
+    `prefix` is what the names of the fields begin with in the refusal: "default" for `defaultCommissionValue`, "" for
+    `commissionValue`, "tiers.2." for one in a list.
     Raises Refused 400: invalid_commission_type, percentage_out_of_range, unit_fee_out_of_range,
     fixed_commission_out_of_range.
     """
-    field = f"{prefix}CommissionValue"
+    field = _named(prefix, "CommissionValue")
     if type == CommissionType.Percentage:
         if not statuses.pays_on_sale(model):
             raise Refused(
                 400,
                 "invalid_commission_type",
                 f"A {model} program pays a Fixed fee: there is no amount to take a percentage of.",
-                field=f"{prefix}CommissionType",
+                field=_named(prefix, "CommissionType"),
             )
         _check_percentage(value, field)
     elif statuses.pays_on_sale(model):
@@ -69,20 +75,30 @@ def check_rate(*, model: str, type: str, value: Decimal, home: ceilings.Home, pr
         ceilings.check_major(home, value, most_usd=_MOST_PER_UNIT_USD, code="unit_fee_out_of_range", field=field)
 
 
+def _named(prefix: str, name: str) -> str:
+    return prefix + name if prefix[-1:].isalpha() else prefix + name[0].lower() + name[1:]
+
+
 def _check_percentage(value: Decimal, field: str) -> None:
     if not 0 <= value <= 100:
         raise Refused(400, "percentage_out_of_range", f"{field} must be from 0 to 100 percent.", field=field)
 
 
-def _check_budget(cents: int | None, home: ceilings.Home) -> None:
+def check_budget(cents: int | None, home: ceilings.Home) -> None:
+    """Refuse a budget outside its band with 400 budget_out_of_range; None is no budget."""
     if cents is not None:
         ceilings.check_cents(
             home, cents, least_usd=0, most_usd=_MOST_BUDGET_USD, code="budget_out_of_range", field="budgetCents"
         )
 
 
-def _sale_leg(wanted: Mapping[str, Any], model: str, home: ceilings.Home) -> tuple[str | None, Decimal | None]:
-    type, value = wanted.get("sale_commission_type"), wanted.get("sale_commission_value")
+def sale_leg(
+    type: str | None, value: Decimal | None, model: str, home: ceilings.Home
+) -> tuple[str | None, Decimal | None]:
+    """Return type and value of the sale leg beside a click or lead primary; neither where sales are the primary.
+
+    Raises Refused 400: sale_commission_incomplete, percentage_out_of_range, fixed_commission_out_of_range.
+    """
     if statuses.pays_on_sale(model) or (type is None and value is None):
         return None, None
     if type is None or value is None:
@@ -102,7 +118,8 @@ def _sale_leg(wanted: Mapping[str, Any], model: str, home: ceilings.Home) -> tup
     return (type, value) if value else (None, None)
 
 
-def _lead_bounty(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+def lead_bounty(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+    """Return the bounty that a program of this model pays, None for none, or refuse: 400 lead_bounty_out_of_range."""
     if model == statuses.CommissionModel.Cpl or not cents:
         return None
     ceilings.check_cents(
@@ -116,7 +133,8 @@ def _lead_bounty(cents: int | None, model: str, home: ceilings.Home) -> int | No
     return cents
 
 
-def _click_reward(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+def click_reward(cents: int | None, model: str, home: ceilings.Home) -> int | None:
+    """Return the reward that a program of this model pays, None for none, or refuse: 400 click_reward_out_of_range."""
     if model == statuses.CommissionModel.Cpc or not cents:
         return None
     ceilings.check_cents(
@@ -130,7 +148,12 @@ def _click_reward(cents: int | None, model: str, home: ceilings.Home) -> int | N
     return cents
 
 
-def _visibility(wanted: Mapping[str, Any], *, pays_clicks: bool) -> dict[str, Any]:
+def visibility(wanted: Mapping[str, Any], *, pays_clicks: bool, is_listed: bool = False) -> dict[str, Any]:
+    """Return the columns that decide who may find and join a program, as far as its terms force them.
+
+    Click rewards close it to strangers. `is_listed`: it is in the network already, and may stay there.
+    Source: core spec, clickRewardCents and rule 5.
+    """
     if pays_clicks:
         return {
             "auto_approve": False,
@@ -138,6 +161,6 @@ def _visibility(wanted: Mapping[str, Any], *, pays_clicks: bool) -> dict[str, An
             "is_publicly_discoverable": False,
         }
     # Listing needs a funding source, which no organization of this version has.
-    if wanted.get("network_visibility") == statuses.NetworkVisibility.Networked:
+    if wanted.get("network_visibility") == statuses.NetworkVisibility.Networked and not is_listed:
         return {"network_visibility": statuses.NetworkVisibility.Private.value}
     return {}

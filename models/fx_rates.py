@@ -1,11 +1,95 @@
 """Stored reference rates: native major units per 1 USD, by the day they were published. The same for every tenant."""
 
+from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
+from domain.valuation import Factors, Published
 from models.db import db
+
+# What a bigint holds with room for the doubled remainder.
+_NARROW = 2**62
 
 
 def newest(currency: str) -> Decimal | None:
     """Return the currency's newest rate, or None when none is stored."""
     row = db.row("select per_usd from fx_rate where currency = %s order by published_on desc limit 1", (currency,))
     return row[0] if row else None
+
+
+def published(*, currencies: Sequence[str], since: date) -> list[Published]:
+    """Return what was published for some currencies since a day."""
+    rows = db.run(
+        "select currency, published_on, per_usd from fx_rate where currency = any(%s) and published_on >= %s",
+        (list(currencies), since),
+    )
+    return [Published(*row) for row in rows]
+
+
+_AT = (
+    "[array_position(%(fx_currencies)s::text[], currency)]"
+    "[(occurred_at at time zone 'UTC')::date - %(fx_first_day)s::date + 1]"
+)
+_TIMES, _OVER = f"(%(fx_times)s::bigint[]){_AT}", f"(%(fx_over)s::bigint[]){_AT}"
+_WIDE_TIMES, _WIDE_OVER = f"(%(fx_wide_times)s::numeric[])[{_TIMES}]", f"(%(fx_wide_over)s::numeric[])[{_TIMES}]"
+
+_IS_FOREIGN = "currency <> %(fx_home)s"
+
+
+def summed(cents: str) -> str:
+    """Return SQL for two sums of a group of conversion rows, to be grouped by currency; takes `value_params`.
+
+    `cents` is an expression of the row's minor units, not negative. First their sum in home-currency minor units,
+    each valued by its date and rounded alone, null when none could be; then the native sum of those that lack a rate,
+    null when none does. The rows' columns are `currency` and `occurred_at`.
+    """
+    return (
+        f"case when currency = %(fx_home)s then sum({cents})"
+        f" else sum({_valued(cents)}) filter (where {_IS_FOREIGN}) end,"
+        f" sum({cents}) filter (where {_IS_FOREIGN} and coalesce({_OVER}, 0) = 0)"
+    )
+
+
+def _valued(cents: str) -> str:
+    product, quotient = f"(({cents}) * {_WIDE_TIMES})", f"div(({cents}) * {_WIDE_TIMES}, {_WIDE_OVER})"
+    wide = f"{quotient} + (2 * mod({product}, {_WIDE_OVER}) + mod({quotient}, 2) > {_WIDE_OVER})::int"
+    return f"coalesce(times_fraction({cents}, {_TIMES}, {_OVER}), case when {_OVER} < 0 then {wide} end)"
+
+
+def value_params(factors: Factors) -> dict[str, object]:
+    """Return the parameters of `summed`.
+
+    Two tables of integers, found by place, a row per currency and a column per day; 0 over is a missing rate. A
+    fraction that is too large for them stands in two lists of its own: -1 over, and its place there for the times.
+    """
+    wide: list[Fraction] = []
+    pairs = [[_pair(factor, wide) for factor in row] for row in factors.rows]
+    return {
+        "fx_home": factors.home,
+        "fx_currencies": list(factors.currencies),
+        "fx_first_day": factors.first_day,
+        "fx_times": _table((pair[0] for pair in row) for row in pairs),
+        "fx_over": _table((pair[1] for pair in row) for row in pairs),
+        "fx_wide_times": _list(factor.numerator for factor in wide),
+        "fx_wide_over": _list(factor.denominator for factor in wide),
+    }
+
+
+def _pair(factor: Fraction | None, wide: list[Fraction]) -> tuple[int, int]:
+    if factor is None:
+        return 1, 0
+    if max(factor.numerator, factor.denominator) < _NARROW:
+        return factor.numerator, factor.denominator
+    wide.append(factor)
+    return len(wide), -1
+
+
+# Thousands of numbers are read faster out of one text than out of an array expression.
+def _table(rows: Iterable[Iterable[int]]) -> str:
+    lists = [_list(row) for row in rows]
+    return _list(lists) if lists and lists[0] != "{}" else "{}"
+
+
+def _list(items: Iterable[object]) -> str:
+    return f"{{{','.join(map(str, items))}}}"

@@ -1,6 +1,7 @@
-"""Organizations, their members and their API keys."""
+"""Organizations, the tenants. Their people are in `models.members`, their keys in `models.api_keys`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +10,7 @@ from uuid import UUID
 import peewee
 from playhouse.postgres_ext import ArrayField
 
-from models.db import db
+from models.db import db, savepoint
 from models.table import Moment, Table
 
 
@@ -26,33 +27,33 @@ class Organization(Table):
     payout_grace_days = peewee.IntegerField(default=30)
     payout_grace_days_max = peewee.IntegerField(default=90)
     gateways = ArrayField(peewee.TextField, default=list, index=False)
+    subdomain = peewee.TextField(null=True)
+    subdomain_change_count = peewee.IntegerField(default=0)
+    portal_host = peewee.TextField(null=True)
+    description = peewee.TextField(null=True)
+    billing_email = peewee.TextField(null=True)
+    timezone = peewee.TextField(default="UTC")
+    industry_category = peewee.TextField(null=True)
+    primary_brand_color = peewee.TextField(null=True)
+    logo_file_id = peewee.UUIDField(null=True)
+    favicon_file_id = peewee.UUIDField(null=True)
+    white_label_enabled = peewee.BooleanField(default=False)
+    min_payout_cents = peewee.BigIntegerField(null=True)
+    automatic_payout_enabled = peewee.BooleanField(default=False)
+    automatic_payout_cadence = peewee.TextField(default="Manual")
+    last_automatic_payout_at = Moment(null=True)
+    home_currency_changed_at = Moment(null=True)
+    attribution_params = peewee.TextField(null=True)
+    billing_provider = peewee.TextField(null=True)
+    billing_interval = peewee.TextField(null=True)
+    processor_customer_id = peewee.TextField(null=True)
+    processor_subscription_id = peewee.TextField(null=True)
+    affiliate_limit = peewee.IntegerField(null=True)
     created_at = Moment()
 
-
-class Member(Table):
-    """A person of an organization. Every API key belongs to one; their keys share one rate-limit bucket."""
-
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    email = peewee.TextField()
-    role = peewee.TextField()
-    created_at = Moment()
-
-
-class ApiKey(Table):
-    """A key as it is kept: the hash of the bearer value and the sealed signing secret."""
-
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    member_id = peewee.UUIDField()
-    name = peewee.TextField()
-    scope = peewee.TextField()
-    is_test = peewee.BooleanField()
-    last_four = peewee.TextField()
-    key_hash = peewee.BlobField(unique=True)
-    signing_secret_sealed = peewee.BlobField()
-    created_at = Moment()
-    revoked_at = Moment(null=True)
+    def columns(self) -> dict[str, Any]:
+        """Return the columns by name, to be shown with what is not one."""
+        return dict(self.__data__)
 
 
 def any_org_list() -> list[Organization]:
@@ -63,6 +64,17 @@ def any_org_list() -> list[Organization]:
 def find(organization_id: UUID) -> Organization | None:
     """Return the organization of this unit of work."""
     return Organization.get_or_none(Organization.id == organization_id)
+
+
+def lock(organization_id: UUID) -> Organization | None:
+    """Return the organization of this unit of work, locked until the transaction ends.
+
+    Rows that refer to it can be written meanwhile.
+    """
+    organizations = Organization.select().where(Organization.id == organization_id)
+    clause: Any = "for no key update"  # peewee takes the clause itself too
+    locked: Organization | None = organizations.for_update(clause).get_or_none()
+    return locked
 
 
 def insert(values: Mapping[str, Any]) -> None:
@@ -82,66 +94,58 @@ def home_currency(organization_id: UUID) -> str:
     return str(row[0])
 
 
-def insert_member(values: Mapping[str, Any]) -> None:
-    """Insert a member."""
-    Member.insert(values).execute()
+def update_unless_taken(organization_id: UUID, changes: Mapping[str, Any]) -> bool:
+    """Change columns that no two organizations share the value of; False when another one has it.
+
+    Row-level security hides the other one from a look-up, but not from the index.
+    """
+    with suppress(peewee.IntegrityError), savepoint():
+        return update(organization_id, changes)
+    return False
 
 
-def find_member(*, organization_id: UUID, email: str | None) -> Member | None:
-    """Return the member with this email, or for None the organization's first Owner."""
-    members = Member.select().where(Member.organization_id == organization_id)
-    members = members.where(Member.email == email) if email else members.where(Member.role == "Owner")
-    return members.order_by(Member.created_at, Member.id).first()
-
-
-def insert_key(values: Mapping[str, Any]) -> None:
-    """Insert an API key."""
-    ApiKey.insert(values).execute()
-
-
-def revoke_key(*, organization_id: UUID, key_id: UUID, at: datetime) -> bool:
-    """Revoke a key for good; False when there is none that is in force."""
-    return bool(
-        ApiKey.update(revoked_at=at)
-        .where(ApiKey.organization_id == organization_id, ApiKey.id == key_id, ApiKey.revoked_at.is_null())
-        .execute()
-    )
-
-
-def any_org_keys(organization_id: UUID | None = None) -> list[ApiKey]:
-    """Return API keys, oldest first. For the operator."""
-    keys = ApiKey.select().order_by(ApiKey.created_at)
-    return list(keys.where(ApiKey.organization_id == organization_id) if organization_id else keys)
+def stage_capacity_turn(organization_id: UUID) -> None:
+    """Let only one transaction at a time decide whether the organization has room for one more affiliate."""
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"capacity:{organization_id}",))
 
 
 @dataclass(frozen=True, slots=True)
-class KeyHolder:
-    """Whom an API key speaks for, and what their organization may do."""
+class Usage:
+    """What of an organization counts against its plan. `paid_cents` maps a currency to its minor units."""
 
-    key_id: UUID
-    organization_id: UUID
-    member_id: UUID
-    scope: str
-    is_test: bool
-    signing_secret_sealed: bytes
-    plan_tier: str
-    subscription_status: str
-    trial_ends_at: datetime | None
-    gateways: tuple[str, ...]
+    affiliates: int
+    campaigns: int
+    team_seats: int
+    paid_cents: Mapping[str, int]
 
 
-def any_org_key_holder(key_hash: bytes) -> KeyHolder | None:
-    """Return whom a key speaks for by the hash of its bearer value; None for unknown and revoked keys."""
-    row = db.row(
-        "select k.id, k.organization_id, k.member_id, k.scope, k.is_test, k.signing_secret_sealed,"
-        " o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways"
-        " from api_key k join organization o on o.id = k.organization_id"
-        " where k.key_hash = %s and k.revoked_at is null",
-        (key_hash,),
+def usage(*, organization_id: UUID, paid_since: datetime) -> Usage:
+    """Return what is used of the plan; of payouts what was paid from a moment on."""
+    campaigns = db.row(
+        "select count(*) from program where organization_id = %s and archived_at is null", (organization_id,)
     )
-    if row is None:
-        return None
-    values = list(row)
-    values[5] = bytes(values[5])  # psycopg2 brings a memoryview
-    values[9] = tuple(values[9])
-    return KeyHolder(*values)
+    seats = db.row("select count(*) from member where organization_id = %s", (organization_id,))
+    paid = db.run(
+        "select currency, -sum(amount_cents) from ledger_entry"
+        " where organization_id = %s and kind = 'pay' and created_at >= %s and not is_test group by currency",
+        (organization_id, paid_since),
+    )
+    assert campaigns is not None
+    assert seats is not None
+    return Usage(
+        affiliates=count_affiliates(organization_id),
+        campaigns=campaigns[0],
+        team_seats=seats[0],
+        paid_cents={currency: int(cents) for currency, cents in paid},
+    )
+
+
+def count_affiliates(organization_id: UUID) -> int:
+    """Return how many affiliates count against the plan: not the deleted, the rejected and the test ones."""
+    row = db.row(
+        "select count(*) from affiliate where organization_id = %s and deleted_at is null and not is_test"
+        " and status <> 'Rejected'",
+        (organization_id,),
+    )
+    assert row is not None
+    return int(row[0])

@@ -1,7 +1,6 @@
-"""Programs (campaigns) with their tiers and groups."""
+"""Programs (campaigns)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -9,7 +8,7 @@ from uuid import UUID
 
 import peewee
 
-from models.db import db
+from models.db import db, savepoint
 from models.table import Moment, Table, rate
 
 
@@ -45,6 +44,7 @@ class Program(Table):
     hosted_checkout_thank_you_url = peewee.TextField(null=True)
     lead_bounty_cents = peewee.BigIntegerField(null=True)
     click_reward_cents = peewee.BigIntegerField(null=True)
+    is_primary = peewee.BooleanField(default=False)
     sub_affiliate_enabled = peewee.BooleanField(default=False)
     sub_affiliate_percent = peewee.DecimalField(max_digits=7, decimal_places=4, default=0)
     suspended_at = Moment(null=True)
@@ -66,6 +66,35 @@ def update(*, organization_id: UUID, program_id: UUID, changes: Mapping[str, Any
     )
 
 
+def columns(program: Program) -> dict[str, Any]:
+    """Return the columns of a program that was read, by name."""
+    return dict(program.__data__)
+
+
+def rename(*, organization_id: UUID, program_id: UUID, slug: str) -> bool:
+    """Give a program another slug; False when the organization has a program, archived or not, with this one."""
+    renamed = Program.update(slug=slug).where(Program.organization_id == organization_id, Program.id == program_id)
+    try:
+        with savepoint():
+            renamed.execute()
+    except peewee.IntegrityError:
+        return False
+    return True
+
+
+def stage_primary_turn(*, organization_id: UUID) -> None:
+    """Let only one transaction at a time decide which program of this organization is the primary one.
+
+    It comes before any lock on a program: two that each hold one and want the other's would wait for ever.
+    """
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"primary program:{organization_id}",))
+
+
+def stage_no_primary(*, organization_id: UUID) -> None:
+    """Take the primary flag from the program that has it, so that another one can get it."""
+    db.stage("update program set is_primary = false where organization_id = %s and is_primary", (organization_id,))
+
+
 def find(*, organization_id: UUID, program_id: UUID) -> Program | None:
     """Return one program of the organization, archived or not."""
     return Program.get_or_none(Program.organization_id == organization_id, Program.id == program_id)
@@ -83,9 +112,13 @@ def find_open(*, organization_id: UUID, program_id: UUID) -> Program | None:
 
 
 def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
-    """Return one program of the organization, locked until the transaction ends."""
+    """Return one program of the organization, locked until the transaction ends.
+
+    Rows that only refer to it (a conversion that is being settled) do not wait for it.
+    """
     programs = Program.select().where(Program.organization_id == organization_id, Program.id == program_id)
-    found: Program | None = programs.for_update().get_or_none()
+    locked = programs.for_update("FOR NO KEY UPDATE")  # type: ignore[arg-type]  # peewee takes the text of a lock too
+    found: Program | None = locked.get_or_none()
     return found
 
 
@@ -105,52 +138,55 @@ def page(
     return list(programs.order_by(Program.created_at.desc(), Program.id.desc()).limit(limit))
 
 
+def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[tuple[str, Decimal]]:
+    """Return the different rates (type, value) that affiliates, groups and tiers of a program have beside its own."""
+    rates: list[Any] = db.run(
+        "select custom_commission_type, custom_commission_value from affiliate where organization_id = %(organization)s"
+        " and program_id = %(program)s and custom_commission_type is not null and deleted_at is null"
+        " union select commission_type, commission_value from partner_group"
+        " where organization_id = %(organization)s and program_id = %(program)s"
+        " union select commission_type, commission_value from performance_tier"
+        " where organization_id = %(organization)s and program_id = %(program)s",
+        {"organization": organization_id, "program": program_id},
+    )
+    return rates
+
+
+def any_org_list(organization_id: UUID | None) -> list[Program]:
+    """Return the programs of one organization or of all, archived ones too, oldest first."""
+    listed = Program.select()
+    if organization_id is not None:
+        listed = listed.where(Program.organization_id == organization_id)
+    return list(listed.order_by(Program.organization_id, Program.created_at, Program.id))
+
+
+def stage_domain_turn(domain: str) -> None:
+    """Let only one transaction at a time decide who answers for a domain."""
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"domain:{domain}",))
+
+
+def any_org_domain_holder(domain: str) -> UUID | None:
+    """Return the living program of the whole service that has this domain verified."""
+    row = db.row(
+        "select id from program where custom_domain = %s and custom_domain_verified and archived_at is null", (domain,)
+    )
+    return row[0] if row else None
+
+
 def any_org_owner(program_id: UUID) -> UUID | None:
     """Return the organization of a program, for callers who have none; whether it is open is not asked here."""
     row = db.row("select organization_id from program where id = %s", (program_id,))
     return row[0] if row else None
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """A performance tier: from this lifetime revenue on (home currency, minor units), this rate."""
-
-    min_revenue_cents: int
-    type: str
-    value: Decimal
-
-
-def tiers(*, organization_id: UUID, program_id: UUID) -> list[Tier]:
-    """Return a program's performance tiers, lowest first."""
-    rows = db.run(
-        "select min_revenue_cents, commission_type, commission_value from performance_tier"
-        " where organization_id = %s and program_id = %s order by min_revenue_cents",
-        (organization_id, program_id),
-    )
-    return [Tier(*row) for row in rows]
-
-
-def replace_tiers(*, organization_id: UUID, program_id: UUID, tiers: Sequence[Tier]) -> None:
-    """Set a program's performance tiers as a whole."""
-    db.stage(
-        "delete from performance_tier where organization_id = %s and program_id = %s", (organization_id, program_id)
-    )
-    for tier in tiers:
-        db.stage(
-            "insert into performance_tier (organization_id, program_id, min_revenue_cents, commission_type,"
-            " commission_value) values (%s, %s, %s, %s, %s)",
-            (organization_id, program_id, tier.min_revenue_cents, tier.type, tier.value),
+def any_org_is_portal_host(*, host: str, handle: str | None) -> bool:
+    """Say whether a host is some brand's portal: a verified custom domain, their own host, or their subdomain."""
+    return bool(
+        db.run(
+            "select from program where custom_domain = %(host)s and custom_domain_verified and archived_at is null"
+            " union all select from organization where portal_host = %(host)s or subdomain = %(handle)s limit 1",
+            {"host": host, "handle": handle},
         )
-
-
-def insert_group(
-    *, organization_id: UUID, program_id: UUID, group_id: UUID, name: str, type: str, value: Decimal
-) -> None:
-    """Insert a partner group: affiliates of one program who share a rate."""
-    db.stage(
-        "insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value)"
-        " values (%s, %s, %s, %s, %s, %s)",
-        (group_id, organization_id, program_id, name, type, value),
     )
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from domain import emails, events, program_terms, statuses
 from domain.refused import Refused, not_found
-from models import affiliates, ids, programs
+from models import affiliates, ids, programs, tracking_links
 from pipelines import emit, home
 
 # Lower case without the letters and digits that are taken for one another (0 o, 1 i l): 31 to the power of 8.
@@ -26,7 +26,7 @@ class Joined:
     """A new affiliate with their links, the default one first."""
 
     affiliate: affiliates.Affiliate
-    links: list[affiliates.TrackingLink]
+    links: list[tracking_links.TrackingLink]
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Joined:
@@ -41,7 +41,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     if program is None:
         raise not_found("program", wanted["program_id"])
     _check_rate(program, wanted)
-    affiliates.stage_person_turn(organization_id=organization_id, email=wanted["email"])
+    tracking_links.stage_person_turn(organization_id=organization_id, email=wanted["email"])
     if alias is not None:
         check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
     columns |= {
@@ -54,9 +54,29 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
 
 def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
     """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
-    affiliates.lock_slug(organization_id=organization_id, slug=alias)
-    if affiliates.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
-        raise _alias_taken()
+    tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+    if tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
+        raise alias_taken()
+
+
+def free_slug(*, organization_id: UUID, email: str) -> str:
+    """Return a random slug that nobody else has, held for this person until the transaction ends."""
+    for _ in range(_SLUG_TRIES):
+        slug = random_slug()
+        tracking_links.lock_slug(organization_id=organization_id, slug=slug)
+        if not tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
+            return slug
+    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
+
+
+def random_slug() -> str:
+    """Return a slug that is probably free."""
+    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+
+
+def alias_taken() -> Refused:
+    """Return the refusal for a slug that is taken."""
+    return Refused(409, "alias_already_taken", "This alias is taken.", field="customAlias")
 
 
 def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | None = None, now: datetime) -> Joined:
@@ -95,17 +115,19 @@ def _check_rate(program: programs.Program, wanted: Mapping[str, Any]) -> None:
     )
 
 
-def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[affiliates.TrackingLink]:
+def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.TrackingLink]:
     # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
-    known = affiliates.slug_of(organization_id=affiliate["organization_id"], email=affiliate["email"])
-    slug = known or alias or _free_slug(affiliate)
-    links = [_link(affiliate, slug, alias if alias == slug else None, is_default=True)]
+    organization_id, email = affiliate["organization_id"], affiliate["email"]
+    known = tracking_links.slug_of(organization_id=organization_id, email=email)
+    slug = known or alias or free_slug(organization_id=organization_id, email=email)
+    values = [_link(affiliate, slug, alias if alias == slug else None, is_default=True)]
     if alias is not None and alias != slug:
-        links.append(_link(affiliate, alias, alias, is_default=False))
-    for link in links:
-        if not affiliates.insert_link(link):
-            raise _alias_taken()
-    return [affiliates.TrackingLink(**link) for link in links]
+        values.append(_link(affiliate, alias, alias, is_default=False))
+    for link in values:
+        if not tracking_links.insert_link(link):
+            raise alias_taken()
+    made = tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
+    return made[affiliate["id"]]
 
 
 def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_default: bool) -> dict[str, Any]:
@@ -119,24 +141,6 @@ def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_defa
         "is_default": is_default,
         "created_at": affiliate["created_at"],
     }
-
-
-def _free_slug(affiliate: Mapping[str, Any]) -> str:
-    organization_id, email = affiliate["organization_id"], affiliate["email"]
-    for _ in range(_SLUG_TRIES):
-        slug = _random_slug()
-        affiliates.lock_slug(organization_id=organization_id, slug=slug)
-        if not affiliates.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
-            return slug
-    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
-
-
-def _random_slug() -> str:
-    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
-
-
-def _alias_taken() -> Refused:
-    return Refused(409, "alias_already_taken", "Another affiliate has this alias.", field="customAlias")
 
 
 def _tell(joined: Joined, event_source: str | None, now: datetime) -> None:

@@ -51,9 +51,12 @@ OVERRIDE_WRITE = Job("override.write", queue="sales")
 REFUND_CASCADE = Job("refund.cascade", queue="refunds")
 # Its own schedule decides when a delivery has had its five attempts; these are for crashes on top of that.
 WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
+# A mail server that is away, or wants to be asked again later (greylisting), is given hours.
+MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 FORGET = Job("upkeep.forget", queue="upkeep")
+INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
 
-ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, FORGET)
+ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, MAIL_SEND, FORGET, INVITES_EXPIRE)
 BY_NAME = {job.name: job for job in ALL}
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
 QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "imports", "mail", "upkeep")

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain import currencies, plans
+from domain import currencies, plans, slugs
 from domain.refused import Refused
-from models import conversions, ids, organizations
+from models import conversions, ids, members, organizations
 
 TRIAL = timedelta(days=14)
 
@@ -31,14 +31,21 @@ GATEWAYS = [
 ]
 
 
+_MOST_AFFILIATES = 10**9
+_LONGEST_LABEL = 63
+_HOST = re.compile(r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}")
+
+
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
     """Create an organization with its first Owner; runs in a transaction that sees every tenant."""
     organization_id = ids.new_id()
+    slug = f"{_slug(name)}-{organization_id.hex[-6:]}"
     organizations.insert(
         {
             "id": organization_id,
             "name": name,
-            "slug": f"{_slug(name)}-{organization_id.hex[-6:]}",
+            "slug": slug,
+            "subdomain": slug,
             "plan_tier": plans.Tier(plan).value,
             "subscription_status": plans.SubscriptionStatus(status).value,
             "trial_ends_at": now + TRIAL if status == plans.SubscriptionStatus.Trialing else None,
@@ -46,7 +53,7 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
             "created_at": now,
         }
     )
-    organizations.insert_member(
+    members.insert(
         {
             "id": ids.new_id(),
             "organization_id": organization_id,
@@ -68,8 +75,10 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
         if name not in _SETTERS:
             raise Refused(400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}.")
         changes.update(_SETTERS[name](value, now))
-    if not organizations.update(organization_id, changes):
+    if organizations.find(organization_id) is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
+    if not organizations.update_unless_taken(organization_id, changes):
+        raise Refused(409, "already_taken", "Another organization has this subdomain or portalHost.")
     if "payout_grace_days" in changes:
         conversions.stage_new_hold(organization_id)
     return changes
@@ -108,14 +117,48 @@ def _trial_ends(value: str, now: datetime) -> dict[str, object]:
     return {"trial_ends_at": moment}
 
 
+def _affiliate_limit(value: str, now: datetime) -> dict[str, object]:
+    limit = _or_none(value)
+    if limit is not None and (not limit.isascii() or not limit.isdigit() or int(limit) > _MOST_AFFILIATES):
+        raise Refused(400, "bad_value", f"{value!r} is neither a number of affiliates nor none.")
+    return {"affiliate_limit": None if limit is None else int(limit)}
+
+
+def _subdomain(value: str, now: datetime) -> dict[str, object]:
+    if not slugs.is_valid_strict(value) or len(value) > _LONGEST_LABEL or value in slugs.RESERVED:
+        raise Refused(400, "bad_value", f"{value!r} is no subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved.")
+    return {"subdomain": value}
+
+
+def _portal_host(value: str, now: datetime) -> dict[str, object]:
+    host = _or_none(value)
+    if host is not None and not _HOST.fullmatch(host):
+        raise Refused(400, "bad_value", f"{value!r} is neither a host name, such as partners.example.com, nor none.")
+    return {"portal_host": host}
+
+
+def _billing_interval(value: str, now: datetime) -> dict[str, object]:
+    interval = _or_none(value)
+    return {"billing_interval": interval and _one_of(interval, ["Month", "Year"])}
+
+
 _SETTERS: dict[str, Callable[[str, datetime], dict[str, object]]] = {
     "plan": _plan,
     "status": _status,
     "gateways": _gateways,
     "payoutGraceDays": _grace_days,
     "trialEndsAt": _trial_ends,
-    "currency": lambda value, now: {"home_currency": _currency(value)},
+    "currency": lambda value, now: {"home_currency": _currency(value), "home_currency_changed_at": now},
+    "affiliateLimit": _affiliate_limit,
+    "subdomain": _subdomain,
+    "portalHost": _portal_host,
+    "billingProvider": lambda value, now: {"billing_provider": _or_none(value)},
+    "billingInterval": _billing_interval,
 }
+
+
+def _or_none(value: str) -> str | None:
+    return None if value in ("", "none") else value
 
 
 def _one_of(value: str, allowed: list[str]) -> str:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from domain import commission, emails, fx, recurring, statuses
 from domain.refused import Refused
-from models import conversions, ids, job_rows, organizations, programs, sales
+from models import conversions, ids, job_rows, organizations, performance_tiers, programs, sales
 from pipelines import earn, jobs
 
 SOURCE = "s2s"
@@ -200,10 +200,12 @@ def _tiers(organization_id: UUID, facts: sales.Facts) -> tuple[tuple[commission.
     days = conversions.revenue_by_day(
         organization_id=organization_id, affiliate_id=facts.affiliate_id, home_currency=home_currency
     )
-    tiers = programs.tiers(organization_id=organization_id, program_id=facts.program_id)
+    tiers = performance_tiers.of_program(organization_id=organization_id, program_id=facts.program_id)
     return (
         tuple(
-            commission.Tier(min_revenue_cents=tier.min_revenue_cents, type=_known(tier.type), value=tier.value)
+            commission.Tier(
+                min_revenue_cents=tier.min_revenue_cents, type=_known(tier.commission_type), value=tier.commission_value
+            )
             for tier in tiers
         ),
         sum(_in_home_currency(day, home_currency) for day in days),

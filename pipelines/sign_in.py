@@ -10,8 +10,8 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.access import Role
-from models import accounts, ids, organizations
-from models.organizations import Standing
+from models import accounts, ids, members
+from models.members import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ def member(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> Standing | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
-    found = organizations.standing(organization_id=organization_id, subject=subject)
+    found = members.standing(organization_id=organization_id, subject=subject)
     if found is None or (found.role, found.email) == (role, email):
         return found
     if found.id is None:
         return _first_seen(found, organization_id, subject, email, is_email_verified, role, now)
-    organizations.stage_member_change(organization_id=organization_id, member_id=found.id, role=role, email=email)
+    members.stage_change(organization_id=organization_id, member_id=found.id, role=role, email=email)
     return found
 
 
@@ -48,11 +48,11 @@ def _first_seen(
     now: datetime,
 ) -> Standing | None:
     # Whoever made the member by email meant this person, provided that the email is really theirs.
-    is_claimed = is_email_verified and organizations.claim_member(
+    is_claimed = is_email_verified and members.claim(
         organization_id=organization_id, email=email, subject=subject, role=role
     )
     if not is_claimed:
-        organizations.insert_member_once(
+        members.insert_once(
             {
                 "id": ids.new_id(),
                 "organization_id": organization_id,
@@ -62,7 +62,7 @@ def _first_seen(
                 "created_at": now,
             }
         )
-    return organizations.standing(organization_id=organization_id, subject=subject)
+    return members.standing(organization_id=organization_id, subject=subject)
 
 
 def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> Account:

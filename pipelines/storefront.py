@@ -1,4 +1,4 @@
-"""Strangers apply to a campaign. Whatever the outcome, they are told the same.
+"""Strangers apply to a campaign. Whatever the outcome, they are told the same, and it costs the same.
 
 Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
 """
@@ -9,78 +9,149 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, statuses
+from domain import emails, events, statuses
 from domain.refused import Refused
-from models import affiliates, programs
+from models import accounts, affiliates, ids, organizations, programs, storefront, tracking_links
+from models.affiliates import Affiliate
+from models.storefront import Desk
+from models.tracking_links import TrackingLink
 from pipelines import affiliates as affiliate_rules
+from pipelines import capacity, emit, recruiting
 
 _EVENT_SOURCE = "public_apply"
+_SLUG_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Which organization a campaign belongs to, and whether the applicant is an affiliate somewhere already."""
+class Filed:
+    """What became of an application: the affiliate's id, and the new rows unless they were there already."""
 
-    organization_id: UUID
-    has_account: bool
+    affiliate_id: UUID
+    affiliate: Affiliate | None
+    links: list[TrackingLink]
 
 
-def any_org_door(*, program_id: UUID, email: str) -> Door:
-    """Find the organization of a campaign; runs in a transaction that sees every tenant.
-
-    Raises Refused 404 not_found.
-    """
+def any_org_owner(program_id: UUID) -> UUID:
+    """Return the organization of a campaign; raises Refused 404 not_found."""
     organization_id = programs.any_org_owner(program_id)
     if organization_id is None:
         raise _not_open()
-    has_account = affiliates.any_org_has_account(email=email, program_id=program_id)
-    return Door(organization_id=organization_id, has_account=has_account)
+    return organization_id
 
 
-def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, Any], now: datetime) -> None:
+def any_org_has_account(*, email: str, program_id: UUID) -> bool:
+    """Say whether the applicant has an account with this email already; applying to this campaign gives them none."""
+    has_signed_in = bool(accounts.find_by_email(email))
+    # Both are asked in any case, so the time that it takes says no more than the answer.
+    return affiliates.any_org_has_account(email=email, program_id=program_id) or has_signed_in
+
+
+def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, Any], now: datetime) -> Filed:
     """Record an application; one that is there already stays as it is.
 
-    `application` is `schemas.application.ApplicationBody` loaded. The alias is looked at before the applicant is, so
-    that no answer depends on who applied before.
-    Raises Refused: 404 not_found for a campaign that is not open; 409 alias_already_taken.
+    `application` is `schemas.application.ApplicationBody` loaded. An invite-only campaign takes applications too: it
+    approves none by itself. Room in the plan and the alias are looked at before the applicant is, everything is read
+    before anything is decided, and what is written goes with the commit: whoever applied before, the database is asked
+    the same questions as often.
+    Raises Refused: 404 not_found for a campaign that is not open; 409 program_at_capacity, alias_already_taken.
+    Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
+    of affiliates under a plan that limits it, for a recruiter and for an alias.
     """
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
         raise _not_open()
-    email, alias = application["email"], application["alias"]
-    affiliates.stage_person_turn(organization_id=organization_id, email=email)
-    if alias is not None:
-        affiliate_rules.check_alias(organization_id=organization_id, alias=alias, email=email)
-    if affiliates.find_by_email(organization_id=organization_id, program_id=program_id, email=email):
-        return
-    affiliate_rules.join(_columns(program, application), alias=alias, event_source=_EVENT_SOURCE, now=now)
+    organizations.stage_capacity_turn(organization_id)
+    if capacity.affiliates_left(organization_id) == 0:
+        raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
+    recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
+    desk, slug = _desk(program, email=application["email"], alias=application["alias"])
+    if desk.is_alias_taken:
+        raise affiliate_rules.alias_taken()
+    if desk.affiliate_id is not None:
+        return Filed(desk.affiliate_id, None, [])
+    values = _columns(program, application, recruiter_id, now)
+    links = _links(values, slug=slug, alias=application["alias"])
+    storefront.stage_affiliate(values, links)
+    affiliate = Affiliate(**values)
+    _tell(affiliate, slug, now)
+    return Filed(affiliate.id, affiliate, [_shown_link(program, link) for link in links])
 
 
 def _not_open() -> Refused:
     return Refused(404, "not_found", "There is no such program, or it takes no applications.")
 
 
-def _columns(program: programs.Program, application: Mapping[str, Any]) -> dict[str, Any]:
+def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[Desk, str]:
+    """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
+    organization_id = program.organization_id
+    tracking_links.stage_person_turn(organization_id=organization_id, email=email)
+    if alias is not None:
+        tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+    for _ in range(_SLUG_TRIES):
+        spare = affiliate_rules.random_slug()
+        found = storefront.desk(
+            organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
+        )
+        if not found.is_spare_taken:
+            return found, found.slug or alias or spare
+    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
+
+
+def _columns(
+    program: programs.Program, application: Mapping[str, Any], recruiter_id: UUID | None, now: datetime
+) -> dict[str, Any]:
     status = statuses.AffiliateStatus.Approved if program.auto_approve else statuses.AffiliateStatus.Pending
     return {
+        "id": ids.new_id(),
         "organization_id": program.organization_id,
         "program_id": program.id,
         "email": application["email"],
+        "email_normalized": emails.normalize(application["email"]),
         "full_name": application["full_name"],
         "status": status.value,
         "source": statuses.AffiliateSource.Public.value,
         "application_data": application["answers"] or None,
-        "recruited_by_affiliate_id": _recruiter_id(program, application),
+        "recruited_by_affiliate_id": recruiter_id,
+        "applied_at": now,
+        "approved_at": now if program.auto_approve else None,
+        "created_at": now,
     }
 
 
-def _recruiter_id(program: programs.Program, application: Mapping[str, Any]) -> UUID | None:
-    if application["recruiter"] is None or not program.sub_affiliate_enabled:
-        return None
-    recruiter = affiliates.find_recruiter(
-        organization_id=program.organization_id, program_id=program.id, reference=application["recruiter"]
-    )
-    if recruiter is None or recruiter.email_normalized == emails.normalize(application["email"]):
-        return None
-    found: UUID = recruiter.id
-    return found
+def _links(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
+    # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
+    wanted = [slug] if alias in (None, slug) else [slug, alias]
+    return [
+        {
+            "id": ids.new_id(),
+            "organization_id": affiliate["organization_id"],
+            "program_id": affiliate["program_id"],
+            "affiliate_id": affiliate["id"],
+            "slug": text,
+            "custom_alias": alias if text == alias else None,
+            "is_default": text == slug,
+            "created_at": affiliate["created_at"],
+        }
+        for text in wanted
+    ]
+
+
+def _shown_link(program: programs.Program, values: Mapping[str, Any]) -> TrackingLink:
+    link = TrackingLink(**values)
+    link.destination_url = program.referral_destination_url
+    return link
+
+
+def _tell(affiliate: Affiliate, slug: str, now: datetime) -> None:
+    shared: dict[str, Any] = {
+        "affiliate_id": affiliate.id,
+        "program_id": affiliate.program_id,
+        "email": affiliate.email,
+        "full_name": affiliate.full_name,
+        "application_answers": affiliate.application_data,
+    }
+    created = events.affiliate_created(**shared, status=affiliate.status, slug=slug, source=_EVENT_SOURCE)
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
+    if affiliate.status == statuses.AffiliateStatus.Approved:
+        approved = events.affiliate_approved(**shared, approved_at=now, auto_approved=True)
+        emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)

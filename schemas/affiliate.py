@@ -1,16 +1,30 @@
-"""Affiliates and their links on the wire, for callers with a key.
+"""Affiliates and their links on the wire.
 
 Source: core spec, "Affiliate" (what a key never sees: the application, auth ids, payout accounts).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validates_schema
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from domain import slugs, statuses
+from domain import links, slugs, statuses
 from domain.commission import CommissionType
 from schemas.base import Amount, Email, Instant, Wire, one_of, rate, text
-from schemas.paging import SkippingPageQuery
+from schemas.paging import DEEPEST_SKIP, QueryInteger, SkippingPageQuery
+
+_MOST_TAGS = 50
+_LONGEST_TAG = 50
+_CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partner_group_id")
+_PAIR = "customCommissionType and customCommissionValue are sent together."
+
+#: Why a rate of an affiliate's own is refused.
+RATE_REFUSALS = (
+    "400 invalid_commission_type",
+    "400 percentage_out_of_range",
+    "400 unit_fee_out_of_range",
+    "400 fixed_commission_out_of_range",
+)
 
 
 def alias() -> fields.String:
@@ -23,6 +37,24 @@ def _alias(value: str) -> None:
         raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen.")
     if value in slugs.RESERVED:
         raise ValidationError("This word is reserved.")
+
+
+def _check_rate_pair(sent: dict[str, Any]) -> None:
+    is_type_missing, is_value_missing = (
+        sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
+    )
+    if is_type_missing != is_value_missing:
+        raise ValidationError(_PAIR, "customCommissionType" if is_type_missing else "customCommissionValue")
+
+
+class Tag(fields.String):
+    """A word of the brand's own, loaded trimmed."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        tag = str(super()._deserialize(value, *args, **kwargs)).strip()
+        if not 1 <= len(tag) <= _LONGEST_TAG or "\x00" in tag:
+            raise ValidationError(f"A tag has 1 to {_LONGEST_TAG} characters and no NUL.")
+        return tag
 
 
 class AffiliateBody(Wire):
@@ -38,12 +70,7 @@ class AffiliateBody(Wire):
 
     @validates_schema
     def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
-        is_type_missing, is_value_missing = (
-            sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
-        )
-        if is_type_missing != is_value_missing:
-            missing = "customCommissionType" if is_type_missing else "customCommissionValue"
-            raise ValidationError("customCommissionType and customCommissionValue are sent together.", missing)
+        _check_rate_pair(sent)
 
     @post_load
     def _fill(self, affiliate: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -53,34 +80,78 @@ class AffiliateBody(Wire):
         return affiliate
 
 
+class AffiliateChanges(Wire):
+    """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them."""
+
+    full_name = text(longest=200, allow_none=True)
+    status = one_of(statuses.AffiliateStatus, allow_none=True)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
+    custom_commission_value = rate(allow_none=True)
+    notes = text(longest=10_000, allow_none=True)
+    tags = fields.List(Tag(), allow_none=True, validate=validate.Length(max=_MOST_TAGS))
+    partner_group_id = fields.UUID(allow_none=True)
+
+    @validates_schema
+    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+        if ("custom_commission_type" in sent) != ("custom_commission_value" in sent):
+            missing = "customCommissionValue" if "custom_commission_type" in sent else "customCommissionType"
+            raise ValidationError(_PAIR, missing)
+        _check_rate_pair(sent)
+
+    @post_load
+    def _keep_what_changes(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        changes = {name: value for name, value in sent.items() if value is not None or name in _CLEARED_BY_NULL}
+        if "full_name" in changes:
+            changes["full_name"] = changes["full_name"].strip()
+        if "tags" in changes:
+            changes["tags"] = list(dict.fromkeys(changes["tags"]))
+        return changes
+
+
+class Rejection(Wire):
+    """Why an application is turned down, for the brand's own memory."""
+
+    reason = text(longest=1000, load_default=None, allow_none=True)
+
+
+class Nothing(Wire):
+    """An empty object."""
+
+
 class LinkRecord(Wire):
-    """A tracking link."""
+    """A tracking link; `url` is what the affiliate shares."""
 
     id = fields.UUID()
     affiliate_id = fields.UUID()
     slug = fields.String()
-    custom_alias = fields.String()
+    custom_alias = fields.String(allow_none=True)
     is_default = fields.Boolean()
     format = fields.String()
+    url = fields.String()
     created_at = Instant()
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`."""
+    """An affiliate with `links`. A person at the dashboard also sees `applicationData`, a key never does."""
 
     id = fields.UUID()
     program_id = fields.UUID()
     email = fields.String()
     full_name = fields.String()
     status = fields.String()
-    custom_commission_type = fields.String()
-    custom_commission_value = Amount()
+    custom_commission_type = fields.String(allow_none=True)
+    custom_commission_value = Amount(allow_none=True)
+    partner_group_id = fields.UUID(allow_none=True)
     tags = fields.List(fields.String())
     notes = fields.String()
     source = fields.String()
+    rejection_reason = fields.String(allow_none=True)
+    is_test = fields.Boolean()
     applied_at = Instant()
-    approved_at = Instant()
+    approved_at = Instant(allow_none=True)
     created_at = Instant()
+    application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True)
+    links = fields.List(fields.Nested(LinkRecord))
 
 
 class AffiliatesQuery(SkippingPageQuery):
@@ -89,11 +160,27 @@ class AffiliatesQuery(SkippingPageQuery):
     program_id = fields.UUID(load_default=None)
 
 
-_RECORD = AffiliateRecord()
-_LINKS = LinkRecord(many=True)
+class ApplicationsQuery(Wire):
+    """The list of applications, of one program when asked."""
+
+    take = QueryInteger(load_default=None, validate=validate.Range(min=1))
+    skip = QueryInteger(load_default=0, validate=validate.Range(max=DEEPEST_SKIP))
+    program_id = fields.UUID(load_default=None)
 
 
-def record(affiliate: Any, links: list[Any]) -> dict[str, Any]:
-    """Return an affiliate with its links as the API shows it."""
-    shown: dict[str, Any] = _RECORD.dump(affiliate)
-    return shown | {"links": _LINKS.dump(links)}
+_FOR_DASHBOARD = AffiliateRecord(exclude=("links",))
+_FOR_KEY = AffiliateRecord(exclude=("links", "application_data"))
+_LINK = LinkRecord(exclude=("url",))
+
+
+def link_record(link: Any, *, base_url: str) -> dict[str, Any]:
+    """Return a link as the API shows it. `link` knows the `destination_url` of its program."""
+    shown: dict[str, Any] = _LINK.dump(link)
+    url = links.url(slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url)
+    return shown | {"url": url}
+
+
+def record(affiliate: Any, held: Iterable[Any], *, base_url: str, is_for_dashboard: bool = False) -> dict[str, Any]:
+    """Return an affiliate with their links as the API shows them, to a key unless `is_for_dashboard`."""
+    shown: dict[str, Any] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliate)
+    return shown | {"links": [link_record(link, base_url=base_url) for link in held]}

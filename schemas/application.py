@@ -3,6 +3,7 @@
 Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import fields, post_load
@@ -11,6 +12,8 @@ from schemas.affiliate import alias
 from schemas.base import Email, Wire, text
 
 _NOBODY = "00000000-0000-0000-0000-000000000000"
+# Ids have 36 characters, slugs at most 64; imported ones may be longer.
+_LONGEST_REFERENCE = 255
 _ANSWERS = {"website": "website", "audience": "audience", "why_interested": "whyInterested"}
 
 
@@ -23,21 +26,23 @@ class ApplicationBody(Wire):
     audience = text(longest=5000, load_default=None, allow_none=True)
     why_interested = text(longest=5000, load_default=None, allow_none=True)
     alias = alias()
-    # Whatever names no recruiter is dropped without a word, so nothing is too long to be sent.
-    recruited_by = text(longest=65_536, load_default=None, allow_none=True)
-    recruited_by_affiliate_id = text(longest=65_536, load_default=None, allow_none=True)
 
-    @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+    @post_load(pass_original=True)
+    def _settle(self, sent: dict[str, Any], original: Mapping[str, Any], **_: object) -> dict[str, Any]:
         answers = {key: (sent[name] or "").strip() for name, key in _ANSWERS.items()}
-        recruiter = (sent["recruited_by"] or "").strip() or (sent["recruited_by_affiliate_id"] or "").strip()
         return {
             "email": sent["email"],
             "full_name": (sent["full_name"] or "").strip(),
             "alias": sent["alias"] or None,
             "answers": {key: answer for key, answer in answers.items() if answer},
-            "recruiter": recruiter or None,
+            # Not among the fields: they are not advertised, and whatever names no recruiter is dropped without a word.
+            "recruiter": _reference(original.get("recruitedBy")) or _reference(original.get("recruitedByAffiliateId")),
         }
+
+
+def _reference(sent: object) -> str | None:
+    reference = sent.strip().lower() if isinstance(sent, str) else ""
+    return reference if 0 < len(reference) <= _LONGEST_REFERENCE and "\x00" not in reference else None
 
 
 class ApplicationAnswer(Wire):

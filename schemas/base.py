@@ -4,6 +4,7 @@ Source: core spec, section 2 (clients may send and must tolerate unknown fields)
 integers in minor units, moments are ISO 8601 with an offset.
 """
 
+import functools
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ from urllib.parse import urlsplit
 import email_validator
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
+from schemas import rendering
+
 _LONGEST_EMAIL = 320
 _BLANK = re.compile(r"\s")
 
@@ -23,6 +26,14 @@ class Wire(Schema):
 
     class Meta:
         unknown = EXCLUDE
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        plan = self._plan
+        return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
+
+    @functools.cached_property
+    def _plan(self) -> rendering.Plan:
+        return rendering.Plan(self)
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
@@ -63,18 +74,18 @@ class Amount(fields.Decimal):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(repr(value), *args, **kwargs)
 
-    def _serialize(self, value: Decimal | None, *args: Any, **kwargs: Any) -> Any:
-        if value is None:
-            return None
+    @staticmethod
+    def render(value: Decimal) -> int | float:
+        """Return the number as JSON writes it: without a fraction when it has none."""
         return int(value) if value == value.to_integral_value() else float(value)
 
 
 class Instant(fields.Field[datetime]):
     """An aware moment: shown in UTC with milliseconds; read from ISO 8601, without an offset as UTC."""
 
-    def _serialize(self, value: datetime | None, *args: Any, **kwargs: Any) -> str | None:
-        if value is None:
-            return None
+    @staticmethod
+    def render(value: datetime) -> str:
+        """Return the moment in UTC with milliseconds."""
         return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:

@@ -11,8 +11,8 @@ from marshmallow import ValidationError, fields, validate
 from schemas.base import Wire, text
 
 _DIGITS = re.compile(r"[0-9]{1,30}")
-# A deeper page is reached by cursor; skipping rows reads them all.
-_DEEPEST_SKIP = 1_000_000
+#: A deeper page is reached by cursor; skipping rows reads them all.
+DEEPEST_SKIP = 1_000_000
 
 
 class QueryInteger(fields.Field[int]):
@@ -43,4 +43,4 @@ class PageQuery(Wire):
 class SkippingPageQuery(PageQuery):
     """A page that may also be reached by `skip`; a cursor wins."""
 
-    skip = QueryInteger(load_default=0, validate=validate.Range(max=_DEEPEST_SKIP))
+    skip = QueryInteger(load_default=0, validate=validate.Range(max=DEEPEST_SKIP))

@@ -8,18 +8,18 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
-from domain import money, slugs, statuses
+from domain import host_names, money, program_terms, slugs, statuses
 from domain.commission import CommissionType
 from domain.refused import Refused
 from schemas.base import Amount, Flag, Instant, Wire, http_url, not_blank, one_of, rate, text, whole
 from schemas.paging import PageQuery, QueryFlag
 
-# The legacy models stay with the campaigns that have them and are not for new ones.
-_OFFERED_MODELS = (statuses.CommissionModel.Cps, statuses.CommissionModel.Cpc, statuses.CommissionModel.Cpl)
 _CHECKOUT_DOOR_MODES = ("redirect", "email")
 _LONGEST_URL = 2048
 _LONGEST_WINDOW_DAYS = 3650
 _LONGEST_WINDOW_MONTHS = 1200
+# Of recurringMonths, in a change: no limit.
+_LIFETIME = -1
 
 
 def _slug(value: str) -> None:
@@ -31,23 +31,21 @@ def _up_to(most: int, **options: Any) -> fields.Integer:
     return whole(validate=validate.Range(min=0, max=most), allow_none=True, **options)
 
 
-class ProgramBody(Wire):
-    """A new program. Loads to columns by name; what was not sent, or sent as null, is left out.
+def _host_name(value: str) -> None:
+    # Only ASCII: lower case would turn a few other letters into ones that are.
+    if not (value.isascii() and host_names.is_host_name(value.lower())):
+        raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
 
-    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
-    """
 
-    name = text(longest=200, required=True, validate=[not_blank])
+class _Written(Wire):
+    """What can be said of a program, new or not. Of a change null clears; on a new program null is the default."""
+
     slug = text(longest=64, allow_none=True, validate=[_slug])
     description = text(longest=10_000, allow_none=True)
     terms_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
-    default_commission_type = one_of(CommissionType, required=True)
-    default_commission_value = rate(required=True)
-    default_commission_model = one_of(_OFFERED_MODELS, allow_none=True)
     sale_commission_type = one_of(CommissionType, allow_none=True)
     sale_commission_value = rate(allow_none=True)
     cookie_window_days = whole(validate=validate.Range(min=1, max=_LONGEST_WINDOW_DAYS), allow_none=True)
-    recurring_months = _up_to(_LONGEST_WINDOW_MONTHS)
     recurring_delay_invoices = _up_to(_LONGEST_WINDOW_MONTHS)
     attribution_model = one_of(statuses.AttributionModel, allow_none=True)
     auto_approve = Flag(allow_none=True)
@@ -61,20 +59,83 @@ class ProgramBody(Wire):
     hosted_checkout_thank_you_url = fields.Raw(allow_none=True)
     lead_bounty_cents = whole(allow_none=True)
     click_reward_cents = whole(allow_none=True)
+    is_primary = Flag(allow_none=True)
+
+
+class ProgramBody(_Written):
+    """A new program. Loads to columns by name; what was not sent, or sent as null, is left out.
+
+    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
+    """
+
+    name = text(longest=200, required=True, validate=[not_blank])
+    default_commission_type = one_of(CommissionType, required=True)
+    default_commission_value = rate(required=True)
+    default_commission_model = one_of(program_terms.OFFERED_MODELS, allow_none=True)
+    recurring_months = _up_to(_LONGEST_WINDOW_MONTHS)
 
     @post_load
     def _settle_on_columns(self, program: dict[str, Any], **_: object) -> dict[str, Any]:
         sent = {name: value for name, value in program.items() if value is not None}
         sent["name"] = sent["name"].strip()
         sent.setdefault("default_commission_model", statuses.CommissionModel.Cps.value)
-        _check_door_mode(sent.get("hosted_checkout_door_mode"))
+        if "hosted_checkout_door_mode" in sent:
+            _check_door_mode(sent["hosted_checkout_door_mode"])
         if not _thank_you_url(sent.get("hosted_checkout_thank_you_url")):
             sent.pop("hosted_checkout_thank_you_url", None)
         return sent
 
 
+# What a program always has cannot be cleared.
+_NEVER_NULL = {
+    "slug",
+    "cookie_window_days",
+    "recurring_delay_invoices",
+    "attribution_model",
+    "auto_approve",
+    "network_visibility",
+    "is_publicly_discoverable",
+    "hosted_checkout_door_enabled",
+    "is_primary",
+}
+
+
+class ProgramChanges(_Written):
+    """Changes of a program. Loads to columns by name; what was not sent is left out, None clears.
+
+    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
+    """
+
+    name = text(longest=200, validate=[not_blank])
+    default_commission_type = one_of(CommissionType)
+    default_commission_value = rate()
+    default_commission_model = one_of(statuses.CommissionModel)
+    recurring_months = whole(validate=validate.Range(min=_LIFETIME, max=_LONGEST_WINDOW_MONTHS), allow_none=True)
+    is_active = Flag()
+    custom_domain = text(longest=host_names.LONGEST, allow_none=True, validate=[_host_name])
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        super().on_bind_field(field_name, field_obj)
+        if field_name in _NEVER_NULL:
+            field_obj.allow_none = False
+
+    @post_load
+    def _settle_on_columns(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
+        if "name" in changes:
+            changes["name"] = changes["name"].strip()
+        if changes.get("recurring_months") == _LIFETIME:
+            changes["recurring_months"] = None
+        if changes.get("custom_domain"):
+            changes["custom_domain"] = changes["custom_domain"].lower()
+        if "hosted_checkout_door_mode" in changes:
+            _check_door_mode(changes["hosted_checkout_door_mode"])
+        if "hosted_checkout_thank_you_url" in changes:
+            changes["hosted_checkout_thank_you_url"] = _thank_you_url(changes["hosted_checkout_thank_you_url"])
+        return changes
+
+
 def _check_door_mode(sent: object) -> None:
-    if sent is not None and sent not in _CHECKOUT_DOOR_MODES:
+    if sent not in _CHECKOUT_DOOR_MODES:
         raise Refused(
             400,
             "invalid_hosted_checkout_door_mode",
@@ -104,34 +165,35 @@ class ProgramRecord(Wire):
     id = fields.UUID()
     name = fields.String()
     slug = fields.String()
-    description = fields.String()
-    terms_url = fields.String()
+    description = fields.String(allow_none=True)
+    terms_url = fields.String(allow_none=True)
     is_active = fields.Boolean()
     default_commission_type = fields.String()
     default_commission_value = Amount()
     default_commission_model = fields.String()
-    sale_commission_type = fields.String()
-    sale_commission_value = Amount()
+    sale_commission_type = fields.String(allow_none=True)
+    sale_commission_value = Amount(allow_none=True)
     cookie_window_days = fields.Integer()
-    recurring_months = fields.Integer()
+    recurring_months = fields.Integer(allow_none=True)
     recurring_delay_invoices = fields.Integer()
     attribution_model = fields.String()
     auto_approve = fields.Boolean()
-    custom_domain = fields.String()
+    custom_domain = fields.String(allow_none=True)
     custom_domain_verified = fields.Boolean()
     network_visibility = fields.String()
     is_publicly_discoverable = fields.Boolean()
-    budget_cents = fields.Integer()
-    referral_destination_url = fields.String()
-    min_payout_cents = fields.Integer()
+    budget_cents = fields.Integer(allow_none=True)
+    referral_destination_url = fields.String(allow_none=True)
+    min_payout_cents = fields.Integer(allow_none=True)
     hosted_checkout_door_enabled = fields.Boolean()
     hosted_checkout_door_mode = fields.String()
-    hosted_checkout_thank_you_url = fields.String()
-    lead_bounty_cents = fields.Integer()
-    click_reward_cents = fields.Integer()
+    hosted_checkout_thank_you_url = fields.String(allow_none=True)
+    lead_bounty_cents = fields.Integer(allow_none=True)
+    click_reward_cents = fields.Integer(allow_none=True)
+    is_primary = fields.Boolean()
     created_at = Instant()
     updated_at = Instant()
-    archived_at = Instant()
+    archived_at = Instant(allow_none=True)
 
 
 class ProgramsQuery(PageQuery):

@@ -64,7 +64,7 @@ class EndpointRecord(Wire):
     id = fields.UUID()
     url = fields.String()
     events = fields.List(fields.String())
-    description = fields.String()
+    description = fields.String(allow_none=True)
     created_at = Instant()
     updated_at = Instant()
 
@@ -98,12 +98,12 @@ class DeliveryRecord(Wire):
     event_type = fields.String()
     status = fields.String()
     attempt_count = fields.Integer()
-    response_status = fields.Integer()
-    response_excerpt = fields.String()
-    failure_reason = fields.String()
-    next_attempt_at = Instant()
+    response_status = fields.Integer(allow_none=True)
+    response_excerpt = fields.String(allow_none=True)
+    failure_reason = fields.String(allow_none=True)
+    next_attempt_at = Instant(allow_none=True)
     created_at = Instant()
-    settled_at = Instant()
+    settled_at = Instant(allow_none=True)
 
 
 def _settled(endpoint: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from adapters import identity
-from models import affiliates, db, ids, programs
+from models import affiliates, db, ids, programs, tracking_links
 from pipelines import keys, organizations
 
 _NUMBERS = itertools.count(1)
@@ -167,7 +167,7 @@ class Brand:
         }
         with db.unit_of_work(self.id):
             affiliates.insert(values)
-            affiliates.insert_link(link)
+            tracking_links.insert_link(link)
         return affiliate_id
 
     def endpoint(self, url: str, events: list[str] | None = None) -> dict[str, Any]:

@@ -19,6 +19,17 @@ _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
 _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/finderfee-tests-{os.getpid()}"))
 
+# What a developer may have set for a server of their own.
+_UNSET = {
+    "DATABASE_OWNER_URL",
+    "TRUSTED_PROXIES",
+    "METRICS_TOKEN",
+    "PROMETHEUS_MULTIPROC_DIR",
+    "SMTP_URL",
+    "CORS_ORIGINS",
+    "PORTAL_DOMAIN",
+    "PUBLIC_BASE_URL",
+}
 _BUCKETS = ("STANDARD", "IMPORT", "INVITE", "STRICT_WRITE", "APPLY", "ANONYMOUS", "ANONYMOUS_TRACKING", "S2S")
 
 
@@ -54,7 +65,7 @@ def _is_distributed(config: pytest.Config) -> bool:
 def _point_at_servers() -> None:
     import psycopg2
 
-    for name in ("DATABASE_OWNER_URL", "TRUSTED_PROXIES", "METRICS_TOKEN", "PROMETHEUS_MULTIPROC_DIR"):
+    for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name]:
         os.environ.pop(name, None)
     database_url, redis_url = _servers()
     name = f"finderfee_test_{_WORKER}"

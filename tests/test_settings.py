@@ -29,16 +29,33 @@ def test_without_any_variable_the_defaults_hold():
         metrics_token=None,
         metrics_port=None,
         key_cache_s=5,
-        rate_limit_standard_per_min=600,
-        rate_limit_s2s_per_min=1500,
-        rate_limit_strict_write_per_min=10,
-        rate_limit_apply_per_min=5,
+        rate_limits_per_min={
+            "standard": 600,
+            "import": 6,
+            "invite": 10,
+            "strict_write": 10,
+            "apply": 5,
+            "anonymous": 60,
+            "anonymous_tracking": 60,
+            "s2s": 1500,
+        },
+        cors_origins=(),
+        portal_domain=None,
         job_lease_s=30,
         job_slots={"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
         webhook_attempts_at_s=(0, 60, 120, 240, 480),
         webhook_timeout_s=10,
         webhook_allow_private=False,
         webhook_ca_bundle=None,
+        dashboard_jwt_issuer=None,
+        dashboard_jwt_audience="finderfee-dashboard",
+        dashboard_jwt_jwks=None,
+        affiliate_jwt_issuer=None,
+        affiliate_jwt_audience="finderfee-affiliates",
+        affiliate_jwt_jwks=None,
+        smtp=None,
+        mail_from="Finderfee <no-reply@localhost>",
+        mail_per_minute=60,
     )
 
 
@@ -65,19 +82,25 @@ def test_a_variable_that_is_set_to_nothing_is_not_set():
         ("METRICS_PORT", "9100", "metrics_port", 9100),
         ("METRICS_PORT", "0", "metrics_port", None),
         ("KEY_CACHE_S", "0", "key_cache_s", 0),
-        ("RATE_LIMIT_STANDARD_PER_MIN", "1", "rate_limit_standard_per_min", 1),
-        ("RATE_LIMIT_S2S_PER_MIN", "2", "rate_limit_s2s_per_min", 2),
-        ("RATE_LIMIT_STRICT_WRITE_PER_MIN", "3", "rate_limit_strict_write_per_min", 3),
-        ("RATE_LIMIT_APPLY_PER_MIN", "4", "rate_limit_apply_per_min", 4),
+        ("CORS_ORIGINS", "https://a.test, http://b.test:81", "cors_origins", ("https://a.test", "http://b.test:81")),
+        ("PORTAL_DOMAIN", "partners.example.com", "portal_domain", "partners.example.com"),
         ("JOB_LEASE_S", "3600", "job_lease_s", 3600),
         ("WEBHOOK_ATTEMPTS_AT_S", "0, 1,1,5", "webhook_attempts_at_s", (0, 1, 1, 5)),
         ("WEBHOOK_TIMEOUT_S", "60", "webhook_timeout_s", 60),
         ("WEBHOOK_ALLOW_PRIVATE", "on", "webhook_allow_private", True),
         ("WEBHOOK_CA_BUNDLE", "/some.pem", "webhook_ca_bundle", "/some.pem"),
+        ("MAIL_FROM", "Acme & Söhne <a@example.com>", "mail_from", "Acme & Söhne <a@example.com>"),
+        ("MAIL_PER_MINUTE", "1", "mail_per_minute", 1),
     ],
 )
 def test_a_variable_sets_its_setting(variable, value, name, expected):
     assert getattr(settings.read({variable: value}), name) == expected
+
+
+def test_each_rate_limit_can_be_set_alone():
+    chosen = settings.read({"RATE_LIMIT_APPLY_PER_MIN": "4"}).rate_limits_per_min
+
+    assert (chosen["apply"], chosen["standard"]) == (4, 600)
 
 
 def test_a_queue_without_slots_of_its_own_has_the_default():
@@ -99,10 +122,17 @@ def test_a_queue_without_slots_of_its_own_has_the_default():
         ("RATE_LIMIT_STANDARD_PER_MIN", "0", "a whole number from 1 to 2147483648"),
         ("RATE_LIMIT_S2S_PER_MIN", "²", "a whole number from 1 to 2147483648"),
         ("RATE_LIMIT_STRICT_WRITE_PER_MIN", "1_000", "a whole number from 1 to 2147483648"),
+        ("CORS_ORIGINS", "https://a.test/", "an origin looks like"),
+        ("CORS_ORIGINS", "*", "an origin looks like"),
+        ("PORTAL_DOMAIN", "localhost", "a domain in lower case"),
         ("RATE_LIMIT_APPLY_PER_MIN", "many", "a whole number from 1 to 2147483648"),
         ("JOB_LEASE_S", "0", "a whole number from 1 to 3600"),
         ("JOB_SLOTS_MAIL", "0", "a whole number from 1 to 1000"),
         ("WEBHOOK_TIMEOUT_S", "61", "a whole number from 1 to 60"),
+        ("MAIL_FROM", "nobody", "one sender"),
+        ("MAIL_FROM", "a@example.com, b@example.com", "one sender"),
+        ("MAIL_FROM", "A\x0b <a@example.com>", "one sender"),
+        ("MAIL_PER_MINUTE", "0", "a whole number from 1 to 60000"),
         ("LOG_FORMAT", "xml", "one of: json, console"),
         ("LOG_LEVEL", "INFO", "one of: debug, info, warning, error"),
         ("WEBHOOK_ALLOW_PRIVATE", "yes", "one of: on, off"),

@@ -40,7 +40,10 @@ class Entry:
         return [latest] if last is None or latest > last else []
 
 
-SCHEDULE = (Entry("*/10 * * * *", jobs.FORGET),)
+SCHEDULE = (
+    Entry("*/10 * * * *", jobs.FORGET),
+    Entry("7 * * * *", jobs.INVITES_EXPIRE),
+)
 
 
 def run(should_stop: Callable[[], bool]) -> None:

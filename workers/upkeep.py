@@ -1,7 +1,7 @@
 """The `upkeep` queue: housekeeping that belongs to no organization."""
 
 from models.job_rows import Claimed
-from pipelines import jobs, upkeep
+from pipelines import clock, invites, jobs, upkeep
 from workers.actor import database_job
 
 
@@ -9,3 +9,9 @@ from workers.actor import database_job
 def forget(job: Claimed) -> None:
     """Drop what has had its time."""
     upkeep.forget()
+
+
+@database_job(jobs.INVITES_EXPIRE)
+def expire_invites(job: Claimed) -> None:
+    """Mark the invites of every organization that were not accepted in time."""
+    invites.any_org_expire(now=clock.now())

@@ -12,6 +12,7 @@ create table affiliate_invite (
   custom_commission_type text check (custom_commission_type in ('Percentage', 'Fixed')),
   custom_commission_value numeric(20, 6) check (custom_commission_value >= 0),
   auto_approve boolean not null,
+  is_test boolean not null default false,
   state text not null default 'Pending' check (state in ('Pending', 'Accepted', 'Expired', 'Revoked')),
   token_hash bytea not null unique,
   affiliate_id uuid,
@@ -31,3 +32,17 @@ create unique index affiliate_invite_pending on affiliate_invite (organization_i
 create index affiliate_invite_promise on affiliate_invite (email, accepted_at desc) where kept_slug is not null;
 create index affiliate_invite_due on affiliate_invite (expires_at) where state = 'Pending';
 select isolate_tenant('affiliate_invite');
+
+-- A promised slug is looked for in the whole service.
+create index tracking_link_anywhere on tracking_link (slug) where deleted_at is null;
+
+-- Which of these people (by email) would be given a slug that somebody else has, anywhere in the service. That one bit
+-- is all that a tenant's transaction learns of the others; the setting holds for the function alone.
+create function slugs_of_others(wanted_slugs text[], for_emails text[])
+returns table (wanted_slug text, for_email text) language sql stable set app.any_org = 'on' as $$
+  select w.slug, w.email from unnest(wanted_slugs, for_emails) as w (slug, email)
+  where exists (select from affiliate_account a where a.slug = w.slug and a.email <> w.email)
+     or exists (select from tracking_link l
+                join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+                where l.slug = w.slug and l.deleted_at is null and (a.email <> w.email or a.deleted_at is not null))
+$$;

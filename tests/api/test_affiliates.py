@@ -42,13 +42,16 @@ def test_a_new_affiliate_is_approved_and_has_a_link(campaign):
         "status": "Approved",
         "customCommissionType": None,
         "customCommissionValue": None,
+        "partnerGroupId": None,
         "tags": [],
         "notes": "",
         "source": "Direct",
+        "rejectionReason": None,
+        "isTest": False,
     }
     assert shown["appliedAt"] == shown["approvedAt"] == shown["createdAt"]
     (link,) = shown["links"]
-    assert set(link) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "createdAt"}
+    assert set(link) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
     assert (link["affiliateId"], link["customAlias"], link["isDefault"], link["format"]) == (
         shown["id"],
         None,
@@ -99,8 +102,9 @@ def test_what_is_private_is_not_shown(campaign):
     assert answer.json["notes"] == "likes tea"
     assert b"secret.example" not in answer.data
     assert set(answer.json) == {
-        "id", "programId", "email", "fullName", "status", "customCommissionType", "customCommissionValue", "tags",
-        "notes", "source", "appliedAt", "approvedAt", "createdAt", "links",
+        "id", "programId", "email", "fullName", "status", "customCommissionType", "customCommissionValue",
+        "partnerGroupId", "tags", "notes", "source", "rejectionReason", "isTest", "appliedAt", "approvedAt",
+        "createdAt", "links",
     }  # fmt: skip
 
 
@@ -108,8 +112,7 @@ def test_a_test_key_makes_a_test_affiliate(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs.append(campaign.programs[-1])
 
-    _create(tester)
-
+    assert _create(tester).json["isTest"] is True
     assert campaign.rows("select is_test from affiliate") == [(True,)]
 
 

@@ -137,7 +137,7 @@ def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
     assert answer.json["status"] == 400
-    assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8."]}
+    assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8 that names each key once."]}
 
 
 def test_a_malformed_field_is_named(brand):

@@ -28,6 +28,7 @@ EVERYTHING = {
     "hostedCheckoutDoorMode": "email",
     "hostedCheckoutThankYouUrl": "https://brand.test/thanks",
     "leadBountyCents": 250,
+    "isPrimary": True,
 }
 LEADS = EVERYTHING | {"defaultCommissionModel": "Cpl", "saleCommissionType": "Fixed", "leadBountyCents": None}
 # A click reward closes the program to strangers, so it has the opposite of what stands above.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.api.racing import at_once
 from tests.brands import Brand
 
 MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -44,6 +45,7 @@ def test_a_new_program_is_shown_with_every_field(brand):
         "hostedCheckoutThankYouUrl": None,
         "leadBountyCents": None,
         "clickRewardCents": None,
+        "isPrimary": False,
         "archivedAt": None,
     }
     assert answer.json["createdAt"].endswith("Z")
@@ -71,6 +73,29 @@ def test_a_slug_belongs_to_one_program_of_an_organization(brand, rival):
 
     assert (first.status_code, elsewhere.status_code) == (201, 201)
     assert (second.status_code, second.json["error"], second.json["field"]) == (409, "slug_already_taken", "slug")
+
+
+def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
+    answers = at_once(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
+    assert {answer.json.get("error") for answer in answers} == {None, "slug_already_taken"}
+
+
+def test_a_primary_program_takes_the_flag_from_the_one_before(brand):
+    first = _program(brand, isPrimary=True).json
+    second = _program(brand, isPrimary=True).json
+
+    assert (first["isPrimary"], second["isPrimary"]) == (True, True)
+    assert brand.get(f"{URL}/{first['id']}").json["isPrimary"] is False
+    assert brand.get(f"{URL}/{second['id']}").json["isPrimary"] is True
+
+
+def test_programs_made_primary_at_once_end_with_one(brand):
+    answers = at_once(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
+
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert brand.rows("select count(*) from program where is_primary") == [(1,)]
 
 
 def test_a_slug_that_nobody_chose_makes_room_for_itself(brand):
@@ -126,6 +151,7 @@ def test_every_name_makes_a_slug(brand, name, slug):
         {"minPayoutCents": -1},
         {"minPayoutCents": 10**18},
         {"hostedCheckoutDoorEnabled": "true"},
+        {"isPrimary": 1},
     ],
 )
 def test_a_malformed_field_is_named_in_problem_details(brand, fields):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from models import db, organizations
+from models import api_keys, db
 from tests.brands import Brand
 
 URL = "/api/tracking/s2s"
@@ -84,8 +84,8 @@ def test_a_test_key_writes_rows_that_say_so(shop, drain):
 def test_a_revoked_key_is_no_key(shop):
     other = shop.other_key()
     with db.any_org_work():
-        (key,) = [each for each in organizations.any_org_keys(shop.id) if each.last_four == other.api_key[-4:]]
-        organizations.revoke_key(organization_id=shop.id, key_id=key.id, at=datetime.now(UTC))
+        (key,) = [each for each in api_keys.any_org_list(shop.id) if each.last_four == other.api_key[-4:]]
+        api_keys.revoke(organization_id=shop.id, key_id=key.id, at=datetime.now(UTC))
 
     assert _is_bare_401(other.sale())
     assert shop.sale().status_code == 200

@@ -1,14 +1,16 @@
 """The public application form, through HTTP."""
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
 import settings
 from api import limits
+from models import db, organizations
 from tests.api.racing import at_once
+from tests.brands import Partner
 
 PROBLEM = "application/problem+json"
 
@@ -21,10 +23,15 @@ def campaign(brand):
     return brand
 
 
-def _apply(brand, body=None, *, program_id=None, **fields):
+def _apply(brand, body=None, *, program_id=None, headers=None, **fields):
     sent = {"email": "ada@example.com"} | fields if body is None else body
     client = brand.app.test_client()
-    return client.post(f"/api/p/id/{program_id or brand.programs[-1]}/apply", json=sent)
+    return client.post(f"/api/p/id/{program_id or brand.programs[-1]}/apply", json=sent, headers=headers)
+
+
+def _limit(brand, affiliates):
+    with db.unit_of_work(brand.id):
+        organizations.update(brand.id, {"affiliate_limit": affiliates})
 
 
 def _rows(brand, columns):
@@ -166,8 +173,6 @@ def test_an_alias_of_somebody_else_is_refused_to_everybody_alike(campaign):
         {"website": "x" * 2049},
         {"audience": "nul\x00"},
         {"whyInterested": {"because": 1}},
-        {"recruitedBy": ["rita"]},
-        {"recruitedByAffiliateId": 5},
     ],
 )
 def test_a_malformed_field_is_named_in_problem_details(campaign, fields):
@@ -231,3 +236,139 @@ def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
     settings.current.cache_clear()
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert answers[-1].data == b""
+
+
+def test_an_application_is_audited_as_a_strangers(campaign):
+    _apply(campaign, customAlias="ada", whyInterested="Tea")
+    _apply(campaign, customAlias="ada")
+
+    affiliate_id = _rows(campaign, "id::text")[0][0]
+    entries = campaign.rows(
+        "select action, entity_id, actor_type, after from audit_entry where entity_type = 'affiliate' order by id"
+    )
+    assert [entry[:3] for entry in entries] == [
+        ("affiliate.applied", affiliate_id, "public"),
+        ("affiliate.applied_again", affiliate_id, "public"),
+    ]
+    assert (entries[0][3]["status"], entries[0][3]["links"][0]["slug"]) == ("Pending", "ada")
+    assert "applicationData" not in entries[0][3]
+    assert entries[1][3] is None
+
+
+def test_a_repeated_key_gets_the_first_answer(campaign):
+    headers = {"Idempotency-Key": "once"}
+
+    first = _apply(campaign, fullName="Ada", headers=headers)
+    again = _apply(campaign, fullName="Ada", headers=headers)
+    other = _apply(campaign, fullName="Eve", headers=headers)
+
+    assert (again.status_code, again.data) == (200, first.data)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+    assert len(_rows(campaign, "id")) == 1
+
+
+def test_a_full_plan_refuses_who_is_new_and_who_is_there_alike(campaign):
+    _limit(campaign, 1)
+    taken = _apply(campaign)
+
+    stranger = _apply(campaign, email="ben@example.com")
+    there = _apply(campaign)
+    with_an_alias = _apply(campaign, email="cleo@example.com", customAlias="ada-tips")
+
+    assert taken.status_code == 200
+    assert (stranger.status_code, stranger.json["error"]) == (409, "program_at_capacity")
+    assert stranger.json["message"]
+    assert there.data == stranger.data == with_an_alias.data
+    assert len(_rows(campaign, "id")) == 1
+
+
+def test_a_plan_without_a_place_refuses_everybody(campaign):
+    _limit(campaign, 0)
+
+    assert _apply(campaign).json["error"] == "program_at_capacity"
+
+
+def test_the_last_place_goes_to_one_of_two_at_once(campaign):
+    _limit(campaign, 1)
+
+    answers = at_once(*[lambda name=name: _apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")])
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    assert len(_rows(campaign, "id")) == 1
+
+
+def test_an_account_by_sign_in_alone_exists_too(campaign):
+    person = f"ada-{uuid4().hex}@example.com"
+    Partner(campaign.app, person).get("/api/v1/me/sub-affiliate/recruits")
+
+    answers = [_apply(campaign, email=person) for _ in range(2)]
+
+    assert [answer.json["accountExists"] for answer in answers] == [True, True]
+
+
+def test_an_accounts_own_slug_is_nobody_elses_alias(campaign):
+    person, slug = f"ada-{uuid4().hex}@example.com", f"slug-{uuid4().hex}"
+    Partner(campaign.app, person).get("/api/v1/me/sub-affiliate/recruits")
+    with db.any_org_work():
+        db.db.stage("update affiliate_account set slug = %s where email = %s", (slug, person))
+
+    theirs = _apply(campaign, email="eve@example.com", customAlias=slug)
+    own = _apply(campaign, email=person, customAlias=slug)
+
+    assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
+    assert own.status_code == 200
+    assert campaign.rows("select slug from tracking_link") == [(slug,)]
+
+
+def test_a_persons_slug_of_another_campaign_is_kept_and_an_alias_is_added(campaign):
+    _apply(campaign, customAlias="ada")
+    campaign.program()
+
+    _apply(campaign, customAlias="ada-two")
+
+    links = campaign.rows(
+        "select slug, custom_alias, is_default from tracking_link where program_id = %s order by slug",
+        campaign.programs[-1],
+    )
+    assert links == [("ada", None, True), ("ada-two", "ada-two", False)]
+
+
+def test_who_was_deleted_may_apply_again_under_another_alias(campaign):
+    _apply(campaign, customAlias="ada")
+    with db.unit_of_work(campaign.id):
+        db.db.stage("update affiliate set deleted_at = %s", (datetime.now(UTC) - timedelta(days=1),))
+
+    same, other = _apply(campaign, customAlias="ada"), _apply(campaign, customAlias="ada-two")
+
+    assert (same.status_code, other.status_code) == (409, 200)
+
+
+def test_an_invite_only_campaign_takes_applications_that_wait(campaign):
+    campaign.program(network_visibility="InviteOnly", is_publicly_discoverable=False)
+
+    assert _apply(campaign).status_code == 200
+    assert _rows(campaign, "status") == [("Pending",)]
+
+
+def test_an_unknown_campaign_is_said_before_a_malformed_body(campaign):
+    answer = _apply(campaign, program_id=uuid4(), body={"email": 5})
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("raw", [b"{", b"\xff", b'{"email": NaN}', b"[" * 10_000, b'{"email": "\\ud800"}'])
+def test_what_is_no_json_is_refused(campaign, raw):
+    answer = campaign.app.test_client().post(f"/api/p/id/{campaign.programs[-1]}/apply", data=raw)
+
+    assert (answer.status_code, answer.content_type) == (400, PROBLEM)
+
+
+@pytest.mark.parametrize("email", ["ada%@example.com", "a_da@example.com", "ada+tag@example.com", "ada\\@example.com"])
+def test_an_email_is_taken_as_it_is_and_never_as_a_pattern(campaign, email):
+    campaign.affiliate("ada")
+
+    answer = _apply(campaign, email=email)
+
+    assert answer.status_code in (200, 400)
+    assert [found for (found,) in _rows(campaign, "email")] == ([email] if answer.status_code == 200 else [])

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, job_rows, programs
+from models import db, job_rows, performance_tiers
 from pipelines import clock, jobs, override, refund, sale
 from schemas.sale import SaleBody
 from tests.draining import drain as drain_all
@@ -138,8 +138,8 @@ def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand)
 
 def test_settling_a_sale_in_a_campaign_with_tiers_costs_three_more(shop):
     with db.unit_of_work(shop.id):
-        tier = programs.Tier(min_revenue_cents=0, type="Percentage", value=Decimal(10))
-        programs.replace_tiers(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
+        tier = performance_tiers.Tier(0, "Percentage", Decimal(10))
+        performance_tiers.replace(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
     _settle(shop, _accept(shop, "warm"))
     conversion_id = _accept(shop, "order-a")
 

@@ -91,6 +91,14 @@ def test_every_organization_is_listed_as_it_is_named(flask, brand):
         ("payoutGraceDays=0", "payout_grace_days", 0),
         ("currency=jpy", "home_currency", "JPY"),
         ("trialEndsAt=2030-01-02T00:00:00Z", "trial_ends_at::text", "2030-01-02 00:00:00+00"),
+        ("affiliateLimit=0", "affiliate_limit", 0),
+        ("affiliateLimit=none", "affiliate_limit", None),
+        ("subdomain=acme-partners-7", "subdomain", "acme-partners-7"),
+        ("portalHost=partners.acme.example", "portal_host", "partners.acme.example"),
+        ("portalHost=none", "portal_host", None),
+        ("billingProvider=stripe", "billing_provider", "stripe"),
+        ("billingInterval=Month", "billing_interval", "Month"),
+        ("billingInterval=", "billing_interval", None),
     ],
 )
 def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, value):
@@ -110,7 +118,8 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
     [
         (
             "colour=red",
-            "'colour' is no setting; there are: currency, gateways, payoutGraceDays, plan, status, trialEndsAt",
+            "'colour' is no setting; there are: affiliateLimit, billingInterval, billingProvider, currency, gateways, "
+            "payoutGraceDays, plan, portalHost, status, subdomain, trialEndsAt",
         ),
         ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),
         ("gateways=stripe,cash", "'cash' must be one of: stripe, "),
@@ -119,6 +128,14 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         ("currency=XXX", "'XXX' is not a supported currency code"),
         ("trialEndsAt=2030-01-02T00:00:00", "says no time zone; add Z"),
         ("trialEndsAt=soon", "'soon' is no ISO 8601 moment"),
+        ("affiliateLimit=-1", "'-1' is neither a number of affiliates nor none"),
+        ("affiliateLimit=99999999999", "'99999999999' is neither a number of affiliates nor none"),
+        ("subdomain=a.b", "'a.b' is no subdomain"),
+        ("subdomain=", "'' is no subdomain"),
+        ("subdomain=admin", "'admin' is no subdomain"),
+        ("portalHost=localhost", "'localhost' is neither a host name, such as partners.example.com, nor none"),
+        ("portalHost=Acme.example", "is neither a host name"),
+        ("billingInterval=Week", "'Week' must be one of: Month, Year"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, said):
@@ -130,6 +147,22 @@ def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(fla
     assert output.count("\n") == 1
     assert _column(brand, "subscription_status") == "Active"
     assert _audit(brand.id) == []
+
+
+@pytest.mark.parametrize("setting", ["subdomain=shared-name-7", "portalHost=shared.acme.example"])
+def test_an_address_of_another_organization_is_refused_in_one_line(flask, brand, rival, setting):
+    assert flask("org", "set", str(rival.id), setting)[0] == 0
+
+    code, output = flask("org", "set", str(brand.id), "plan=Free", setting)
+
+    assert (code, output) == (1, "Error: Another organization has this subdomain or portalHost.\n")
+    assert _column(brand, "plan_tier") == "Growth"
+
+
+def test_a_currency_that_is_set_says_since_when(flask, brand):
+    flask("org", "set", str(brand.id), "currency=EUR")
+
+    assert _column(brand, "home_currency_changed_at > now() - interval '1 minute'") is True
 
 
 def test_an_organization_that_nobody_has_is_refused(flask):

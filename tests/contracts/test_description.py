@@ -25,6 +25,7 @@ _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"
 with _LIST.open(newline="") as file:
     OPERATIONS = [f"{row['method']} {row['path']}" for row in csv.DictReader(file, delimiter="\t")]
+OPERATIONS.remove("GET /api/openapi.json")  # the description does not test itself
 _EXAMPLES = 5
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, ids, programs
+from models import db, ids, partner_groups, performance_tiers
 from tests.refunding import refund
 
 MOST = 1_000_000_000_000
@@ -22,21 +22,23 @@ def _fixed(value):
 def _group(brand, value, type="Percentage"):
     group_id = ids.new_id()
     with db.unit_of_work(brand.id):
-        programs.insert_group(
-            organization_id=brand.id,
-            program_id=brand.programs[-1],
-            group_id=group_id,
-            name="Partners",
-            type=type,
-            value=Decimal(value),
+        partner_groups.insert(
+            {
+                "id": group_id,
+                "organization_id": brand.id,
+                "program_id": brand.programs[-1],
+                "name": "Partners",
+                "commission_type": type,
+                "commission_value": Decimal(value),
+            }
         )
     return group_id
 
 
 def _tiers(brand, *tiers):
-    wanted = [programs.Tier(min_revenue_cents=least, type=type, value=Decimal(value)) for least, type, value in tiers]
+    wanted = [performance_tiers.Tier(least, type, Decimal(value)) for least, type, value in tiers]
     with db.unit_of_work(brand.id):
-        programs.replace_tiers(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
+        performance_tiers.replace(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
 
 
 def _earned(brand):

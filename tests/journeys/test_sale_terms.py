@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, ids, programs
+from models import db, ids, partner_groups, performance_tiers
 from pipelines import sale
 from schemas.sale import SaleBody
 from tests.refunding import refund
@@ -108,16 +108,18 @@ def test_a_sale_keeps_the_value_of_the_rate_that_was_applied(brand, drain, progr
 def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain):
     program_id, group_id = brand.program(), ids.new_id()
     with db.unit_of_work(brand.id):
-        programs.insert_group(
-            organization_id=brand.id,
-            program_id=program_id,
-            group_id=group_id,
-            name="Partners",
-            type="Percentage",
-            value=Decimal("17.5"),
+        partner_groups.insert(
+            {
+                "id": group_id,
+                "organization_id": brand.id,
+                "program_id": program_id,
+                "name": "Partners",
+                "commission_type": "Percentage",
+                "commission_value": Decimal("17.5"),
+            }
         )
-        tier = programs.Tier(min_revenue_cents=10_000, type="Percentage", value=Decimal("22.25"))
-        programs.replace_tiers(organization_id=brand.id, program_id=program_id, tiers=[tier])
+        tier = performance_tiers.Tier(10_000, "Percentage", Decimal("22.25"))
+        performance_tiers.replace(organization_id=brand.id, program_id=program_id, tiers=[tier])
     brand.affiliate("ben")
     brand.affiliate("zoe", partner_group_id=group_id)
 

@@ -1,0 +1,65 @@
+"""HTML that a brand wrote for its mail: reduced to what cannot do harm, and to text.
+
+Source: core spec, "Affiliate invites", invite rules (the tags, and https alone in a link).
+"""
+
+import re
+from html.parser import HTMLParser
+
+import nh3
+
+_TAGS = {"p", "br", "strong", "b", "em", "i", "u", "ul", "ol", "li", "a"}
+# Without the star nh3 keeps title and lang on every tag.
+_ATTRIBUTES: dict[str, set[str]] = {"a": {"href"}, "*": set()}
+_HTTPS = re.compile(r"https://\S", re.IGNORECASE)
+_BLOCKS = ("p", "ul", "ol")
+
+
+def clean(html: str) -> str:
+    """Return the HTML with the allowed tags alone. Merge tags in double braces stay as they are.
+
+    Of other tags the text stays; scripts, styles and comments go with what is in them.
+    """
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        attribute_filter=_https_only,
+        url_schemes={"https"},
+        link_rel=None,
+    )
+
+
+def to_text(cleaned: str) -> str:
+    """Return cleaned HTML as the text of a message: paragraphs, list items, links with their address."""
+    reader = _Reader()
+    reader.feed(cleaned)
+    reader.close()
+    lines = [" ".join(line.split()) for line in "".join(reader.parts).split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _https_only(tag: str, attribute: str, value: str) -> str | None:
+    # nh3 lets an address without a scheme pass, and a merge tag in front could become one.
+    return value.strip() if _HTTPS.match(value.strip()) else None
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self._addresses.append(dict(attrs).get("href") or "")
+        self.parts.append({"br": "\n", "li": "\n- "}.get(tag, "\n\n" if tag in _BLOCKS else ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a" and self._addresses:
+            address = self._addresses.pop()
+            self.parts.append(f" ({address})" if address else "")
+        self.parts.append("\n\n" if tag in _BLOCKS else "")
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data.replace("\n", " "))

@@ -1,0 +1,67 @@
+"""Pages of 50 affiliates per second by one gunicorn worker with 8 threads, beside a bare Flask route.
+
+In: HTTP, API key (cached as in production), rate limit in Valkey (so high that nothing is refused), plan, the page and
+its links under row-level security, schemas, cursor, metrics, the log line. The anchor (`anchors.page`) runs under the
+same gunicorn.conf.py in the same PostgreSQL and sends 50 rows that PostgreSQL made JSON of.
+Out: writing anything. 10,000 affiliates and a link each for the 200 newest; every request asks for the first page.
+The load generator keeps 16 connections busy and shares the two cores with what it measures.
+"""
+
+from contextlib import ExitStack
+
+from bench import brand, deep_page, history, load
+from bench.figure import Figure, Target, interleaved
+from bench.machine import free_port, owner
+from bench.plan import Plan
+from bench.sales_accepted import gunicorn
+
+_ROUNDS, _PAGES_PER_ROUND, _WARM_UP, _AFFILIATES = 5, 1_500, 100, 10_000
+
+_LINKS = """
+insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)
+  select uuidv7(), a.organization_id, a.program_id, a.id, 'link-' || a.id, true
+  from (select * from affiliate where organization_id = %s order by created_at desc, id desc limit 200) a
+  where not exists (select from tracking_link l where l.affiliate_id = a.id)
+"""
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return the one figure."""
+    url = plan.machine.fresh("affiliate_list")
+    seller = brand.create(url)
+    with owner(url) as cursor:
+        deep_page.load(plan, cursor, seller, plan.size(_AFFILIATES))
+        cursor.execute(_LINKS, (seller.id,))
+        history.settle_down(cursor)
+    product_port, anchor_port = free_port(), free_port()
+    with ExitStack() as running:
+        running.enter_context(gunicorn(plan.machine, "web", "app:create_app()", product_port))
+        running.enter_context(
+            gunicorn(
+                plan.machine,
+                "anchor",
+                "bench.anchors.page:create_app()",
+                anchor_port,
+                ORGANIZATION_ID=str(seller.id),
+            )
+        )
+        return [_figure(plan, seller, product_port, anchor_port)]
+
+
+def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int) -> Figure:
+    size = plan.size(_PAGES_PER_ROUND)
+
+    def rate(port: int, count: int = size) -> float:
+        return load.fire(load.Order(port, [_request(seller, port)] * count))
+
+    for port in (product_port, anchor_port):
+        rate(port, _WARM_UP)
+    product, anchor = interleaved(lambda: rate(product_port), lambda: rate(anchor_port), rounds=_ROUNDS)
+    return Figure("affiliate_list", product, "pages/s", Target(0.5), anchor)
+
+
+def _request(seller: brand.Brand, port: int) -> bytes:
+    return (
+        f"GET /api/v1/affiliates?take=50 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        f"Authorization: Bearer {seller.api_key}\r\n\r\n"
+    ).encode()

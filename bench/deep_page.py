@@ -1,0 +1,73 @@
+"""How much longer page 5,000 of a list of 1,000,000 affiliates takes than its first page, 200 rows a page.
+
+In: `models.affiliates.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
+from the row before it, as a cursor would carry it; nobody walks there. Both pages take turns; medians of means.
+Out: HTTP, the cursor's signature, the links of the affiliates.
+Value and anchor are the mean times of one page; their ratio is the figure.
+"""
+
+import time
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from bench import brand, history
+from bench.figure import Figure, Target, interleaved
+from bench.machine import BenchFailed, owner
+from bench.plan import Plan
+from models import affiliates, db
+
+_AFFILIATES, _TAKE, _ROUNDS, _READS, _CHUNK = 1_000_000, 200, 9, 40, 100_000
+
+LOAD = """
+insert into affiliate (id, organization_id, program_id, email, email_normalized, full_name, status, source, applied_at,
+    approved_at, created_at)
+  select uuidv7(make_interval(secs => n - %(all)s)), %(org)s, %(program)s, 'many-' || n || '@example.com',
+    'many-' || n || '@example.com', 'Many ' || n, 'Approved', 'Direct', at, at, at
+  from (select n, now() + make_interval(secs => n - %(all)s) as at
+    from generate_series(%(first)s::int, %(last)s::int) n) made
+"""
+_LAST_OF_THE_PAGE_BEFORE = (
+    "select created_at, id from affiliate where organization_id = %s and deleted_at is null"
+    " order by created_at desc, id desc offset %s limit 1"
+)
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return the one figure."""
+    url = plan.machine.fresh("deep_page")
+    seller = brand.create(url)
+    rows = plan.size(_AFFILIATES)
+    with owner(url) as cursor:
+        load(plan, cursor, seller, rows)
+        history.settle_down(cursor)
+        cursor.execute(_LAST_OF_THE_PAGE_BEFORE, (seller.id, rows - _TAKE - 1))
+        deep = cursor.fetchone()
+    _read(seller, deep)
+    _read(seller, None)
+    value, anchor = interleaved(lambda: _mean_ms(seller, deep), lambda: _mean_ms(seller, None), rounds=_ROUNDS)
+    return [Figure("deep_page", value, "ms", Target(1.2, is_ceiling=True), anchor)]
+
+
+def load(plan: Plan, cursor: Any, seller: brand.Brand, rows: int) -> None:
+    """Insert affiliates without links, one second apart, ending now."""
+    facts = {"org": seller.id, "program": seller.program_id, "all": rows}
+    with plan.screen.phase("affiliates to load", total=rows) as report:
+        for first in range(1, rows + 1, _CHUNK):
+            last = min(first + _CHUNK - 1, rows)
+            cursor.execute(LOAD, facts | {"first": first, "last": last})
+            report(last)
+
+
+def _mean_ms(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> float:
+    started = time.perf_counter()
+    for _ in range(_READS):
+        _read(seller, after)
+    return (time.perf_counter() - started) / _READS * 1000
+
+
+def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> None:
+    with db.unit_of_work(seller.id):
+        page = affiliates.page(organization_id=seller.id, program_id=None, after=after, limit=_TAKE)
+    if len(page) != _TAKE:
+        raise BenchFailed(f"a page has {len(page)} rows")

@@ -1,0 +1,85 @@
+"""The query parameters that name an affiliate: the service's own, and those an organization adds in front of them.
+
+Source: tracking spec, "Attribution parameters" and section 8 "Limits".
+"""
+
+import re
+from dataclasses import dataclass
+
+from domain.refused import Refused
+
+#: In order of priority: the first one that an address carries counts.
+DEFAULTS = (
+    "via",
+    "ref",
+    "fpr",
+    "fp_ref",
+    "aff",
+    "aff_id",
+    "affid",
+    "affiliate",
+    "affiliate_id",
+    "referral",
+    "referral_code",
+    "referrer",
+    "refcode",
+    "ref_code",
+    "ref_id",
+    "partner",
+    "partner_id",
+    "promoter",
+    "a_aid",
+    "tap_a",
+    "atp",
+)
+
+MAX_CUSTOM_ENTRIES = 10
+MAX_TOTAL_CHARS = 256
+MIN_PARAM_LENGTH = 2
+MAX_PARAM_LENGTH = 32
+
+_PARAM = re.compile(rf"[a-z0-9_-]{{{MIN_PARAM_LENGTH},{MAX_PARAM_LENGTH}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """An organization's own parameters, as the comma-separated text that is kept; None for none."""
+
+    custom: str | None
+
+    @property
+    def effective_order(self) -> list[str]:
+        """Return every parameter in the order in which it counts, each once."""
+        return list(dict.fromkeys([*_entries(self.custom or ""), *DEFAULTS]))
+
+
+def settle(sent: str | None) -> str | None:
+    """Return the custom parameters as they are kept: trimmed, each once, in the order sent; None clears them.
+
+    Raises Refused 400: attribution_params_too_long, too_many_attribution_params, invalid_attribution_param (with the
+    list `invalid`), looked for in that order.
+    """
+    if sent is None:
+        return None
+    if len(sent) > MAX_TOTAL_CHARS:
+        raise _refused("attribution_params_too_long", f"custom takes at most {MAX_TOTAL_CHARS} characters.")
+    entries = _entries(sent)
+    if len(entries) > MAX_CUSTOM_ENTRIES:
+        raise _refused("too_many_attribution_params", f"custom takes at most {MAX_CUSTOM_ENTRIES} parameters.")
+    invalid = [entry for entry in entries if not _PARAM.fullmatch(entry)]
+    if invalid:
+        raise _refused(
+            "invalid_attribution_param",
+            f"A parameter is {MIN_PARAM_LENGTH} to {MAX_PARAM_LENGTH} of a-z, 0-9, underscore and hyphen.",
+            invalid=invalid,
+        )
+    return ",".join(entries) or None
+
+
+def _entries(text: str) -> list[str]:
+    trimmed = (part.strip() for part in text.split(","))
+    return list(dict.fromkeys(part for part in trimmed if part))
+
+
+def _refused(code: str, message: str, **more: object) -> Refused:
+    return Refused(400, code, message, field="custom", **more)

@@ -1,0 +1,90 @@
+"""Reads what an image is from its first bytes, without decoding it: PNG, JPEG, GIF and WebP.
+
+SVG is not among them: it can carry script.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_GIFS = (b"GIF87a", b"GIF89a")
+_JPEG = b"\xff\xd8\xff"
+# Start-of-frame markers hold the size; C4, C8 and CC are something else.
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+# Markers without a length: temporary, restarts.
+_BARE = frozenset({0x01, *range(0xD0, 0xD8)})
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What an image says of itself. Width and height in pixels."""
+
+    content_type: str
+    width: int
+    height: int
+
+
+def read(data: bytes) -> Image | None:
+    """Return what the bytes are, or None when they are no image of the four kinds or break off before their size."""
+    for content_type, is_kind, size_of in _KINDS:
+        if is_kind(data):
+            size = size_of(data)
+            return Image(content_type, *size) if size else None
+    return None
+
+
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    if len(data) < 24 or data[12:16] != b"IHDR":
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+
+
+def _gif_size(data: bytes) -> tuple[int, int] | None:
+    if len(data) < 10:
+        return None
+    return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        marker = data[at + 1]
+        if marker in _FRAMES:
+            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+        if marker == 0xFF:  # fill byte
+            at += 1
+        elif marker in _BARE:
+            at += 2
+        else:
+            at += 2 + max(int.from_bytes(data[at + 2 : at + 4], "big"), 2)
+    return None
+
+
+def _is_webp(data: bytes) -> bool:
+    return data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+
+
+def _webp_size(data: bytes) -> tuple[int, int] | None:
+    if len(data) < 30:
+        return None
+    kind = data[12:16]
+    if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
+        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(data[28:30], "little") & 0x3FFF
+    if kind == b"VP8L" and data[20] == 0x2F:
+        packed = int.from_bytes(data[21:25], "little")
+        return (packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1
+    if kind == b"VP8X":
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    return None
+
+
+_Size = tuple[int, int] | None
+_KINDS: tuple[tuple[str, Callable[[bytes], bool], Callable[[bytes], _Size]], ...] = (
+    ("image/png", lambda data: data.startswith(_PNG), _png_size),
+    ("image/jpeg", lambda data: data.startswith(_JPEG), _jpeg_size),
+    ("image/gif", lambda data: data.startswith(_GIFS), _gif_size),
+    ("image/webp", _is_webp, _webp_size),
+)
+
+#: The media types that are read.
+CONTENT_TYPES = tuple(content_type for content_type, _, _ in _KINDS)

@@ -1,0 +1,85 @@
+"""The people of an organization. Every API key belongs to one; their keys share one rate-limit bucket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import peewee
+
+from models.db import db
+from models.table import Moment, Table
+
+
+class Member(Table):
+    """A person of an organization; `subject` is who they are to the identity provider, None before they signed in."""
+
+    id = peewee.UUIDField(primary_key=True)
+    organization_id = peewee.UUIDField()
+    email = peewee.TextField()
+    role = peewee.TextField()
+    subject = peewee.TextField(null=True)
+    created_at = Moment()
+
+
+def insert(values: Mapping[str, Any]) -> None:
+    """Insert a member."""
+    Member.insert(values).execute()
+
+
+def insert_once(values: Mapping[str, Any]) -> None:
+    """Insert a member who signed in; their twin's row stands."""
+    Member.insert(values).on_conflict(action="IGNORE").execute()
+
+
+def find(*, organization_id: UUID, email: str | None) -> Member | None:
+    """Return the member with this email, or for None the organization's first Owner."""
+    members = Member.select().where(Member.organization_id == organization_id)
+    members = members.where(Member.email == email) if email else members.where(Member.role == "Owner")
+    return members.order_by(Member.created_at, Member.id).first()
+
+
+def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
+    """Give the member that somebody made by email to the person who signed in with it; False when there is none."""
+    claimed = db.run(
+        "update member set subject = %s, role = %s where organization_id = %s and email = %s and subject is null"
+        " returning id",
+        (subject, role, organization_id, email),
+    )
+    return bool(claimed)
+
+
+def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: str) -> None:
+    """Stage what the identity provider says about a member by now."""
+    db.stage(
+        "update member set role = %s, email = %s where organization_id = %s and id = %s",
+        (role, email, organization_id, member_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A member (`id` None: unknown so far) and what their organization may do."""
+
+    id: UUID | None
+    role: str | None
+    email: str | None
+    plan_tier: str
+    subscription_status: str
+    trial_ends_at: datetime | None
+    gateways: tuple[str, ...]
+
+
+def standing(*, organization_id: UUID, subject: str) -> Standing | None:
+    """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
+    row = db.row(
+        "select m.id, m.role, m.email, o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways"
+        " from organization o left join member m on m.organization_id = o.id and m.subject = %s where o.id = %s",
+        (subject, organization_id),
+    )
+    if row is None:
+        return None
+    values = list(row)
+    values[6] = tuple(values[6])
+    return Standing(*values)

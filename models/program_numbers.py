@@ -1,0 +1,216 @@
+"""The numbers of programs: what is counted, what is owed, what happened last. Money is in minor units.
+
+Rows of test keys never count. Overrides are owed like everything else and are no conversions of their own.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from domain.program_numbers import Part
+from domain.valuation import Factors
+from models import fx_rates
+from models.db import db
+
+_NET = "commission_cents - reversed_cents"
+_COUNTED = "parent_id is null and status not in ('Denied', 'Invalidated')"
+_SUMMED = fx_rates.summed(_NET)
+
+# The one place that says which rows a payout holds that is not Paid yet.
+_IS_SETTLING = "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program with what is counted without its conversions. `first_conversion_at` None: it has none."""
+
+    id: UUID
+    home_currency: str
+    first_conversion_at: datetime | None
+    affiliates: int
+    clicks: int
+
+
+def programs(*, organization_id: UUID, since: datetime) -> list[Program]:
+    """Return the programs that are not archived, newest first, with their affiliates and the clicks since then."""
+    params = {"org": organization_id, "since": since}
+    with _reading_whole_tables():
+        rows = db.run(
+            "select p.id, o.home_currency,"
+            " (select min(occurred_at) from conversion c where c.organization_id = p.organization_id"
+            "   and c.program_id = p.id),"
+            " coalesce(a.number, 0), coalesce(k.number, 0)"
+            " from program p join organization o on o.id = p.organization_id"
+            " left join (select program_id, count(*) as number from affiliate where organization_id = %(org)s"
+            "   and deleted_at is null and not is_test group by program_id) a on a.program_id = p.id"
+            " left join (select program_id, count(*) as number from click where organization_id = %(org)s"
+            "   and occurred_at >= %(since)s and not is_duplicate group by program_id) k on k.program_id = p.id"
+            " where p.organization_id = %(org)s and p.archived_at is null order by p.created_at desc, p.id desc",
+            params,
+        )
+    return [Program(*row) for row in rows]
+
+
+def currencies(organization_id: UUID) -> list[str]:
+    """Return the currencies that the organization has conversions in, looking at one row of each."""
+    rows = db.run(
+        "with recursive known (currency) as ((select currency from conversion where organization_id = %(org)s"
+        " order by currency limit 1) union all select (select c.currency from conversion c"
+        " where c.organization_id = %(org)s and c.currency > known.currency order by c.currency limit 1)"
+        " from known where currency is not null) select currency from known where currency is not null",
+        {"org": organization_id},
+    )
+    return [currency for (currency,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What the conversions of one program, currency and bucket come to.
+
+    `bucket` is "pending", "available", "settling" or None for what is not owed.
+    """
+
+    program_id: UUID
+    bucket: str | None
+    sales: int
+    leads: int
+    paid_clicks: int
+    money: Part
+
+
+_IS_RECENT = f"occurred_at >= %(since)s and {_COUNTED}"
+_SUMS = f"""
+select program_id, currency, status in ('Pending', 'Approved') and not payout_locked as is_owed,
+  status = 'Pending' and hold_until > %(now)s as is_held, {_IS_SETTLING} as is_settling,
+  count(*) filter (where {_IS_RECENT} and type in ('OneTime', 'Recurring')),
+  count(*) filter (where {_IS_RECENT} and type = 'LeadReward'),
+  count(*) filter (where {_IS_RECENT} and type = 'ClickReward'),
+  {_SUMMED}
+from conversion
+where organization_id = %(org)s and not is_test
+  and (occurred_at >= %(since)s or status in ('Pending', 'Approved'))
+group by 1, 2, 3, 4, 5
+"""
+
+
+def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datetime) -> list[Sum]:
+    """Return what the organization's conversions come to: counts of those since `since`, money of all.
+
+    One pass over the table, which only a plan that reads all of it can make fast.
+    """
+    params = {"org": organization_id, "since": since, "now": now, **fx_rates.value_params(factors)}
+    with _reading_whole_tables():
+        rows = db.run(_SUMS, params)
+    return [_sum(row) for row in rows]
+
+
+def _sum(row: tuple[Any, ...]) -> Sum:
+    program_id, currency, is_owed, is_held, is_settling, sales, leads, paid_clicks, home, held = row
+    bucket = None
+    if is_owed:
+        bucket = "settling" if is_settling else "pending" if is_held else "available"
+    return Sum(program_id, bucket, sales, leads, paid_clicks, Part(currency, _whole(home), _whole(held)))
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a program's tracking brought in: the last click and conversion of all, and the numbers since a moment."""
+
+    last_click_at: datetime | None
+    last_conversion_at: datetime | None
+    clicks: int
+    conversions: int
+
+
+def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
+    """Return a program's traffic. A test key's conversion shows that tracking works, so it is seen and not counted."""
+    row = db.row(
+        "select (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),"
+        " (select max(occurred_at) from conversion where organization_id = %(org)s and program_id = %(program)s"
+        "   and parent_id is null),"
+        " (select count(*) from click where organization_id = %(org)s and program_id = %(program)s"
+        "   and occurred_at >= %(since)s and not is_duplicate),"
+        " (select count(*) from conversion where organization_id = %(org)s and program_id = %(program)s"
+        f"   and occurred_at >= %(since)s and {_COUNTED} and type <> 'Bonus' and not is_test)",
+        {"org": organization_id, "program": program_id, "since": since},
+    )
+    assert row is not None
+    return Traffic(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A click or a conversion; what only the other kind has is None."""
+
+    type: str
+    id: UUID
+    affiliate_id: UUID
+    occurred_at: datetime
+    sub_id: str | None
+    slug: str | None
+    is_duplicate: bool | None
+    amount_cents: int | None
+    currency: str | None
+    commission_cents: int | None
+    status: str | None
+    conversion_type: str | None
+    attribution_method: str | None
+    is_test: bool | None
+
+
+def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[Event]:
+    """Return a program's last clicks and conversions, newest first. Overrides are no events of their own."""
+    rows = db.run(
+        "(select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, null::bigint, null::text,"
+        "   null::bigint, null::text, null::text, null::text, null::boolean"
+        "   from click where organization_id = %(org)s and program_id = %(program)s"
+        "   order by occurred_at desc, id desc limit %(limit)s)"
+        " union all"
+        " (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, amount_cents, currency,"
+        f"   {_NET}, status, type, attribution_method, is_test"
+        "   from conversion where organization_id = %(org)s and program_id = %(program)s and parent_id is null"
+        "   order by occurred_at desc, id desc limit %(limit)s)"
+        " order by occurred_at desc, id desc limit %(limit)s",
+        {"org": organization_id, "program": program_id, "limit": limit},
+    )
+    return [Event(*row) for row in rows]
+
+
+_IS_SPEND = "type in ('ClickReward', 'LeadReward') and status not in ('Denied', 'Invalidated') and not is_test"
+
+
+def spend_since(*, organization_id: UUID, program_id: UUID) -> tuple[list[str], datetime | None]:
+    """Return the currencies that a program's budget was spent in, and when it was first."""
+    row = db.row(
+        "select coalesce(array_agg(distinct currency), '{}'), min(occurred_at) from conversion"
+        f" where organization_id = %s and program_id = %s and {_IS_SPEND}",
+        (organization_id, program_id),
+    )
+    assert row is not None
+    return row[0], row[1]
+
+
+def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
+    """Return what was spent of a program's budget, by currency."""
+    rows = db.run(
+        f"select currency, {_SUMMED} from conversion"
+        f" where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} group by currency",
+        {"org": organization_id, "program": program_id, **fx_rates.value_params(factors)},
+    )
+    return [Part(currency, _whole(home), _whole(held)) for currency, home, held in rows]
+
+
+def _whole(number: Decimal | int | None) -> int | None:
+    return None if number is None else int(number)
+
+
+@contextmanager
+def _reading_whole_tables() -> Iterator[None]:
+    """Let the planner read whole tables, which the session forbids for the sake of statements that are kept."""
+    db.stage("set local enable_seqscan = on")
+    yield
+    db.stage("set local enable_seqscan = off")

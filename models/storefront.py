@@ -1,0 +1,161 @@
+"""What strangers ask of a campaign and leave there: look-ups that know no tenant yet, and applications."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from models.affiliates import Affiliate
+from models.db import db
+from models.tracking_links import TrackingLink
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """An open campaign as anybody may see it. Of the organization only what it shows of itself, never its id."""
+
+    id: UUID
+    organization_name: str
+    name: str
+    slug: str
+    description: str | None
+    terms_url: str | None
+    organization_description: str | None
+    default_commission_type: str
+    default_commission_value: Decimal
+    default_commission_model: str
+    cookie_window_days: int
+    recurring_months: int | None
+    attribution_model: str
+    auto_approve: bool
+    is_publicly_discoverable: bool
+    logo_file_id: UUID | None
+    favicon_file_id: UUID | None
+
+
+_SHOWN = """
+select p.id, o.name, p.name, p.slug, p.description, p.terms_url, o.description, p.default_commission_type,
+  p.default_commission_value, p.default_commission_model, p.cookie_window_days, p.recurring_months,
+  p.attribution_model, p.auto_approve, p.is_publicly_discoverable, o.logo_file_id, o.favicon_file_id
+from organization o
+"""
+_OPEN = " where o.subdomain = %(handle)s and p.is_active and p.archived_at is null and p.suspended_at is null"
+_MAIN = (
+    f"{_SHOWN} join program p on p.organization_id = o.id {_OPEN}"
+    " order by p.is_primary desc, p.created_at, p.id limit 1"
+)
+# Whoever has a slug now has it, open or not; only a slug that nobody has leads to the campaign that had it before.
+_BY_SLUG = f"""
+{_SHOWN}
+cross join lateral (
+  select coalesce(
+    (select id from program where organization_id = o.id and slug = %(slug)s),
+    (select program_id from program_former_slug where organization_id = o.id and slug = %(slug)s)) as id
+  offset 0
+) named
+join program p on p.organization_id = o.id and p.id = named.id
+{_OPEN}
+"""
+
+
+def any_org_landing(*, handle: str, slug: str | None) -> Landing | None:
+    """Return an open campaign by the organization's subdomain and a slug that it has or had.
+
+    Without a slug the primary campaign, or the oldest open one while the primary is not open.
+    """
+    row = db.row(_MAIN if slug is None else _BY_SLUG, {"handle": handle, "slug": slug})
+    return Landing(*row) if row else None
+
+
+def any_org_domain(host: str) -> tuple[str, str] | None:
+    """Return the subdomain and the campaign slug that a verified custom domain stands for."""
+    row = db.row(
+        "select o.subdomain, p.slug from program p join organization o on o.id = p.organization_id"
+        " where p.custom_domain = %s and p.custom_domain_verified and p.archived_at is null"
+        " and o.subdomain is not null",
+        (host,),
+    )
+    return (row[0], row[1]) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What is known of an applicant and of the slugs they might get, read at once so that nobody's answer is faster.
+
+    `affiliate_id` is theirs in this campaign already; `slug` the one they have in the organization's other campaigns.
+    """
+
+    affiliate_id: UUID | None
+    slug: str | None
+    is_alias_taken: bool
+    is_spare_taken: bool
+
+
+# A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is theirs everywhere.
+_DESK = """
+select
+  (select id from affiliate
+   where organization_id = %(org)s and program_id = %(program)s and email = %(email)s and deleted_at is null),
+  (select l.slug from affiliate a
+   join tracking_link l on l.organization_id = a.organization_id and l.affiliate_id = a.id
+   where a.organization_id = %(org)s and a.email = %(email)s and a.deleted_at is null
+     and l.is_default and l.deleted_at is null
+     and not exists (select from tracking_link t where t.organization_id = %(org)s and t.slug = l.slug
+       and t.program_id = %(program)s and t.affiliate_id <> a.id and t.deleted_at is null)
+   order by l.created_at limit 1),
+  exists (select from tracking_link l
+   join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+   where l.organization_id = %(org)s and l.slug = %(alias)s and l.deleted_at is null
+     and (a.email <> %(email)s or (l.program_id = %(program)s and a.deleted_at is not null)))
+  or exists (select from affiliate_account where slug = %(alias)s and email <> %(email)s),
+  exists (select from tracking_link where organization_id = %(org)s and slug = %(spare)s and deleted_at is null)
+  or exists (select from affiliate_account where slug = %(spare)s)
+"""
+
+
+def desk(*, organization_id: UUID, program_id: UUID, email: str, alias: str | None, spare: str) -> Desk:
+    """Return the facts of an application. `spare` is the slug for somebody who brings none."""
+    row = db.row(_DESK, {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare})
+    assert row is not None
+    return Desk(*row)
+
+
+def stage_affiliate(values: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> None:
+    """Stage an affiliate with their links; the caller has the person's turn and has looked that neither is there."""
+    db.stage(*Affiliate.insert(values).sql())
+    for link in links:
+        db.stage(*TrackingLink.insert(link).sql())
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """Where an affiliate's recruits are sent, as far as the brand has set it up."""
+
+    program_slug: str
+    is_recruiting: bool
+    portal_host: str | None
+    custom_domain: str | None
+    subdomain: str | None
+    account_slug: str | None
+    link_slug: str | None
+
+
+_PORTAL = """
+select p.slug, p.sub_affiliate_enabled, o.portal_host, case when p.custom_domain_verified then p.custom_domain end,
+  o.subdomain, c.slug, l.slug
+from affiliate a
+join program p on p.organization_id = a.organization_id and p.id = a.program_id
+join organization o on o.id = a.organization_id
+left join affiliate_account c on c.id = a.account_id
+left join tracking_link l on l.organization_id = a.organization_id and l.affiliate_id = a.id
+  and l.is_default and l.deleted_at is null
+where a.organization_id = %s and a.id = %s
+"""
+
+
+def portal(*, organization_id: UUID, affiliate_id: UUID) -> Portal:
+    """Return the facts of an affiliate's recruiting link."""
+    row = db.row(_PORTAL, (organization_id, affiliate_id))
+    assert row is not None  # the caller found the affiliate
+    return Portal(*row)

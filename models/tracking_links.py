@@ -1,0 +1,162 @@
+"""Tracking links: the slugs that name an affiliate in one program."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import peewee
+
+from models.db import db
+from models.programs import Program
+from models.table import Moment, Table
+
+
+class TrackingLink(Table):
+    """A slug that names an affiliate in one program. `destination_url` is the program's, where a query joined it."""
+
+    id = peewee.UUIDField(primary_key=True)
+    organization_id = peewee.UUIDField()
+    program_id = peewee.UUIDField()
+    affiliate_id = peewee.UUIDField()
+    slug = peewee.TextField()
+    custom_alias = peewee.TextField(null=True)
+    is_default = peewee.BooleanField()
+    format = peewee.TextField(default="Short")
+    created_at = Moment()
+    deleted_at = Moment(null=True)
+
+    destination_url: str | None = None
+
+
+def insert_link(values: Mapping[str, Any]) -> bool:
+    """Insert a tracking link; False when its program has one with this slug."""
+    return bool(TrackingLink.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
+
+
+def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID]) -> dict[UUID, list[TrackingLink]]:
+    """Return the links of several affiliates in one statement, the default link of each first."""
+    rows = (
+        TrackingLink.select(TrackingLink, Program.referral_destination_url.alias("destination_url"))
+        .join(
+            Program,
+            on=(Program.organization_id == TrackingLink.organization_id) & (Program.id == TrackingLink.program_id),
+        )
+        .where(
+            TrackingLink.organization_id == organization_id,
+            TrackingLink.affiliate_id.in_(list(affiliate_ids)),
+            TrackingLink.deleted_at.is_null(),
+        )
+        .order_by(TrackingLink.is_default.desc(), TrackingLink.created_at, TrackingLink.id)
+        .objects()
+    )
+    found: dict[UUID, list[TrackingLink]] = {}
+    for link in rows:
+        found.setdefault(link.affiliate_id, []).append(link)
+    return found
+
+
+def find_link(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> TrackingLink | None:
+    """Return one living link of an affiliate."""
+    found = links(organization_id=organization_id, affiliate_ids=[affiliate_id]).get(affiliate_id, [])
+    return next((link for link in found if link.id == link_id), None)
+
+
+def count_links(*, organization_id: UUID, affiliate_id: UUID) -> int:
+    """Return how many living links an affiliate has."""
+    row = db.row(
+        "select count(*) from tracking_link where organization_id = %s and affiliate_id = %s and deleted_at is null",
+        (organization_id, affiliate_id),
+    )
+    assert row is not None
+    return int(row[0])
+
+
+def retire_link(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
+    """End a living link that is not the default one; its slug is free from then on. False when there is none."""
+    return bool(
+        db.run(
+            "update tracking_link set deleted_at = %s where organization_id = %s and id = %s and deleted_at is null"
+            " and not is_default returning id",
+            (at, organization_id, link_id),
+        )
+    )
+
+
+def stage_retire_all(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime) -> None:
+    """Stage the end of every link of several affiliates."""
+    db.stage(
+        "update tracking_link set deleted_at = %s where organization_id = %s and affiliate_id = any(%s)"
+        " and deleted_at is null",
+        (at, organization_id, list(affiliate_ids)),
+    )
+
+
+def lock_slug(*, organization_id: UUID, slug: str) -> None:
+    """Let only one transaction at a time decide who gets this slug in this organization."""
+    db.run(
+        "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0)), pg_advisory_xact_lock(hashtextextended(%s, 0))",
+        (_everybody(organization_id), f"slug:{organization_id}:{slug}"),
+    )
+
+
+def stage_person_turn(*, organization_id: UUID, email: str) -> None:
+    """Let only one transaction at a time decide about this person in this organization."""
+    db.stage(
+        "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0)), pg_advisory_xact_lock(hashtextextended(%s, 0))",
+        (_everybody(organization_id), f"person:{organization_id}:{email}"),
+    )
+
+
+def stage_turn_of_everybody(*, organization_id: UUID) -> None:
+    """Wait for every decision about a person or a slug of this organization, and hold off others till the end.
+
+    An import decides about a thousand of them; as many locks would not fit the server's table.
+    """
+    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (_everybody(organization_id),))
+
+
+def is_slug_of_somebody_else(*, organization_id: UUID, slug: str, email: str) -> bool:
+    """Say whether a link with this slug belongs to an affiliate with another email."""
+    return bool(
+        db.run(
+            "select from tracking_link l join affiliate a on a.organization_id = l.organization_id"
+            " and a.id = l.affiliate_id where l.organization_id = %s and l.slug = %s and l.deleted_at is null"
+            " and a.email <> %s limit 1",
+            (organization_id, slug, email),
+        )
+    )
+
+
+def slug_of(*, organization_id: UUID, email: str) -> str | None:
+    """Return the default slug that this person has in another campaign of the organization already."""
+    return slugs_of(organization_id=organization_id, emails=[email]).get(email)
+
+
+def slugs_of(*, organization_id: UUID, emails: Sequence[str]) -> dict[str, str]:
+    """Return the default slugs that people have in the organization already, by their email."""
+    rows = db.run(
+        "select distinct on (a.email) a.email, l.slug from affiliate a join tracking_link l"
+        " on l.organization_id = a.organization_id and l.affiliate_id = a.id"
+        " where a.organization_id = %s and a.email = any(%s) and a.deleted_at is null"
+        " and l.is_default and l.deleted_at is null order by a.email, l.created_at",
+        (organization_id, list(emails)),
+    )
+    return dict(rows)
+
+
+def owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]]:
+    """Return whose living links these slugs are: emails by slug, free ones left out."""
+    rows = db.run(
+        "select l.slug, a.email from tracking_link l join affiliate a on a.organization_id = l.organization_id"
+        " and a.id = l.affiliate_id where l.organization_id = %s and l.slug = any(%s) and l.deleted_at is null",
+        (organization_id, list(slugs)),
+    )
+    found: dict[str, set[str]] = {}
+    for slug, email in rows:
+        found.setdefault(slug, set()).add(email)
+    return found
+
+
+def _everybody(organization_id: UUID) -> str:
+    return f"people:{organization_id}"

@@ -1,0 +1,202 @@
+"""Mail: staged with what it reports, sent at the pace of the installation, kept for the operator without a server.
+
+A message takes its slot when a worker first meets it, not when it is staged: what asks for mail holds no lock that
+others wait for, and what piled up while nobody worked is spread out anew. Every attempt takes a slot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import orjson
+
+import settings
+from adapters import mail as transport
+from adapters import sealing
+from domain import mail_pace, smtp_address
+from domain.refused import Refused
+from models import ids
+from models import mail as messages
+from pipelines import jobs
+
+_KEPT = "Kept"
+_FAILED = "Failed"
+_NO_SERVER = "There is no mail server: SMTP_URL is not set."
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A message whose attempt is counted, or one whose slot is still to come at `wait_until`."""
+
+    message: messages.Waiting
+    server: smtp_address.Server
+    wait_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: taken by the server, refused for good, or (neither) to be tried when its slot comes."""
+
+    is_sent: bool = False
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A message with its headers and, unless it was dropped, its body."""
+
+    message: messages.Message
+    headers: dict[str, str]
+    text: str | None
+    html: str | None
+
+
+def send(
+    *,
+    organization_id: UUID,
+    to: str,
+    subject: str,
+    text: str,
+    html: str | None = None,
+    kind: str,
+    at: datetime,
+) -> None:
+    """Stage one message and its job in the caller's transaction. `kind` names it for the operator (affiliate.invite).
+
+    Raises Refused 400: validation_failed for a line break or NUL in recipient or subject.
+    """
+    _check_one_line(to, field="email")
+    _check_one_line(subject, field="subject")
+    message_id = ids.new_id()
+    body = orjson.dumps({"text": text, "html": html}).decode()
+    messages.stage(
+        message_id=message_id,
+        organization_id=organization_id,
+        kind=kind,
+        recipient=to,
+        subject=subject,
+        body_sealed=sealing.seal(body, belongs_to=str(message_id)),
+        created_at=at,
+    )
+    jobs.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
+
+
+def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
+    """Count an attempt, or keep a slot to wait for; None when nothing is to be sent (any more).
+
+    Without a mail server the message becomes Kept here.
+    """
+    message = messages.lock_waiting(organization_id=organization_id, message_id=message_id)
+    if message is None:
+        return None
+    server = settings.current().smtp
+    if server is None:
+        messages.stage_settled(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
+        return None
+    wait_until = _slot_to_wait_for(message)
+    if wait_until is None:
+        messages.stage_attempt(organization_id=organization_id, message_id=message_id)
+    return Prepared(message=message, server=server, wait_until=wait_until)
+
+
+def deliver(prepared: Prepared) -> Outcome:
+    """Hand the message to the server; raises `adapters.mail.Unreachable` for what another attempt may mend."""
+    if prepared.wait_until is not None:
+        return Outcome()
+    try:
+        _server(prepared).send(_letter(prepared.message))
+    except (transport.Rejected, sealing.CannotOpen) as error:
+        return Outcome(refusal=str(error))
+    return Outcome(is_sent=True)
+
+
+def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime | None:
+    """Stage what came of it and return when the job is due again; None when the message is settled."""
+    organization_id, message_id = prepared.message.organization_id, prepared.message.id
+    if outcome.is_sent:
+        messages.stage_sent(organization_id=organization_id, message_id=message_id, at=now)
+    elif outcome.refusal is not None:
+        messages.stage_settled(
+            organization_id=organization_id, message_id=message_id, status=_FAILED, error=outcome.refusal
+        )
+    return prepared.wait_until
+
+
+def record_trouble(prepared: Prepared, trouble: transport.Unreachable) -> None:
+    """Stage for the operator why an attempt led to nothing; the job itself says when the next one is."""
+    message = prepared.message
+    messages.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
+
+
+def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+    """Queue Kept and Failed messages again; returns (organization, message) of those that could be.
+
+    Raises Refused: 409 no_mail_server.
+    """
+    if settings.current().smtp is None:
+        raise Refused(409, "no_mail_server", f"{_NO_SERVER} Set it, restart the mail workers, then retry.")
+    queued = messages.any_org_requeue(message_ids)
+    for organization_id, message_id in queued:
+        jobs.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
+    return queued
+
+
+def any_org_open(message_id: UUID) -> Opened:
+    """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
+    message = messages.any_org_find(message_id)
+    if message is None:
+        raise Refused(404, "not_found", f"There is no message {message_id}. Next: flask mail outbox")
+    body: dict[str, str | None] = {"text": None, "html": None}
+    if message.body_sealed is not None:
+        try:
+            body |= _open(message.body_sealed, message.id)
+        except sealing.CannotOpen as error:
+            raise Refused(409, "cannot_open", str(error)) from error
+    return Opened(message, _headers(message), body["text"], body["html"])
+
+
+def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
+    """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
+    if mail_pace.is_good(message.slot_at, now=message.now):
+        return None
+    if mail_pace.is_early(message.slot_at, now=message.now):
+        return message.slot_at
+    slot_at = messages.take_slot(now=message.now, gap=mail_pace.gap(settings.current().mail_per_minute))
+    if slot_at <= message.now:
+        return None
+    messages.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)
+    return slot_at
+
+
+def _server(prepared: Prepared) -> transport.Transport:
+    return transport.Smtp(prepared.server, sender=settings.current().mail_from)
+
+
+def _letter(message: messages.Waiting) -> transport.Letter:
+    body = _open(message.body_sealed, message.id)
+    return transport.Letter(
+        id=message.id,
+        to=message.recipient,
+        subject=message.subject,
+        text=body["text"] or "",
+        html=body["html"],
+        written_at=message.created_at,
+    )
+
+
+def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
+    # Not through the cache of sealed secrets: each body is opened once, and one-time links are not to stay in memory.
+    opened = sealing.unseal.__wrapped__(sealed, belongs_to=str(message_id))
+    body: dict[str, str | None] = orjson.loads(opened)
+    return body
+
+
+def _headers(message: messages.Message) -> dict[str, str]:
+    letter = transport.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
+    return transport.headers(letter, sender=settings.current().mail_from, recipient=message.recipient)
+
+
+def _check_one_line(value: str, *, field: str) -> None:
+    if any(character in value for character in "\r\n\x00"):
+        raise Refused(400, "validation_failed", "It must be one line of text.", field=field)

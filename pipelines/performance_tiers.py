@@ -1,0 +1,33 @@
+"""Performance tiers: from so much lifetime revenue on, an affiliate's sales are paid by another rate.
+
+A tier's rate is one that an affiliate of the program could have: core spec, "Program fields accepted on create or
+update", rules 1 to 3. What a sale has earned stays as it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain import program_terms
+from models import performance_tiers, programs
+from models.performance_tiers import Tier
+from pipelines import home
+
+
+def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -> list[Tier]:
+    """Set the tiers of a locked program as a whole and return them; none clears them.
+
+    `wanted` are `schemas.performance_tier.PerformanceTier` loaded, ascending by their revenue.
+    Raises Refused: what `program_terms.check_rate` raises, naming the position (`tiers.2.commissionValue`).
+    """
+    tiers = [Tier(**tier) for tier in wanted]
+    standard = home.of(program.organization_id)
+    for position, tier in enumerate(tiers):
+        program_terms.check_rate(
+            model=program.default_commission_model,
+            type=tier.commission_type,
+            value=tier.commission_value,
+            home=standard,
+            prefix=f"tiers.{position}.",
+        )
+    performance_tiers.replace(organization_id=program.organization_id, program_id=program.id, tiers=tiers)
+    return tiers

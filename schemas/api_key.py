@@ -1,0 +1,36 @@
+"""API keys on the wire. Source: core spec, section 5 (keys and their scopes)."""
+
+from marshmallow import fields
+
+from schemas.base import Flag, Instant, Wire, one_of, text
+
+_SCOPES = ("read", "read_write")
+
+
+class KeyBody(Wire):
+    """A new key."""
+
+    name = text(longest=100, load_default="")
+    scope = one_of(_SCOPES, load_default="read")
+    is_test = Flag(load_default=False)
+
+
+class KeyRecord(Wire):
+    """A key without its secrets."""
+
+    id = fields.UUID()
+    name = fields.String()
+    scope = fields.String()
+    is_test = fields.Boolean()
+    last_four = fields.String()
+    created_by = fields.UUID()
+    created_by_email = fields.String()
+    created_at = Instant()
+    revoked_at = Instant(allow_none=True)
+
+
+class NewKey(KeyRecord):
+    """A key with its two secrets, which are shown once."""
+
+    api_key = fields.String()
+    signing_secret = fields.String()

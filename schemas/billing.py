@@ -1,0 +1,37 @@
+"""The billing state on the wire. Source: core spec, "Other resources" (billing state)."""
+
+from marshmallow import fields
+
+from schemas.base import Instant, Wire
+
+
+class Share(Wire):
+    """What is used of a limit; `max` null is no limit."""
+
+    current = fields.Integer()
+    max = fields.Integer(allow_none=True)
+
+
+class Shares(Wire):
+    """The limits of the plan. Money in minor units of the home currency."""
+
+    affiliates = fields.Nested(Share)
+    campaigns = fields.Nested(Share)
+    partner_payouts_this_month_cents = fields.Nested(Share)
+    team_seats = fields.Nested(Share)
+
+
+class BillingState(Wire):
+    """Plan, subscription, what is connected, and what is used."""
+
+    plan_tier = fields.String()
+    subscription_status = fields.String()
+    billing_provider = fields.String(allow_none=True)
+    trial_ends_at = Instant(allow_none=True)
+    interval = fields.String(attribute="billing_interval", allow_none=True)
+    processor_subscription_id = fields.String(allow_none=True)
+    processor_customer_linked = fields.Boolean()
+    processor_connect_linked = fields.Boolean()
+    processor_connected_via = fields.String(allow_none=True)
+    coupons_enabled = fields.Boolean()
+    limits = fields.Nested(Shares)

@@ -1,0 +1,209 @@
+"""Affiliate invites on the wire.
+
+Source: core spec, "Affiliate invites".
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, pre_load, validates_schema
+
+from domain import invites, slugs
+from domain.commission import CommissionType
+from domain.refused import Refused
+from schemas.base import Amount, Email, Flag, Instant, Wire, one_of, rate, text
+from schemas.paging import PageQuery
+
+#: The code of everything that is wrong with the body of an invite.
+INVALID = "validation_failed"
+
+_LONGEST_NAME = 200
+_LONGEST_NOTE = 10_000
+
+
+def _slug(value: str) -> None:
+    if value and not slugs.is_valid_strict(value):
+        raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen, without a hyphen at either end.")
+
+
+def _name() -> fields.String:
+    return text(longest=_LONGEST_NAME, load_default="", allow_none=True)
+
+
+class _Invitation(Wire):
+    """What one invite and many have in common."""
+
+    program_id = fields.UUID(required=True)
+    personal_note_html = text(longest=_LONGEST_NOTE, load_default=None, allow_none=True)
+    # Who is invited is wanted: the brand says so when it wants to look at them again.
+    auto_approve = Flag(load_default=True, allow_none=True)
+
+
+class InviteBody(_Invitation):
+    """A new invite. Loads to columns by name."""
+
+    email = Email(required=True)
+    full_name = _name()
+    slug = text(longest=64, load_default=None, allow_none=True, validate=[_slug])
+    custom_commission_type = one_of(CommissionType, load_default=None, allow_none=True)
+    custom_commission_value = rate(load_default=None, allow_none=True)
+
+    @validates_schema
+    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+        is_type_missing, is_value_missing = (
+            sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
+        )
+        if is_type_missing != is_value_missing:
+            missing = "customCommissionType" if is_type_missing else "customCommissionValue"
+            raise ValidationError("customCommissionType and customCommissionValue are sent together.", missing)
+
+    @post_load
+    def _fill(self, invite: dict[str, Any], **_: object) -> dict[str, Any]:
+        return _filled(invite) | {"full_name": _stripped(invite["full_name"]), "slug": invite["slug"] or None}
+
+
+class RecipientBody(Wire):
+    """One of many. A slug that cannot be had is a conflict and not an error, so any text will do."""
+
+    email = Email(required=True)
+    full_name = _name()
+    slug = fields.String(load_default=None, allow_none=True)
+
+    @post_load
+    def _fill(self, recipient: dict[str, Any], **_: object) -> dict[str, Any]:
+        return recipient | {"full_name": _stripped(recipient["full_name"])}
+
+
+class BulkInviteBody(_Invitation):
+    """Many invites with one note. Loads to `program_id`, `personal_note_html`, `auto_approve` and `recipients`."""
+
+    recipients = fields.List(fields.Nested(RecipientBody()), load_default=None, allow_none=True)
+    emails = fields.List(Email(), load_default=None, allow_none=True)
+
+    @pre_load
+    def _choose(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
+        # What loses is not looked at; what is too much is refused before its rows are read.
+        chosen = "emails" if sent.get("recipients") is None and sent.get("emails") is not None else "recipients"
+        batch = sent.get(chosen)
+        if batch is None or (isinstance(batch, list) and not 1 <= len(batch) <= invites.MOST_RECIPIENTS):
+            raise ValidationError(f"It takes 1 to {invites.MOST_RECIPIENTS} recipients.", chosen)
+        loses = "recipients" if chosen == "emails" else "emails"
+        return {name: value for name, value in sent.items() if name != loses}
+
+    @post_load
+    def _fill(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        emails = sent.pop("emails") or []
+        recipients = sent["recipients"] or [{"email": email, "full_name": "", "slug": None} for email in emails]
+        return _filled(sent) | {"recipients": recipients}
+
+
+def _filled(invite: dict[str, Any]) -> dict[str, Any]:
+    return invite | {"auto_approve": invite["auto_approve"] is not False}
+
+
+def _stripped(name: str | None) -> str:
+    return (name or "").strip()
+
+
+def refusal(error: ValidationError) -> Refused:
+    """Return the refusal that names the first field at fault: `email`, `recipients[3].email`."""
+    field, message = _first(error.normalized_messages())
+    return Refused(400, INVALID, message, field=field.removesuffix("._schema"))
+
+
+def _first(messages: Any, path: str = "") -> tuple[str, str]:
+    if isinstance(messages, dict):
+        name, found = next(iter(messages.items()))
+        step = f"[{name}]" if isinstance(name, int) else f".{name}" if path else str(name)
+        return _first(found, f"{path}{step}")
+    return path, str(messages[0])
+
+
+class InviteRecord(Wire):
+    """An invite as the API shows it; never its token."""
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    program_name = fields.String()
+    email = fields.String()
+    full_name = fields.String()
+    slug = fields.String(allow_none=True)
+    state = fields.String()
+    expires_at = Instant()
+    sent_at = Instant(allow_none=True)
+    accepted_at = Instant(allow_none=True)
+    affiliate_id = fields.UUID(allow_none=True)
+    auto_approve = fields.Boolean()
+    custom_commission_type = fields.String(allow_none=True)
+    custom_commission_value = Amount(allow_none=True)
+    personal_note_html = fields.String(allow_none=True)
+    created_at = Instant()
+
+
+class NewInvite(Wire):
+    """An invite with the link that opens it, which is never shown again."""
+
+    invite = fields.Nested(InviteRecord)
+    accept_url = fields.String()
+
+
+class SlugConflict(Wire):
+    """A recipient whose slug could not be promised; they are invited without it."""
+
+    email = fields.String()
+    requested_slug = fields.String()
+    reason = fields.String()
+
+
+class BulkAnswer(Wire):
+    """What came of many invites."""
+
+    created = fields.Integer()
+    skipped = fields.Integer()
+    invites = fields.List(fields.Nested(InviteRecord))
+    slug_conflicts = fields.List(fields.Nested(SlugConflict))
+
+
+class InvitePreview(Wire):
+    """What somebody with the link sees of the brand, the program and their invite."""
+
+    organization_name = fields.String()
+    program_name = fields.String()
+    program_description = fields.String(allow_none=True)
+    default_commission_type = fields.String()
+    default_commission_value = Amount()
+    default_commission_model = fields.String()
+    custom_commission_type = fields.String(allow_none=True)
+    custom_commission_value = Amount(allow_none=True)
+    email = fields.String()
+    full_name = fields.String()
+    personal_note_html = fields.String(allow_none=True)
+    state = fields.String()
+    expires_at = Instant()
+
+
+class AcceptAnswer(Wire):
+    """What accepting led to; `warning` is there when the slug of the invite could not be had."""
+
+    affiliate_id = fields.UUID()
+    program_id = fields.UUID()
+    status = fields.String()
+    slug = fields.String()
+    warning = fields.String()
+
+
+class InvitesQuery(PageQuery):
+    """The list of invites, of one program or in one state when asked."""
+
+    program_id = fields.UUID(load_default=None)
+    state = one_of(invites.InviteState, load_default=None)
+
+
+_RECORD = InviteRecord()
+
+
+def record(invite: Any, *, now: datetime) -> dict[str, Any]:
+    """Return an invite as the API shows it at this moment."""
+    shown: dict[str, Any] = _RECORD.dump(invite)
+    return shown | {"state": invites.state_at(invite.state, expires_at=invite.expires_at, now=now).value}

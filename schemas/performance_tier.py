@@ -1,0 +1,41 @@
+"""Performance tiers on the wire: from so much lifetime revenue on, another rate."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from domain import money
+from domain.commission import CommissionType
+from schemas.base import Amount, Wire, one_of, rate, whole
+
+_MOST_TIERS = 20
+
+
+class PerformanceTier(Wire):
+    """One tier. The revenue is minor units of the organization's home currency."""
+
+    min_revenue_cents = whole(required=True, validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS))
+    commission_type = one_of(CommissionType, required=True)
+    commission_value = rate(required=True)
+
+
+class PerformanceTiers(Wire):
+    """All tiers of a program, each from more revenue on than the one before it."""
+
+    tiers = fields.List(fields.Nested(PerformanceTier), required=True, validate=validate.Length(max=_MOST_TIERS))
+
+    @validates_schema
+    def _ascend(self, body: dict[str, Any], **_: object) -> None:
+        least = [tier["min_revenue_cents"] for tier in body["tiers"]]
+        for position in range(1, len(least)):
+            if least[position] <= least[position - 1]:
+                message = "It must be more than that of the tier before it."
+                raise ValidationError({"tiers": {position: {"minRevenueCents": [message]}}})
+
+
+class PerformanceTierRecord(Wire):
+    """One tier as it is shown."""
+
+    min_revenue_cents = fields.Integer()
+    commission_type = fields.String()
+    commission_value = Amount()

@@ -1,0 +1,114 @@
+"""A program's numbers on the wire.
+
+Source: core spec, "Campaigns (programs)". Every amount is in home-currency minor units, each conversion valued at the
+rate of its date: `available` and `owedEligibleInHome` are one number, `settling` and `settlingInHome` another, and
+what had no rate is in the maps alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from marshmallow import fields, validate
+
+from schemas.base import Instant, Wire
+from schemas.paging import QueryInteger
+
+_DEFAULT_LIMIT = 20
+_MOST_EVENTS = 100
+
+
+def _held(attribute: str) -> fields.Dict:
+    return fields.Dict(keys=fields.String(), values=fields.Integer(), attribute=attribute, allow_none=True)
+
+
+class ProgramStats(Wire):
+    """Statistics of one program; a program without activity has zeros."""
+
+    program_id = fields.UUID()
+    affiliates_count = fields.Integer(attribute="affiliates")
+    clicks_30d = fields.Integer(attribute="clicks")
+    conversions_30d = fields.Integer(attribute="conversions")
+    sales_30d = fields.Integer(attribute="sales")
+    leads_30d = fields.Integer(attribute="leads")
+    paid_clicks_30d = fields.Integer(attribute="paid_clicks")
+    pending_commission_cents = fields.Integer(attribute="pending.home_cents")
+    available_commission_cents = fields.Integer(attribute="available.home_cents")
+    settling_commission_cents = fields.Integer(attribute="settling.home_cents")
+    owed_eligible_in_home_cents = fields.Integer()
+    settling_in_home_cents = fields.Integer()
+    pending_unconvertible_by_currency = _held("pending.held")
+    available_unconvertible_by_currency = _held("available.held")
+    settling_unconvertible_by_currency = _held("settling.held")
+
+
+class TrackingStatus(Wire):
+    """Whether tracking was seen to work, and what it brought in the last 30 days."""
+
+    verified = fields.Boolean(attribute="is_verified")
+    last_click_at = Instant(allow_none=True)
+    last_conversion_at = Instant(allow_none=True)
+    total_clicks_30d = fields.Integer(attribute="total_clicks")
+    total_conversions_30d = fields.Integer(attribute="total_conversions")
+
+
+class BudgetStatus(Wire):
+    """A budget, what was spent of it and what is left. `fxUnconvertibleCents` is a sign and no amount."""
+
+    budget_cents = fields.Integer(allow_none=True)
+    spent_cents = fields.Integer(attribute="spent.home_cents")
+    remaining_cents = fields.Integer(allow_none=True)
+    unlimited = fields.Boolean(attribute="is_unlimited")
+    currency = fields.String()
+    fx_unconvertible_by_currency = _held("spent.held")
+    fx_unconvertible_cents = fields.Integer(attribute="held_signal")
+
+
+class RecentEventsQuery(Wire):
+    """How many events; more than there may be are as many as there may be."""
+
+    limit = QueryInteger(load_default=_DEFAULT_LIMIT, validate=validate.Range(min=1))
+
+
+def limit_of(query: Mapping[str, Any]) -> int:
+    """Return how many events a loaded RecentEventsQuery asks for."""
+    return min(query["limit"], _MOST_EVENTS)
+
+
+_OF_A_CLICK = ("slug", "is_duplicate")
+_OF_A_CONVERSION = (
+    "amount_cents",
+    "currency",
+    "commission_cents",
+    "status",
+    "conversion_type",
+    "attribution_method",
+    "is_test",
+)
+
+
+class RecentEvent(Wire):
+    """A click or a conversion, without the fields of the other kind."""
+
+    type = fields.String()
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    occurred_at = Instant()
+    sub_id = fields.String(allow_none=True)
+    slug = fields.String()
+    is_duplicate = fields.Boolean()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    commission_cents = fields.Integer()
+    status = fields.String()
+    conversion_type = fields.String()
+    attribution_method = fields.String(allow_none=True)
+    is_test = fields.Boolean()
+
+
+_CLICK = RecentEvent(exclude=_OF_A_CONVERSION)
+_CONVERSION = RecentEvent(exclude=_OF_A_CLICK)
+
+
+def recent_events(events: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return clicks and conversions as the API shows them, each with the fields of its kind."""
+    return [(_CLICK if event.type == "click" else _CONVERSION).dump(event) for event in events]

@@ -1,0 +1,78 @@
+"""Renders rows by a plan that is made once per schema, several times as fast as walking the fields for each row.
+
+What comes out is what marshmallow would give. A field that is not known here renders itself, slowly and rightly.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from marshmallow import Schema, fields, missing
+from marshmallow.utils import get_value
+
+Conversion = Callable[[Any], Any]
+
+# What the database brings for them is on the wire as it is, or nearly so.
+_PLAIN: dict[type[Any], Conversion | None] = {
+    fields.String: str,
+    fields.Integer: int,
+    fields.Boolean: None,
+    fields.Raw: None,
+    fields.UUID: str,
+}
+
+
+class Plan:
+    """How one schema turns a row into an answer: attribute, key and conversion of each field."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._constants: dict[str, Any] = {}
+        self._steps: list[tuple[str, str, Conversion | None]] = []
+        self._slow: list[tuple[str, str, fields.Field[Any]]] = []
+        for name, field in schema.dump_fields.items():
+            key = field.data_key or name
+            if isinstance(field, fields.Constant):
+                self._constants[key] = field.constant
+            elif _is_known(field):
+                self._steps.append((field.attribute or name, key, _conversion(field)))
+            else:
+                self._slow.append((name, key, field))
+
+    def render(self, row: Any) -> dict[str, Any]:
+        """Return one row (an object or a mapping) as the API shows it; what the row lacks is left out."""
+        shown = dict(self._constants)
+        for attribute, key, convert in self._steps:
+            value = _value(row, attribute)
+            if value is not missing:
+                shown[key] = value if convert is None or value is None else convert(value)
+        for name, key, field in self._slow:
+            value = field.serialize(name, row, accessor=get_value)
+            if value is not missing:
+                shown[key] = value
+        return shown
+
+    def render_all(self, rows: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return several rows."""
+        return [self.render(row) for row in rows]
+
+
+def _value(row: Any, attribute: str) -> Any:
+    return row.get(attribute, missing) if isinstance(row, Mapping) else getattr(row, attribute, missing)
+
+
+def _is_known(field: fields.Field[Any]) -> bool:
+    if "." in (field.attribute or ""):
+        return False
+    if isinstance(field, fields.List):
+        return _is_known(field.inner)
+    return type(field) in _PLAIN or isinstance(field, fields.Nested) or hasattr(field, "render")
+
+
+def _conversion(field: fields.Field[Any]) -> Conversion | None:
+    if isinstance(field, fields.Nested):
+        plan = Plan(field.schema)
+        return plan.render_all if field.many else plan.render
+    if isinstance(field, fields.List):
+        inner = _conversion(field.inner)
+        return list if inner is None else lambda values: [inner(value) for value in values]
+    own: Conversion | None = getattr(field, "render", None)
+    return own or _PLAIN.get(type(field))

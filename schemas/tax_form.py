@@ -1,0 +1,30 @@
+"""Tax forms on the wire.
+
+Source: core spec, "Affiliate" (tax form).
+"""
+
+from marshmallow import fields
+
+from schemas.base import Instant, Wire
+
+#: What a form may be.
+TYPES = ("W9", "W8BEN", "W8BENE")
+
+
+class TaxFormRecord(Wire):
+    """A form with a link that opens it; of one that the payout provider holds `heldByStripe` alone."""
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    type = fields.String()
+    submitted_at = Instant()
+    signed_url = fields.String()
+    expires_in_seconds = fields.Integer()
+    held_by_stripe = fields.Boolean()
+
+
+class FileQuery(Wire):
+    """What a signed link carries; nothing it says is malformed, only wrong."""
+
+    expires = fields.String(load_default="")
+    signature = fields.String(load_default="")

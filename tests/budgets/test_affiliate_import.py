@@ -1,0 +1,29 @@
+"""Round trips of an import, beside the budget written in its docstring."""
+
+import time
+from uuid import uuid4
+
+from models import db
+from pipelines import affiliate_import, clock
+from schemas.affiliate_import import AffiliateImport
+from tests.api.lists import trips_of
+
+
+def _import(brand, rows):
+    wanted = AffiliateImport().load({"programId": str(brand.programs[-1]), "affiliates": rows})
+    asked = affiliate_import.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False, may_notify=False)
+    with db.unit_of_work(brand.id):
+        return affiliate_import.run(asked, wanted, now=clock.now())
+
+
+def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
+    brand.program()
+    rows = [{"email": f"number-{number}@example.com", "slug": f"slug-{number}"} for number in range(1000)]
+    began = time.monotonic()
+
+    trips = trips_of(lambda: _import(brand, rows))
+
+    assert "Budget: 7 round trips" in (affiliate_import.run.__doc__ or "")
+    assert trips == trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one"}])) == 7
+    assert brand.rows("select count(*) from affiliate") == [(1001,)]
+    assert time.monotonic() - began < 10

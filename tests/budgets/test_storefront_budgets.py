@@ -1,0 +1,142 @@
+"""What strangers' requests cost the database, as they could time it, and what the lists of recruits cost.
+
+A round trip counts wherever in the request it is made; every path runs once before it is counted.
+"""
+
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from pipelines import storefront, storefront_lookup
+from tests.brands import Partner
+from tests.program_rows import conversion
+
+_SEPARATOR = b";\n"
+RECRUITS = "/api/v1/me/sub-affiliate/recruits"
+
+
+@contextmanager
+def _counting():
+    trips = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        yield trips
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+
+@pytest.fixture
+def shop(brand):
+    brand.program(slug="tea", custom_domain=f"{uuid4().hex}.test", custom_domain_verified=True)
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def _apply(brand, **fields):
+    """Apply and return how many round trips it took."""
+    sent = {"email": "ada@example.com"} | fields
+    with _counting() as trips:
+        answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=sent)
+    assert answer.status_code == 200, answer.data
+    return trips
+
+
+@pytest.mark.parametrize("campaigns", [1, 4])
+@pytest.mark.parametrize("path", ["by-handle/{}", "by-handle/{}/tea", "by-handle/{}/old", "by-domain"])
+def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop, campaigns, path):
+    for _ in range(campaigns - 1):
+        shop.program()
+    with db.unit_of_work(shop.id):
+        db.db.stage("insert into program_former_slug values (%s, 'old', %s, now())", (shop.id, shop.programs[0]))
+    (handle,), (domain,) = (
+        shop.rows("select subdomain from organization")[0],
+        shop.rows("select custom_domain from program where slug = 'tea'")[0],
+    )
+    query = {"host": domain} if path == "by-domain" else {}
+
+    with _counting() as trips:
+        answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
+
+    assert answer.status_code == 200
+    assert "Budget: 1 statement" in storefront_lookup.any_org_landing.__doc__
+    assert "Budget: 1 statement" in storefront_lookup.any_org_domain.__doc__
+    assert [trip.count(_SEPARATOR) for trip in trips] == [1, 0], "the look-up with its opening, and the commit"
+
+
+@pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
+def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
+    with _counting() as trips:
+        assert shop.app.test_client().get(f"/api/p/{path}").status_code == 404
+
+    assert trips == []
+
+
+@pytest.mark.parametrize("plan", ["Growth", "Pro"])
+@pytest.mark.parametrize("fields", [{}, {"customAlias": "ada"}, {"recruitedBy": "rita"}], ids=str)
+@pytest.mark.parametrize("auto_approve", [False, True])
+def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, fields, plan, auto_approve):
+    shop.set(plan=plan)
+    shop.program(sub_affiliate_enabled=True, auto_approve=auto_approve)
+    shop.affiliate("rita")
+    _apply(shop, email="warm@example.com")
+
+    fresh = _apply(shop, **fields)
+    repeated = _apply(shop, **fields)
+
+    assert "4 round trips (campaign; organization; applicant and slugs; writes and commit)" in " ".join(
+        (storefront.apply.__doc__ or "").split()
+    )
+    # Before it: whose campaign it is, two questions about the account, and the commit of these.
+    more = (plan == "Growth") + len(fields)
+    assert len(fresh) == 4 + 4 + more, fresh
+    assert len(repeated) == len(fresh), repeated
+    assert [trip.count(b"select") > 0 for trip in fresh[:-1]] == [trip.count(b"select") > 0 for trip in repeated[:-1]]
+
+
+def test_an_affiliate_whom_the_brand_added_is_no_faster_to_answer(shop):
+    _apply(shop, email="warm@example.com")
+    shop.affiliate("ada")
+
+    assert len(_apply(shop)) == len(_apply(shop, email="eve@example.com"))
+
+
+def test_a_person_of_another_campaign_takes_no_longer(shop):
+    _apply(shop, email="warm@example.com")
+    known = _apply(shop)
+    shop.program()
+
+    assert len(_apply(shop)) == len(_apply(shop, email="eve@example.com")) == len(known)
+
+
+def test_both_ends_write_so_both_commits_wait_for_the_disk(shop):
+    _apply(shop, email="warm@example.com")
+
+    fresh, repeated = _apply(shop), _apply(shop)
+
+    assert b"insert into audit_entry" in fresh[-1]
+    assert b"insert into audit_entry" in repeated[-1]
+
+
+@pytest.mark.parametrize("number", [1, 6])
+def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
+    email = f"ann-{uuid4().hex}@example.com"
+    brand.program(sub_affiliate_enabled=True)
+    ann_id = brand.affiliate("ann", email=email)
+    for position in range(number):
+        recruit = brand.affiliate(f"ben-{position}", recruited_by_affiliate_id=ann_id)
+        conversion(brand, recruit)
+        conversion(brand, recruit, currency="EUR")
+    ann = Partner(brand.app, email)
+    ann.get(RECRUITS)
+
+    with _counting() as mine:
+        assert len(ann.get(RECRUITS).json["items"]) == number
+    with _counting() as brands:
+        assert len(brand.get(f"/api/v1/affiliates/{ann_id}/sub-affiliates").json) == number
+
+    asked = [trip for trip in mine if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]
+    assert len(asked) == 2
+    # The affiliate, their recruits, the sums and the commit; before it who holds the key.
+    assert len(brands) == 2 + 4, brands

@@ -1,0 +1,107 @@
+"""An identity provider for the tests: keys, a JWKS over real HTTP, and tokens of every kind, good or forged."""
+
+import base64
+import http.server
+import json
+import threading
+import time
+from typing import Any
+
+from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
+from joserfc.jws import JWSRegistry
+
+ISSUER = "https://id.example.com/"
+AUDIENCE = "the-audience"
+
+_MADE: dict[str, Any] = {}
+
+
+def key(alg: str, name: str = "one") -> Any:
+    """Return a private key for an algorithm, the same for the same name: making RSA keys takes time."""
+    kid = f"{alg}-{name}"
+    if kid not in _MADE:
+        parameters = {"kid": kid}
+        if alg == "RS256":
+            _MADE[kid] = RSAKey.generate_key(2048, parameters)
+        elif alg == "ES256":
+            _MADE[kid] = ECKey.generate_key("P-256", parameters)
+        else:
+            _MADE[kid] = OKPKey.generate_key("Ed25519", parameters)
+    return _MADE[kid]
+
+
+def public(signer: Any, **members: Any) -> dict[str, Any]:
+    """Return the public JWK of a key; a member given as `...` is left out."""
+    return {name: value for name, value in {**signer.as_dict(), **members}.items() if value is not ...}
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    """Return good claims of the provider; a claim given as `...` is left out."""
+    now = int(time.time())
+    good = {"iss": ISSUER, "aud": AUDIENCE, "sub": "user-1", "iat": now, "exp": now + 600}
+    return {name: value for name, value in {**good, **changes}.items() if value is not ...}
+
+
+def token(signer: Any, body: dict[str, Any] | bytes | None = None, *, alg: str | None = None, **header: Any) -> str:
+    """Return a token that `signer` signed with the algorithm of its type or `alg`; names of `...` are left out."""
+    named = {"alg": alg or _alg(signer), "kid": signer.kid, "typ": "JWT", **header}
+    head = {name: value for name, value in named.items() if value is not ...}
+    raw = body if isinstance(body, bytes) else json.dumps(claims() if body is None else body).encode()
+    signing_input = encoded(json.dumps(head).encode()) + "." + encoded(raw)
+    signature = JWSRegistry.algorithms[head["alg"]].sign(signing_input.encode(), signer)
+    return f"{signing_input}.{encoded(signature)}"
+
+
+def encoded(raw: bytes) -> str:
+    """Return base64url without padding."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def secret(raw: bytes) -> OctKey:
+    """Return a symmetric key of these bytes."""
+    return OctKey.import_key(raw)
+
+
+def _alg(signer: Any) -> str:
+    return {"RSA": "RS256", "EC": "ES256", "OKP": "EdDSA"}[signer.key_type]
+
+
+class Provider:
+    """Serves a JWKS of `keys` (public JWKs), or `body` and `status` when they are set; counts `hits`."""
+
+    def __init__(self, *keys: dict[str, Any]) -> None:
+        self.keys = list(keys)
+        self.body: bytes | None = None
+        self.status = 200
+        self.headers: dict[str, str] = {}
+        self.hits: list[str] = []
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.daemon_threads = True
+        self._server.owner = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where the JWKS is."""
+        return f"http://127.0.0.1:{self._server.server_port}/jwks.json"
+
+    def stop(self) -> None:
+        """Close the server; whoever asks again is refused the connection."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        owner: Provider = self.server.owner  # type: ignore[attr-defined]  # set by Provider
+        owner.hits.append(self.path)
+        body = owner.body if owner.body is not None else json.dumps({"keys": owner.keys}).encode()
+        self.send_response(owner.status)
+        for name, value in owner.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Stay silent."""

@@ -1,0 +1,359 @@
+"""A message from the transaction that stages it to the mail server, at the pace of the installation."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from domain.refused import Refused
+from models import db, ids, job_rows
+from models import mail as messages
+from pipelines import jobs, mail, upkeep
+from tests.post_office import PostOffice, change, hurry, message, stage
+from tests.smtp_sink import HANG_UP
+
+
+@pytest.fixture
+def office(app, monkeypatch):
+    opened = PostOffice(monkeypatch)
+    yield opened
+    opened.close()
+
+
+def _jobs(brand) -> list[tuple]:
+    """Return attempts left and is-it-dead of every job of the brand."""
+    return brand.rows("select max_attempts - attempt, failed_at is not null from job order by id")
+
+
+def _wait_s(brand, column="run_at") -> list[float]:
+    table = "job" if column == "run_at" else "mail_message"
+    rows = brand.rows(f"select extract(epoch from {column} - now())::float from {table} order by id")
+    return [wait_s for (wait_s,) in rows]
+
+
+def test_a_message_is_sent_once_however_often_its_job_is_handed_out(office, brand, drain):
+    (message_id,) = stage(brand, text="Hello Ben", html="<p>Hello Ben</p>")
+
+    drain(deliveries=3)
+    (taken,) = office.sink.taken
+
+    assert taken.recipients == ["ben@example.com"]
+    assert taken.text == "Hello Ben"
+    assert taken.message.get_body(("html",)).get_content().strip() == "<p>Hello Ben</p>"
+    assert taken.message["Message-ID"] == f"<{message_id}@localhost>"
+    assert _jobs(brand) == []
+
+
+def test_the_body_is_gone_as_soon_as_the_message_is_sent(office, brand, drain):
+    stage(brand, text="Your one-time link")
+    ((sealed,),) = brand.rows("select body_sealed from mail_message")
+
+    drain()
+
+    assert b"one-time" not in bytes(sealed)
+    assert message(brand, "status, attempts, last_error, body_sealed, sent_at <= now()") == (
+        "Sent",
+        1,
+        None,
+        None,
+        True,
+    )
+
+
+def test_a_transaction_that_fails_asked_for_no_mail(office, brand, drain):
+    def stage_and_fail():
+        with db.unit_of_work(brand.id):
+            mail.send(
+                organization_id=brand.id, to="a@example.com", subject="x", text="x", kind="x", at=datetime.now(UTC)
+            )
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        stage_and_fail()
+    drain()
+
+    assert brand.rows("select count(*) from mail_message") == [(0,)]
+    assert office.sink.said == []
+
+
+@pytest.mark.parametrize("bad", ["a\nBcc: eve@example.com", "a\rb", "a\r\n", "a\x00b"])
+def test_a_recipient_or_subject_of_several_lines_is_refused_before_anything_is_staged(brand, bad):
+    for fields in ({"to": bad}, {"subject": bad}):
+        with pytest.raises(Refused) as refused, db.unit_of_work(brand.id):
+            mail.send(
+                organization_id=brand.id,
+                text="x",
+                kind="x",
+                at=datetime.now(UTC),
+                **({"to": "a@example.com", "subject": "x"} | fields),
+            )
+        assert (refused.value.status, refused.value.code) == (400, "validation_failed")
+
+    assert brand.rows("select count(*) from mail_message") == [(0,)]
+
+
+def test_another_tenant_sees_no_message(office, brand, rival):
+    stage(brand)
+
+    assert rival.rows("select count(*) from mail_message") == [(0,)]
+    with db.unit_of_work(rival.id):
+        found = messages.lock_waiting(organization_id=rival.id, message_id=ids.new_id())
+    assert found is None
+
+
+@pytest.mark.parametrize("to", ["ben@faß.example", "jörg@example.com"])
+def test_a_subject_and_an_address_in_any_script_arrive(office, brand, drain, to):
+    stage(brand, "Grüße ✓ 日本", to=to)
+
+    drain()
+
+    assert office.subjects == ["Grüße ✓ 日本"]
+    assert message(brand, "status, recipient") == ("Sent", to)
+
+
+def test_an_address_that_the_server_cannot_take_fails_with_the_reason(office, brand, drain):
+    office.sink.extensions.remove("SMTPUTF8")
+    stage(brand, to="jörg@example.com")
+
+    drain()
+    status, attempts, reason = message(brand)
+
+    assert (status, attempts) == ("Failed", 1)
+    assert "SMTPUTF8" in reason
+    assert _jobs(brand) == []
+
+
+def test_a_refused_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
+    office.sink.scripts = [{"RCPT": "550 5.1.1 no such user"}]
+    stage(brand)
+
+    drain()
+
+    assert message(brand) == ("Failed", 1, "550 5.1.1 no such user")
+    assert message(brand, "body_sealed is not null, sent_at") == (True, None)
+    assert _jobs(brand) == []
+
+
+def test_a_server_that_asks_for_time_is_given_it(office, brand, drain):
+    office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
+    stage(brand)
+
+    drain()
+    waiting, (wait_s,) = message(brand), _wait_s(brand)
+    hurry()
+    drain()
+
+    assert waiting == ("Queued", 1, "451 greylisted")
+    assert wait_s == pytest.approx(60, abs=5)
+    assert message(brand) == ("Sent", 2, None)
+
+
+def test_what_could_not_be_sent_in_an_outage_is_sent_when_it_is_over(office, brand, drain):
+    office.close()
+    stage(brand)
+    drain()
+    waiting = message(brand)
+
+    office.open_again()
+    hurry()
+    drain()
+
+    assert waiting[:2] == ("Queued", 1)
+    assert "ConnectionRefusedError" in waiting[2]
+    assert office.subjects == ["Join us"]
+
+
+def test_an_unknown_outcome_is_sent_again_and_can_be_recognized(office, brand, drain):
+    office.sink.scripts = [{"MESSAGE": HANG_UP}, {}]
+    stage(brand)
+
+    drain()
+    hurry()
+    drain()
+    first, second = office.sink.taken
+
+    assert first.message["Message-ID"] == second.message["Message-ID"]
+    assert first.message["Date"] == second.message["Date"]
+    assert message(brand)[:2] == ("Sent", 2)
+
+
+def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be_replayed(office, brand, drain):
+    office.sink.scripts = [{"MAIL": "451 later"}]
+    stage(brand)
+    waits = []
+    for _ in range(8):
+        hurry()
+        drain()
+        waits += _wait_s(brand)
+    dead, told = _jobs(brand), message(brand)
+
+    office.sink.scripts = []
+    with db.any_org_work():
+        letters = job_rows.any_org_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
+        job_rows.any_org_replay([job.id for job in letters])
+    drain()
+
+    assert waits[:7] == pytest.approx([60, 300, 900, 3600, 3600, 3600, 3600], abs=5)
+    assert dead == [(0, True)]
+    assert told == ("Queued", 8, "451 later")
+    assert office.subjects == ["Join us"]
+
+
+def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand, drain):
+    stage(brand)
+    change("update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id)
+
+    drain()
+
+    assert message(brand, "status, last_error like '%%SECRET_KEY%%'") == ("Failed", True)
+    assert office.sink.said == []
+
+
+def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
+    office.set(mail_per_minute=60)
+    subjects = [str(number) for number in range(5)]
+    stage(brand, *subjects)
+
+    ran = drain()
+    at_once, waits = len(office.subjects), sorted(_wait_s(brand))
+    hurry()
+    drain()
+
+    assert ran == 5
+    assert at_once == 1
+    assert [later - sooner for sooner, later in pairwise(waits)] == pytest.approx([1, 1, 1])
+    assert 0 < waits[0] <= 1
+    assert sorted(office.subjects) == subjects
+
+
+def test_who_comes_later_waits_longer(office, brand, rival, drain):
+    office.set(mail_per_minute=60)
+    for sender in (brand, rival, brand, rival):
+        stage(sender)
+        drain()
+
+    (third,), (second, fourth) = _wait_s(brand), _wait_s(rival)
+
+    assert [third - second, fourth - third] == pytest.approx([1, 1], abs=0.2)
+
+
+def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_attempt(office, brand, drain):
+    office.set(mail_per_minute=60)
+    stage(brand, *map(str, range(500)))
+
+    ran = drain()
+
+    assert 500 <= ran <= 520  # those whose second has come meanwhile ran again, to be sent
+    assert set(_jobs(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
+    assert max(_wait_s(brand)) == pytest.approx(499, abs=20)
+
+
+def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
+    office.set(mail_per_minute=1)
+    stage(brand, "first")
+    stage(rival, "second")
+
+    drain()
+
+    assert len(office.subjects) == 1
+    assert _wait_s(brand) + _wait_s(rival) == pytest.approx([60], abs=5)
+
+
+def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
+    office.set(mail_per_minute=60)
+    change("update mail_pace set next_at = now() + interval '1 hour'")
+    stage(brand, "0", "1", "2")
+    drain()
+    change("update mail_pace set next_at = now() - interval '1 minute'")
+    change("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
+
+    hurry(slots=False)
+    drain()
+
+    assert len(office.subjects) == 1
+    assert all(0 < wait_s <= 2 for wait_s in _wait_s(brand))
+
+
+def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
+    change("update mail_pace set next_at = now() + interval '1 hour'")
+    stage(brand)
+    drain()
+    slot_at = message(brand, "slot_at")
+
+    hurry(slots=False)
+    drain()
+
+    assert message(brand, "slot_at") == slot_at
+    assert brand.rows("select run_at from job") == [slot_at]
+
+
+def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
+    office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
+    stage(brand)
+    drain()
+    change("update mail_pace set next_at = now() + interval '1 hour'")
+
+    hurry()
+    drain()
+
+    assert message(brand)[:2] == ("Queued", 1)
+    assert _wait_s(brand) == pytest.approx([3600], abs=5)
+
+
+def test_workers_that_ask_at_the_same_time_get_slots_of_their_own(office):
+    gap, now, slots = timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1), []
+
+    def take():
+        for _ in range(5):
+            with db.any_org_work():
+                slots.append(messages.take_slot(now=now, gap=gap))
+        db.db.drop_connection()
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(slots) == [now + number * gap for number in range(20)]
+
+
+def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, brand, drain):
+    office.set(smtp=None)
+    change("update mail_pace set next_at = now() + interval '1 hour'")
+    stage(brand)
+
+    drain()
+
+    assert message(brand) == ("Kept", 0, None)
+    assert message(brand, "body_sealed is not null") == (True,)
+    assert _jobs(brand) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "days", "expected"),
+    [
+        ("Kept", 13, ("Kept", True, None)),
+        ("Kept", 15, ("Kept", False, None)),
+        ("Failed", 15, ("Failed", False, "550 no")),
+        ("Queued", 13, ("Queued", True, None)),
+        ("Queued", 15, ("Failed", False, "not sent within 14 days; no attempt")),
+    ],
+)
+def test_bodies_are_forgotten_after_fourteen_days(brand, status, days, expected):
+    stage(brand)
+    error = "550 no" if status == "Failed" else None
+    change(
+        "update mail_message set status = %s, last_error = %s, created_at = now() - make_interval(days => %s)"
+        " where organization_id = %s",
+        status,
+        error,
+        days,
+        brand.id,
+    )
+
+    with db.any_org_work():
+        upkeep.forget()
+
+    assert message(brand, "status, body_sealed is not null, last_error") == expected

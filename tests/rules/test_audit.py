@@ -1,0 +1,185 @@
+"""Every write of a brand leaves an audit entry. Source: core spec, "Other resources" (audit log item)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.brands import Brand
+from tests.images import png
+
+_WRITES = {"POST", "PUT", "PATCH", "DELETE"}
+_PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"
+_INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
+_RATE = {"commissionType": "Percentage", "commissionValue": 5}
+
+# What a call takes: the rest of the path after the route's own, and the body. The owner sends it.
+Prepared = tuple[str, Any]
+
+
+def _made(owner: Brand, path: str, body: Any) -> str:
+    answer = owner.post(path, body)
+    assert answer.status_code in (200, 201), answer.get_data(as_text=True)
+    made = answer.json or {}
+    return str((made.get("invite") or made)["id"])
+
+
+def _program(owner: Brand) -> str:
+    return f"{_PROGRAMS}/{owner.program()}"
+
+
+def _affiliate(owner: Brand, status: str = "Approved") -> str:
+    owner.program()
+    return str(owner.affiliate("ben", status=status))
+
+
+def _group(owner: Brand) -> str:
+    groups = f"{_program(owner)}/partner-groups"
+    return f"{groups}/{_made(owner, groups, {'name': 'Gold'} | _RATE)}"
+
+
+def _link(owner: Brand) -> str:
+    links = f"{_AFFILIATES}/{_affiliate(owner)}/links"
+    return f"{links}/{_made(owner, links, {'customAlias': 'ben-two'})}"
+
+
+def _endpoint(owner: Brand) -> str:
+    return f"{_WEBHOOKS}/{_made(owner, _WEBHOOKS, {'url': 'https://localhost/hook', 'events': ['*']})}"
+
+
+def _delivery(owner: Brand) -> str:
+    endpoint = _endpoint(owner)
+    sent = owner.post(f"{endpoint}/test").json or {}
+    owner.rows("update delivery set status = 'Failed' where id = %s returning id", sent["deliveryId"])
+    return f"{endpoint}/deliveries/{sent['deliveryId']}/redeliver"
+
+
+def _invitation(owner: Brand) -> dict[str, Any]:
+    return {"programId": str(owner.program()), "email": f"ada-{owner.id.hex}@example.com"}
+
+
+def _invite(owner: Brand) -> str:
+    return f"{_INVITES}/{_made(owner, _INVITES, _invitation(owner))}"
+
+
+def _key(owner: Brand) -> str:
+    return f"{_KEYS}/{_made(owner, _KEYS, {})}"
+
+
+def _with_logo(owner: Brand) -> str:
+    owner.call("POST", _LOGO, png(64, 64), Content_Type="image/png")
+    return _LOGO
+
+
+#: A valid call of every route with which a brand writes: it returns the path and the body to send. A new route
+#: without one fails the first test below.
+CALLS: dict[str, Callable[[Brand], Prepared]] = {
+    f"POST {_PROGRAMS}": lambda owner: (
+        _PROGRAMS,
+        {"name": "P", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1},
+    ),
+    f"PATCH {_PROGRAMS}/<program_id>": lambda owner: (_program(owner), {"name": "Other"}),
+    f"DELETE {_PROGRAMS}/<program_id>": lambda owner: (_program(owner), None),
+    f"PUT {_PROGRAMS}/<program_id>/sub-affiliate-config": lambda owner: (
+        f"{_program(owner)}/sub-affiliate-config",
+        {"enabled": True, "percent": 5},
+    ),
+    f"POST {_PROGRAMS}/<program_id>/partner-groups": lambda owner: (
+        f"{_program(owner)}/partner-groups",
+        {"name": "Gold"} | _RATE,
+    ),
+    f"PATCH {_PROGRAMS}/<program_id>/partner-groups/<group_id>": lambda owner: (_group(owner), {"name": "Silver"}),
+    f"DELETE {_PROGRAMS}/<program_id>/partner-groups/<group_id>": lambda owner: (_group(owner), None),
+    f"PUT {_PROGRAMS}/<program_id>/performance-tiers": lambda owner: (
+        f"{_program(owner)}/performance-tiers",
+        [{"minRevenueCents": 0} | _RATE],
+    ),
+    f"POST {_AFFILIATES}": lambda owner: (
+        _AFFILIATES,
+        {"programId": str(owner.program()), "email": "ann@example.com", "fullName": "Ann"},
+    ),
+    f"PATCH {_AFFILIATES}/<affiliate_id>": lambda owner: (f"{_AFFILIATES}/{_affiliate(owner)}", {"fullName": "Bo"}),
+    f"POST {_AFFILIATES}/<affiliate_id>/approve": lambda owner: (
+        f"{_AFFILIATES}/{_affiliate(owner, 'Pending')}/approve",
+        None,
+    ),
+    f"POST {_AFFILIATES}/<affiliate_id>/reject": lambda owner: (
+        f"{_AFFILIATES}/{_affiliate(owner, 'Pending')}/reject",
+        {},
+    ),
+    f"POST {_AFFILIATES}/<affiliate_id>/links": lambda owner: (
+        f"{_AFFILIATES}/{_affiliate(owner)}/links",
+        {"customAlias": "ben-two"},
+    ),
+    f"DELETE {_AFFILIATES}/<affiliate_id>/links/<link_id>": lambda owner: (_link(owner), None),
+    f"POST {_AFFILIATES}/bulk-action": lambda owner: (
+        f"{_AFFILIATES}/bulk-action",
+        {"action": "pause", "affiliateIds": [_affiliate(owner)]},
+    ),
+    "POST /api/affiliates/bulk/approve": lambda owner: (
+        "/api/affiliates/bulk/approve",
+        {"ids": [_affiliate(owner, "Pending")]},
+    ),
+    "POST /api/affiliates/bulk/pause": lambda owner: ("/api/affiliates/bulk/pause", {"ids": [_affiliate(owner)]}),
+    f"POST {_AFFILIATES}/import": lambda owner: (
+        f"{_AFFILIATES}/import",
+        {"programId": str(owner.program()), "affiliates": [{"email": "ann@example.com"}]},
+    ),
+    f"POST {_INVITES}": lambda owner: (_INVITES, _invitation(owner)),
+    f"POST {_INVITES}/bulk": lambda owner: (
+        f"{_INVITES}/bulk",
+        {"programId": str(owner.program()), "emails": [f"ada-{owner.id.hex}@example.com"]},
+    ),
+    f"POST {_INVITES}/<invite_id>/resend": lambda owner: (f"{_invite(owner)}/resend", None),
+    f"DELETE {_INVITES}/<invite_id>": lambda owner: (_invite(owner), None),
+    f"POST {_WEBHOOKS}": lambda owner: (_WEBHOOKS, {"url": "https://localhost/hook", "events": ["*"]}),
+    f"PATCH {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), {"description": "Ours"}),
+    f"DELETE {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), None),
+    f"POST {_WEBHOOKS}/<endpoint_id>/rotate-secret": lambda owner: (f"{_endpoint(owner)}/rotate-secret", None),
+    f"POST {_WEBHOOKS}/<endpoint_id>/test": lambda owner: (f"{_endpoint(owner)}/test", {}),
+    f"POST {_WEBHOOKS}/<endpoint_id>/deliveries/<delivery_id>/redeliver": lambda owner: (_delivery(owner), None),
+    "PATCH /api/v1/settings/attribution-params": lambda owner: (
+        "/api/v1/settings/attribution-params",
+        {"custom": "pk_ref"},
+    ),
+    "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
+    "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),
+    f"POST {_LOGO}": lambda owner: (_LOGO, {"dataBase64": "R0lGODlhQABAAAAAAA=="}),
+    f"DELETE {_LOGO}": lambda owner: (_with_logo(owner), None),
+    f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
+    f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
+    f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
+}
+
+
+def test_every_route_with_which_a_brand_writes_has_a_call(app):
+    views = [(rule, app.view_functions[rule.endpoint].operation) for rule in app.url_map.iter_rules()]
+    routes = {
+        f"{method} {rule.rule}"
+        for rule, operation in views
+        if operation.guard.audience in ("brand", "dashboard")
+        for method in rule.methods & _WRITES
+    }
+
+    assert sorted(routes - set(CALLS)) == []
+    assert sorted(set(CALLS) - routes) == []
+
+
+def _entries(brand: Brand) -> list[tuple[Any, ...]]:
+    return brand.rows("select id, action, entity_type, actor_label, request_id from audit_entry")
+
+
+@pytest.mark.parametrize("route", CALLS)
+def test_a_write_that_succeeds_leaves_an_entry_that_says_who(brand, route):
+    owner = brand.person("Owner")
+    path, body = CALLS[route](owner)
+    before = _entries(brand)
+
+    answer = owner.call(route.partition(" ")[0], path, body)
+
+    assert answer.status_code in (200, 201, 202, 204), answer.get_data(as_text=True)
+    left = [entry for entry in _entries(brand) if entry not in before]
+    assert left
+    for _, action, entity_type, label, request_id in left:
+        assert action.startswith(f"{entity_type}.")
+        assert (label, request_id) == ("owner@example.com", answer.headers["X-Request-Id"])

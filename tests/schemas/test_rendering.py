@@ -1,0 +1,101 @@
+"""Rendering by plan gives what marshmallow gives. Source: core spec, section 2 (conventions)."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+from marshmallow import Schema, fields
+
+from schemas.base import Amount, Instant, Wire
+
+_ID = UUID("01900000-0000-7000-8000-000000000001")
+
+
+class Part(Wire):
+    slug = fields.String()
+
+
+class Whole(Wire):
+    id = fields.UUID()
+    full_name = fields.String()
+    amount_cents = fields.Integer(attribute="cents")
+    is_active = fields.Boolean()
+    rate = Amount()
+    created_at = Instant()
+    tags = fields.List(fields.String())
+    best = fields.Nested(Part)
+    links = fields.List(fields.Nested(Part))
+    more = fields.Nested(Part, many=True)
+    kind = fields.Constant("whole")
+    length = fields.Function(lambda row: len(row.full_name))
+
+
+def _row(**values):
+    return SimpleNamespace(
+        **{
+            "id": _ID,
+            "full_name": "Ben",
+            "cents": 7,
+            "is_active": True,
+            "rate": Decimal("12.50"),
+            "created_at": datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC),
+            "tags": ["a", "b"],
+            "best": SimpleNamespace(slug="x"),
+            "links": [SimpleNamespace(slug="y"), {"slug": "z"}],
+            "more": [],
+        }
+        | values
+    )
+
+
+def test_every_kind_of_field_is_rendered():
+    assert Whole().dump(_row()) == {
+        "id": str(_ID),
+        "fullName": "Ben",
+        "amountCents": 7,
+        "isActive": True,
+        "rate": 12.5,
+        "createdAt": "2026-03-01T12:00:00.123Z",
+        "tags": ["a", "b"],
+        "best": {"slug": "x"},
+        "links": [{"slug": "y"}, {"slug": "z"}],
+        "more": [],
+        "kind": "whole",
+        "length": 3,
+    }
+
+
+@pytest.mark.parametrize("name", ["id", "amountCents", "isActive", "rate", "createdAt", "tags", "best", "links"])
+def test_null_stays_null(name):
+    column = {"amountCents": "cents", "isActive": "is_active", "createdAt": "created_at"}.get(name, name)
+
+    assert Whole().dump(_row(**{column: None}))[name] is None
+
+
+def test_what_a_row_lacks_is_left_out():
+    row = _row()
+    del row.links
+
+    assert "links" not in Whole().dump(row)
+
+
+def test_a_mapping_is_a_row_too():
+    assert Part().dump({"slug": "x"}) == {"slug": "x"}
+    assert Part(many=True).dump([{"slug": "x"}, {}]) == [{"slug": "x"}, {}]
+    assert Part().dump([{"slug": "x"}], many=True) == [{"slug": "x"}]
+
+
+def test_a_whole_number_has_no_fraction_and_a_moment_is_in_utc():
+    there = datetime(2026, 3, 1, 14, tzinfo=timezone(timedelta(hours=2)))
+    shown = Whole(only=("rate", "created_at")).dump(_row(rate=Decimal("20.000000"), created_at=there))
+
+    assert shown == {"rate": 20, "createdAt": "2026-03-01T12:00:00.000Z"}
+    assert isinstance(shown["rate"], int)
+
+
+def test_it_is_what_marshmallow_gives():
+    plain = Whole(only=("id", "full_name", "amount_cents", "is_active", "tags", "best", "links", "more"))
+
+    assert plain.dump(_row()) == Schema.dump(plain, _row())
