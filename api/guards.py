@@ -29,10 +29,10 @@ Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
 class Guard:
     """What a route asks of its caller.
 
-    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets 403), "affiliate" one
-    who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a person at the dashboard
-    needs `role` (None: any who may read, or any who may write) and with `verified_email` an email that is theirs;
-    `hides_role` refuses a wrong role without a body. `plan` (None: every plan) holds for keys,
+    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
+    403), "affiliate" one who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a
+    person at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an
+    email that is theirs; `hides_role` refuses a wrong role without a body. `plan` (None: every plan) holds for keys,
     `needs_active_subscription` for everybody. `bucket` names the rate limit; sizes in bytes.
     `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read.
     """

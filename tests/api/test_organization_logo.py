@@ -218,7 +218,7 @@ def test_of_two_uploads_at_once_one_stays(owner):
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert owner.rows("select count(*) from stored_file") == [(1,)]
-    assert owner.get(PROFILE).json["logoUrl"] == answers[1].json["logoUrl"]
+    assert owner.get(PROFILE).json["logoUrl"] in [answer.json["logoUrl"] for answer in answers]
 
 
 def test_a_repeated_upload_is_kept_once(owner):
