@@ -22,17 +22,13 @@ from api import (
     billing,
     brand_files,
     conversions,
-    cors,
     description,
-    errors,
     health,
     home_currency,
     invite_page,
     invite_tokens,
     invites,
     keys,
-    limits,
-    metrics,
     organization,
     partner_groups,
     performance_tiers,
@@ -44,9 +40,9 @@ from api import (
     sub_affiliates,
     tax_forms,
     tracking,
-    wake,
     webhooks,
 )
+from api.edge import cors, errors, limits, metrics, wake
 from commands import affiliates as affiliate_commands
 from commands import database, demo, jobs, mail, organizations, receiver, run, token
 from commands import programs as program_commands

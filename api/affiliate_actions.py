@@ -9,10 +9,11 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api import affiliate_view, answers, audit, body, guards, path
-from api.guards import Guard
-from api.operations import one, operation
-from api.wake import wake_relay
+from api import affiliate_view
+from api.edge import answers, audit, body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
 from domain import plans
 from domain.access import Role
 from domain.statuses import AffiliateStatus

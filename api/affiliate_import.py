@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards
-from api.guards import KIB, Guard
-from api.operations import one, operation
-from api.wake import wake_relay
+from api.edge import answers, audit, body, guards
+from api.edge.guards import KIB, Guard
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
 from domain import plans
 from domain.access import Role
 from pipelines import affiliate_import, clock

@@ -9,9 +9,10 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api import affiliate_view, answers, audit, body, guards, path
-from api.guards import Guard
-from api.operations import array, one, operation
+from api import affiliate_view
+from api.edge import answers, audit, body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation
 from domain import plans
 from domain.access import Role
 from models import db

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import settings
-from api import guards
+from api.edge import guards
 from models import tracking_links
 from models.affiliates import Affiliate
 from models.tracking_links import TrackingLink

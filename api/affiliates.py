@@ -8,10 +8,11 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from api import affiliate_view, answers, audit, body, guards, paging, path
-from api.guards import Guard
-from api.operations import array, one, operation, page
-from api.wake import wake_relay
+from api import affiliate_view
+from api.edge import answers, audit, body, guards, paging, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation, page
+from api.edge.wake import wake_relay
 from domain import plans
 from domain.access import Role
 from models import affiliates, db

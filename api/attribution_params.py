@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards
-from api.guards import Guard
-from api.operations import one, operation
+from api.edge import answers, audit, body, guards
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
 from domain import attribution_params
 from domain.access import Role
 from domain.refused import Refused

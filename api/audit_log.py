@@ -15,9 +15,9 @@ import orjson
 from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
-from api import audit, body, guards
-from api.guards import Guard
-from api.operations import one, operation
+from api.edge import audit, body, guards
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
 from domain import csv_cells, plans
 from domain.access import Role
 from models import audit_log, db

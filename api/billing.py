@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from api import guards
-from api.guards import Guard
-from api.operations import one, operation
+from api.edge import guards
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
 from domain import plans
 from domain.refused import not_found
 from models import db, organizations

@@ -5,9 +5,9 @@ from uuid import UUID
 from flask import Blueprint, Response, request
 
 import settings
-from api import path
-from api.guards import Guard
-from api.operations import operation, text
+from api.edge import path
+from api.edge.guards import Guard
+from api.edge.operations import operation, text
 from domain.refused import Refused
 from models import db, stored_files
 

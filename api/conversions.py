@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Blueprint
 
-from api import body, guards, paging, path
-from api.guards import Guard
-from api.operations import one, operation, page
-from api.wake import wake_relay
+from api.edge import body, guards, paging, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
 from domain import plans
 from domain.refused import not_found
 from models import conversions, db

@@ -12,9 +12,9 @@ import orjson
 from flask import Blueprint, Flask, Response, current_app, render_template
 from werkzeug.routing import Rule
 
-from api import openapi
-from api.guards import Guard
-from api.operations import operation, text
+from api.edge import openapi
+from api.edge.guards import Guard
+from api.edge.operations import operation, text
 
 blueprint = Blueprint("description", __name__, template_folder="templates")
 

@@ -7,9 +7,9 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 import settings
 from adapters import broker, servers
-from api import metrics
-from api.guards import Guard
-from api.operations import one, operation, text
+from api.edge import metrics
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, text
 from domain.refused import Refused
 from models import db, migrate
 from schemas.health import Readiness

@@ -10,8 +10,8 @@ from html import escape
 from flask import Blueprint, Response
 
 from api import invite_tokens
-from api.guards import Guard
-from api.operations import operation, text
+from api.edge.guards import Guard
+from api.edge.operations import operation, text
 from domain import statuses
 from domain.refused import Refused
 from pipelines.invite_accept import Preview, Standing

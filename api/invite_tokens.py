@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from api import audit
-from api.guards import Guard
-from api.operations import one, operation
-from api.wake import wake_relay
+from api.edge import audit
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
 from models import db
 from pipelines import clock, invite_accept, invite_sending
 from pipelines.invite_accept import Preview, Standing

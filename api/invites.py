@@ -11,11 +11,11 @@ from typing import Any
 from flask import Blueprint, Response
 from marshmallow import ValidationError
 
-from api import answers, audit, body, guards, paging, path
-from api.callers import Caller
-from api.guards import KIB, Guard
-from api.operations import one, operation, page
-from api.wake import wake_relay
+from api.edge import answers, audit, body, guards, paging, path
+from api.edge.callers import Caller
+from api.edge.guards import KIB, Guard
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
 from domain import plans
 from domain.access import Role
 from domain.invites import InviteState

@@ -8,9 +8,9 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify
 
-from api import answers, audit, body, callers, guards, path
-from api.guards import Guard
-from api.operations import array, one, operation
+from api.edge import answers, audit, body, callers, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation
 from domain.access import Role
 from domain.refused import not_found
 from models import api_keys, db

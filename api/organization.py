@@ -8,9 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from api import answers, audit, body, brand_files, guards
-from api.guards import KIB, Guard
-from api.operations import one, operation
+from api import brand_files
+from api.edge import answers, audit, body, guards
+from api.edge.guards import KIB, Guard
+from api.edge.operations import one, operation
 from domain import attribution_params
 from domain.access import Role
 from domain.refused import not_found

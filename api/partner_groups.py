@@ -9,9 +9,9 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards, path
-from api.guards import Guard
-from api.operations import array, one, operation
+from api.edge import answers, audit, body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation
 from domain import plans
 from models import db, partner_groups
 from pipelines import clock

@@ -7,9 +7,9 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify
 
-from api import body, guards, path
-from api.guards import Guard
-from api.operations import array, one, operation
+from api.edge import body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation
 from domain import plans
 from models import db
 from pipelines import clock

@@ -12,9 +12,9 @@ from flask import Blueprint, Response
 from marshmallow import ValidationError
 
 import settings
-from api import answers, audit, body, guards, paging, path
-from api.guards import Guard
-from api.operations import one, operation, page
+from api.edge import answers, audit, body, guards, paging, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, page
 from domain import host_names, plans
 from domain.access import Role
 from models import db, programs

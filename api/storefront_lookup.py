@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from flask import Blueprint
 
 import settings
-from api import body
-from api.guards import Guard
-from api.operations import one, operation
+from api.edge import body
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
 from models import db
 from pipelines import storefront_lookup
 from schemas import storefront as wire

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards, path
-from api.guards import Guard
-from api.operations import one, operation
+from api.edge import answers, audit, body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
 from domain.access import Role
 from domain.refused import Refused
 from models import db, programs

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from flask import Blueprint, Response, jsonify
 
-from api import body, guards, paging, path
-from api.guards import Guard
-from api.operations import array, one, operation, page
+from api.edge import body, guards, paging, path
+from api.edge.guards import Guard
+from api.edge.operations import array, one, operation, page
 from domain.refused import Refused, not_found
 from models import affiliates, db, recruits
 from models.recruits import Recruit

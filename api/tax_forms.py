@@ -9,9 +9,9 @@ from datetime import datetime
 from flask import Blueprint, Response
 
 from adapters import file_links
-from api import audit, body, guards, path
-from api.guards import Guard
-from api.operations import one, operation, text
+from api.edge import audit, body, guards, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, text
 from domain import plans
 from domain.access import Role
 from domain.refused import Refused, not_found

@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from api import answers, body, errors, guards
-from api.guards import Guard
-from api.operations import one, operation
-from api.wake import wake_relay
+from api.edge import answers, body, errors, guards
+from api.edge.guards import Guard
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
 from domain import plans
 from pipelines import clock, refund, sale
 from schemas.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api import answers, audit, body, guards, paging, path
-from api.guards import Guard
-from api.operations import one, operation, page
-from api.wake import wake_relay
+from api.edge import answers, audit, body, guards, paging, path
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
 from domain import events, plans
 from domain.refused import Refused
 from models import db, endpoints, outbox

@@ -111,7 +111,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from adapters import broker
-    from api import callers, cors
+    from api.edge import callers, cors
     from models import db
 
     broker.client(os.environ["REDIS_URL"]).flushdb()

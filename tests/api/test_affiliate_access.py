@@ -1,6 +1,5 @@
 """Who may call the routes about affiliates. Source: core spec, section 5 and "Affiliates"; the endpoint list."""
 
-
 import pytest
 
 from tests.brands import Brand, Partner

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from api import callers
+from api.edge import callers
 from domain.refused import Refused
 from models import db
 from pipelines import clock, keys

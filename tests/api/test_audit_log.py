@@ -162,7 +162,9 @@ def test_an_owner_finds_entries_by_who_and_whence(owner):
         assert item["entityId"] == first["entity_id"]
 
 
-@pytest.mark.parametrize("query", ["actorUserId=01900000-0000-7000-8000-000000000001", "actorUserId=17", "ip=192.0.2.1"])
+@pytest.mark.parametrize(
+    "query", ["actorUserId=01900000-0000-7000-8000-000000000001", "actorUserId=17", "ip=192.0.2.1"]
+)
 def test_for_a_key_those_filters_are_off(pro, query):
     enter(pro)
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import settings
-from api import cors
+from api.edge import cors
 from models import db
 
 ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
@@ -93,7 +93,7 @@ def test_a_database_that_is_away_keeps_strangers_out_and_changes_no_answer(app, 
     def away(*_, **__):
         raise db.UNAVAILABLE[0]("away")
 
-    monkeypatch.setattr("api.cors.db.any_org_work", away)
+    monkeypatch.setattr("api.edge.cors.db.any_org_work", away)
 
     answer = app.test_client().get("/healthz", headers={"Origin": "https://evil.partners.test"})
 

@@ -397,7 +397,7 @@ def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
     email, slug = someone(), a_slug()
     accept(campaign, token_of(invite(campaign, email=email, slug=slug)))
 
-    from api import callers
+    from api.edge import callers
 
     account = callers.account(Partner(campaign.app, email).token)
 
@@ -407,7 +407,7 @@ def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
 
 
 def test_an_account_that_has_a_slug_keeps_it(campaign):
-    from api import callers
+    from api.edge import callers
 
     email, first, second = someone(), a_slug("first"), a_slug("second")
     accept(campaign, token_of(invite(campaign, email=email, slug=first)))

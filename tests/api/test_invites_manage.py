@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from api import limits
+from api.edge import limits
 from models import db
 from pipelines import jobs
 from tests.api.inviting import (

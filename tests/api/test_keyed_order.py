@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import settings
-from api import limits
+from api.edge import limits
 from tests.brands import Brand
 
 URL = "/api/v1/programs"

@@ -8,8 +8,8 @@ from prometheus_client import REGISTRY
 
 import settings
 from adapters import servers
-from api import limits
-from api.limits import Limiter
+from api.edge import limits
+from api.edge.limits import Limiter
 
 _AWAY = "unix:///nowhere/valkey.sock?db=0"
 
@@ -17,10 +17,8 @@ _AWAY = "unix:///nowhere/valkey.sock?db=0"
 def _limiter(redis_url: str | None = None) -> Limiter:
     chosen = dataclasses.replace(
         settings.current(),
-        rate_limit_standard_per_min=3,
-        rate_limit_s2s_per_min=2,
-        rate_limit_strict_write_per_min=1,
-        rate_limit_apply_per_min=2,
+        rate_limits_per_min=dict.fromkeys(settings.current().rate_limits_per_min, 1)
+        | {"standard": 3, "s2s": 2, "apply": 2},
     )
     return Limiter(redis_url or servers.urls().redis_url, chosen)
 

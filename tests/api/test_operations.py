@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from flask import Flask
 
-from api import operations
-from api.guards import Guard
+from api.edge import operations
+from api.edge.guards import Guard
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ shown by a request that is wrong in both ways.
 import pytest
 
 import settings
-from api import limits
+from api.edge import limits
 from tests.brands import Brand
 from tests.refunding import refund
 

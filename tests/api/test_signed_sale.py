@@ -191,13 +191,6 @@ def test_a_text_field_takes_neither_another_type_nor_a_nul(shop, field, value):
     assert _sales(shop) == []
 
 
-def test_the_last_of_duplicate_keys_counts(shop):
-    answer = shop.signed(URL, _raw("5").replace(b"{", b'{"amountCents": "twelve", "affiliateSlug": 3, ', 1))
-
-    assert answer.status_code == 200
-    assert _sales(shop, "amount_cents") == [(5,)]
-
-
 @pytest.mark.parametrize(
     ("sent", "recorded"),
     [

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from api import limits
+from api.edge import limits
 from models import db, organizations
 from tests.api.racing import at_once
 from tests.brands import Partner

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from api.operations import Operation
+from api.edge.operations import Operation
 
 
 def _views(app):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from flask import g, request
 
-from api import guards
+from api.edge import guards
 from models import audit
 
 _LONGEST_USER_AGENT = 500

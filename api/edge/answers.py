@@ -15,7 +15,7 @@ import orjson
 from flask import Response, g, request
 
 from adapters import sealing
-from api import errors, guards
+from api.edge import errors, guards
 from domain import signing
 from domain.refused import Refused
 from models import db, stored_answers

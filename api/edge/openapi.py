@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.described_fields import Describer
-from api.guards import Guard
-from api.operations import Gives, Operation
+from api.edge.described_fields import Describer
+from api.edge.guards import Guard
+from api.edge.operations import Gives, Operation
 
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 

@@ -12,8 +12,8 @@ from uuid import UUID
 from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from api import callers
-from api.callers import Caller
+from api.edge import callers
+from api.edge.callers import Caller
 from domain import access, plans, signing
 from domain.access import Role
 from domain.refused import Refused

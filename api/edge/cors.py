@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from flask import Response, current_app, request
 
 import settings
-from api.operations import Operation
+from api.edge.operations import Operation
 from models import db, programs
 
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"

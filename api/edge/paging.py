@@ -20,7 +20,7 @@ from flask import request
 from marshmallow import ValidationError
 
 import settings
-from api import guards
+from api.edge import guards
 
 #: Rows of a page when nobody asks for more or fewer, and at most.
 DEFAULT_TAKE = 50

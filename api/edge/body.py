@@ -13,7 +13,7 @@ import orjson
 from flask import request
 from marshmallow import ValidationError
 
-from api import operations
+from api.edge import operations
 from domain.refused import Refused
 
 _NOT_AN_OBJECT = "The body must be a JSON object in UTF-8 that names each key once."
