@@ -114,7 +114,7 @@ def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
 
 def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], bool]) -> _Answer:
     affiliate = affiliate_changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
-    links = affiliate_view.links_of([affiliate_id]).get(affiliate_id, [])
+    links = affiliate_view.links_of(affiliate_id)
     before = affiliate_view.audited(affiliate, links)
     if decide(affiliate):
         after = affiliate_view.audited(affiliate, links)

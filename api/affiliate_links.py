@@ -34,7 +34,7 @@ def list_links(affiliate_id: str) -> list[Any]:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         _find(wanted_id)
-        links = affiliate_view.links_of([wanted_id]).get(wanted_id, [])
+        links = affiliate_view.links_of(wanted_id)
     return [affiliate_view.link(link) for link in links]
 
 

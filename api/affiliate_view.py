@@ -11,35 +11,43 @@ import settings
 from api.edge import guards
 from models import tracking_links
 from models.affiliates import Affiliate
-from models.tracking_links import TrackingLink
+from models.tracking_links import ShownLink
 from schemas import affiliate as wire
 
 
-def shown(affiliate: Affiliate, links: Iterable[TrackingLink]) -> dict[str, Any]:
+def shown(affiliate: Affiliate, links: Iterable[ShownLink]) -> dict[str, Any]:
     """Return an affiliate as this request's caller sees them."""
-    return wire.record(affiliate, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
+    return wire.record(affiliate, links, base_url=_base_url(), is_for_dashboard=_is_dashboard())
 
 
 def shown_all(rows: Sequence[Affiliate]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
-    links = links_of([row.id for row in rows])
-    return [shown(row, links.get(row.id, [])) for row in rows]
+    links = tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=[row.id for row in rows])
+    base_url, is_for_dashboard = _base_url(), _is_dashboard()
+    return [
+        wire.record(row, links.get(str(row.id), []), base_url=base_url, is_for_dashboard=is_for_dashboard)
+        for row in rows
+    ]
 
 
-def audited(affiliate: Affiliate, links: Iterable[TrackingLink]) -> dict[str, Any]:
+def audited(affiliate: Affiliate, links: Iterable[ShownLink]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
     return wire.record(affiliate, links, base_url=_base_url())
 
 
-def link(one: TrackingLink) -> dict[str, Any]:
+def link(one: ShownLink) -> dict[str, Any]:
     """Return a link as everybody sees it."""
     return wire.link_record(one, base_url=_base_url())
 
 
-def links_of(affiliate_ids: Iterable[UUID]) -> dict[UUID, list[TrackingLink]]:
-    """Return the links of several affiliates of this request's organization."""
-    return tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
+def links_of(affiliate_id: UUID) -> list[ShownLink]:
+    """Return the links of an affiliate of this request's organization."""
+    return tracking_links.links_of(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
 
 
 def _base_url() -> str:
     return settings.current().public_base_url
+
+
+def _is_dashboard() -> bool:
+    return not guards.caller().is_key

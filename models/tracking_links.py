@@ -1,19 +1,21 @@
 """Tracking links: the slugs that name an affiliate in one program."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import peewee
 
+from domain.statuses import LinkFormat
 from models.db import db
-from models.programs import Program
+from models.hot import Hot
 from models.table import Moment, Table
 
 
 class TrackingLink(Table):
-    """A slug that names an affiliate in one program. `destination_url` is the program's, where a query joined it."""
+    """A slug that names an affiliate in one program."""
 
     id = peewee.UUIDField(primary_key=True)
     organization_id = peewee.UUIDField()
@@ -26,40 +28,66 @@ class TrackingLink(Table):
     created_at = Moment()
     deleted_at = Moment(null=True)
 
-    destination_url: str | None = None
-
 
 def insert_link(values: Mapping[str, Any]) -> bool:
     """Insert a tracking link; False when its program has one with this slug."""
     return bool(TrackingLink.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
 
 
-def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID]) -> dict[UUID, list[TrackingLink]]:
-    """Return the links of several affiliates in one statement, the default link of each first."""
-    rows = (
-        TrackingLink.select(TrackingLink, Program.referral_destination_url.alias("destination_url"))
-        .join(
-            Program,
-            on=(Program.organization_id == TrackingLink.organization_id) & (Program.id == TrackingLink.program_id),
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A living link as it is shown, ids as texts; `destination_url` is its program's."""
+
+    affiliate_id: str
+    id: str
+    slug: str
+    custom_alias: str | None
+    is_default: bool
+    format: str
+    created_at: datetime
+    destination_url: str | None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], *, destination_url: str | None) -> "ShownLink":
+        """Return a link that was just inserted with these values."""
+        return cls(
+            affiliate_id=str(values["affiliate_id"]),
+            id=str(values["id"]),
+            slug=values["slug"],
+            custom_alias=values["custom_alias"],
+            is_default=values["is_default"],
+            format=values.get("format", LinkFormat.Short.value),
+            created_at=values["created_at"],
+            destination_url=destination_url,
         )
-        .where(
-            TrackingLink.organization_id == organization_id,
-            TrackingLink.affiliate_id.in_(list(affiliate_ids)),
-            TrackingLink.deleted_at.is_null(),
-        )
-        .order_by(TrackingLink.is_default.desc(), TrackingLink.created_at, TrackingLink.id)
-        .objects()
-    )
-    found: dict[UUID, list[TrackingLink]] = {}
-    for link in rows:
-        found.setdefault(link.affiliate_id, []).append(link)
+
+
+_LINKS = Hot(
+    "select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,"
+    " p.referral_destination_url from tracking_link l join program p on p.id = l.program_id"
+    " where l.organization_id = %(organization_id)s and l.affiliate_id = any(%(affiliate_ids)s::uuid[])"
+    " and l.deleted_at is null order by l.is_default desc, l.created_at, l.id"
+)
+
+
+def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> dict[str, list[ShownLink]]:
+    """Return the links of several affiliates (by the texts of their ids) in one statement, the default one first."""
+    ids = f"{{{','.join(map(str, affiliate_ids))}}}"
+    found: dict[str, list[ShownLink]] = {}
+    for row in db.run(_LINKS, {"organization_id": organization_id, "affiliate_ids": ids}):
+        found.setdefault(row[0], []).append(ShownLink(*row))
     return found
 
 
-def find_link(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> TrackingLink | None:
+def links_of(*, organization_id: UUID, affiliate_id: UUID) -> list[ShownLink]:
+    """Return the links of one affiliate, the default one first."""
+    return links(organization_id=organization_id, affiliate_ids=[affiliate_id]).get(str(affiliate_id), [])
+
+
+def find_link(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> ShownLink | None:
     """Return one living link of an affiliate."""
-    found = links(organization_id=organization_id, affiliate_ids=[affiliate_id]).get(affiliate_id, [])
-    return next((link for link in found if link.id == link_id), None)
+    held = links_of(organization_id=organization_id, affiliate_id=affiliate_id)
+    return next((link for link in held if link.id == str(link_id)), None)
 
 
 def count_links(*, organization_id: UUID, affiliate_id: UUID) -> int:

@@ -9,11 +9,11 @@ from uuid import UUID
 from domain import links
 from domain.refused import Refused, not_found
 from models import affiliates, ids, programs, tracking_links
-from models.tracking_links import TrackingLink
+from models.tracking_links import ShownLink
 from pipelines import affiliates as affiliate_rules
 
 
-def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> TrackingLink:
+def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> ShownLink:
     """Give a locked affiliate one more link; without an alias its slug is random.
 
     Raises Refused 409: link_limit_reached, alias_already_taken.
@@ -37,12 +37,10 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     }
     if not tracking_links.insert_link(values):
         raise affiliate_rules.alias_taken()
-    made = TrackingLink(**values)
-    made.destination_url = program.referral_destination_url
-    return made
+    return ShownLink.of(values, destination_url=program.referral_destination_url)
 
 
-def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> TrackingLink:
+def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> ShownLink:
     """End a link and return it as it was.
 
     Raises Refused: 404 not_found; 409 default_link_required for the link that an affiliate always has.

@@ -14,7 +14,7 @@ from domain.refused import Refused
 from models import accounts, affiliates, ids, organizations, programs, storefront, tracking_links
 from models.affiliates import Affiliate
 from models.storefront import Desk
-from models.tracking_links import TrackingLink
+from models.tracking_links import ShownLink
 from pipelines import affiliates as affiliate_rules
 from pipelines import capacity, emit, recruiting
 
@@ -28,7 +28,7 @@ class Filed:
 
     affiliate_id: UUID
     affiliate: Affiliate | None
-    links: list[TrackingLink]
+    links: list[ShownLink]
 
 
 def any_org_owner(program_id: UUID) -> UUID:
@@ -74,7 +74,11 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     storefront.stage_affiliate(values, links)
     affiliate = Affiliate(**values)
     _tell(affiliate, slug, now)
-    return Filed(affiliate.id, affiliate, [_shown_link(program, link) for link in links])
+    return Filed(
+        affiliate.id,
+        affiliate,
+        [ShownLink.of(link, destination_url=program.referral_destination_url) for link in links],
+    )
 
 
 def _not_open() -> Refused:
@@ -134,12 +138,6 @@ def _links(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> lis
         }
         for text in wanted
     ]
-
-
-def _shown_link(program: programs.Program, values: Mapping[str, Any]) -> TrackingLink:
-    link = TrackingLink(**values)
-    link.destination_url = program.referral_destination_url
-    return link
 
 
 def _tell(affiliate: Affiliate, slug: str, now: datetime) -> None:

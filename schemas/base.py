@@ -86,7 +86,8 @@ class Instant(fields.Field[datetime]):
     @staticmethod
     def render(value: datetime) -> str:
         """Return the moment in UTC with milliseconds."""
-        return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+        shown = (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(timespec="milliseconds")
+        return shown.removesuffix("+00:00") + "Z"
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:
         try:

@@ -4,6 +4,8 @@ What comes out is what marshmallow would give. A field that is not known here re
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 from marshmallow import Schema, fields, missing
@@ -17,6 +19,7 @@ _PLAIN: dict[type[Any], Conversion | None] = {
     fields.Integer: int,
     fields.Boolean: None,
     fields.Raw: None,
+    fields.Dict: None,
     fields.UUID: str,
 }
 
@@ -36,12 +39,14 @@ class Plan:
                 self._steps.append((field.attribute or name, key, _conversion(field)))
             else:
                 self._slow.append((name, key, field))
+        attributes = [attribute for attribute, _, _ in self._steps]
+        # With one name attrgetter gives the value and not a tuple of it, so there is always a second one.
+        self._values_of = attrgetter(*attributes, "__class__") if attributes else lambda _: ()
 
     def render(self, row: Any) -> dict[str, Any]:
         """Return one row (an object or a mapping) as the API shows it; what the row lacks is left out."""
         shown = dict(self._constants)
-        for attribute, key, convert in self._steps:
-            value = _value(row, attribute)
+        for (_, key, convert), value in zip(self._steps, self._values(row), strict=False):
             if value is not missing:
                 shown[key] = value if convert is None or value is None else convert(value)
         for name, key, field in self._slow:
@@ -54,9 +59,14 @@ class Plan:
         """Return several rows."""
         return [self.render(row) for row in rows]
 
-
-def _value(row: Any, attribute: str) -> Any:
-    return row.get(attribute, missing) if isinstance(row, Mapping) else getattr(row, attribute, missing)
+    def _values(self, row: Any) -> Iterable[Any]:
+        if type(row) is not dict:  # by far the most: rows and objects that have it all
+            with suppress(AttributeError):
+                found: Iterable[Any] = self._values_of(row)
+                return found
+        if isinstance(row, Mapping):
+            return [row.get(attribute, missing) for attribute, _, _ in self._steps]
+        return [getattr(row, attribute, missing) for attribute, _, _ in self._steps]
 
 
 def _is_known(field: fields.Field[Any]) -> bool:

@@ -17,7 +17,7 @@ _LONGEST_USER_AGENT = 500
 
 def record(
     action: str,
-    entity_id: UUID,
+    entity_id: UUID | str,
     *,
     before: Mapping[str, object] | None = None,
     after: Mapping[str, object] | None = None,

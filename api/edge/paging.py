@@ -58,14 +58,14 @@ def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int =
 
 
 def envelope(page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]]) -> dict[str, Any]:
-    """Return the answer for the `page.limit` rows that were read. Rows have `created_at` and `id`."""
+    """Return the answer for the `page.limit` rows that were read. Rows have `created_at` and `id` (or its text)."""
     shown, has_more = rows[: page.take], len(rows) > page.take
     return {"items": render(shown), "nextCursor": _cursor(shown[-1]) if has_more else None, "hasMore": has_more}
 
 
 def _cursor(row: Any) -> str:
     microseconds = (row.created_at - _EPOCH) // timedelta(microseconds=1)
-    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + row.id.bytes
+    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + UUID(str(row.id)).bytes
     return base64.urlsafe_b64encode(position + _seal(position)).decode()
 
 

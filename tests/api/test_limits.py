@@ -114,7 +114,7 @@ def test_the_public_form_is_limited_per_address(strict_app, brand):
 
     answers = [client.post(path, json={}, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}) for n in (1, 1, 1, 2)]
 
-    assert [answer.status_code for answer in answers] == [400, 400, 429, 400]
+    assert [answer.status_code for answer in answers] == [404, 404, 429, 404]
     assert answers[2].data == b""
 
 
