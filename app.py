@@ -119,6 +119,8 @@ def create_app() -> Flask:
     db.connect_to(urls.database_url)
     app = Flask("finderfee", static_folder=None)
     app.json = _Json(app)
+    # A doubled slash would be answered with a redirect to whatever host the request names.
+    app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
     app.extensions["waker"] = wake.Waker(urls.redis_url)
     if chosen.trusted_proxies:
@@ -147,6 +149,9 @@ def _end(response: Response) -> Response:
     seconds = time.monotonic() - g.started
     route = request.url_rule.rule if request.url_rule else "(none)"
     response.headers["X-Request-Id"] = g.request_id
+    # Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
+    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("X-Content-Type-Options", "nosniff")
     metrics.observe_request(route, response.status_code, seconds)
     _log.info("request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1))
     return cors.mark(response)

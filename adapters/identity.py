@@ -32,6 +32,7 @@ LOCAL_ISSUER = "urn:finderfee:local"
 _LEEWAY_S = 30
 _MAX_SUBJECT_CHARS = 255
 _MAX_EMAIL_CHARS = 320
+_KELVIN = "\u212a"
 _END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that a datetime holds
 
 _REGISTRY = identity_keys.Registry()
@@ -167,6 +168,9 @@ def _is_text(value: object) -> bool:
 
 def _email(value: object) -> str:
     if not isinstance(value, str) or any(unicodedata.category(character) == "Cc" for character in value):
+        return ""
+    # In lower case the sign of the kelvin is a plain k, and one person's address would be another's.
+    if _KELVIN in value:
         return ""
     email = value.strip().lower()
     return email if len(email) <= _MAX_EMAIL_CHARS else ""

@@ -50,7 +50,7 @@ _OWNER_COLUMNS = {**_COLUMNS, "actor_user_id": "actorUserId", "ip": "ip", "user_
 
 
 @blueprint.get("/api/v1/audit-log")
-@operation(_READ, one(_PAGE), asks=AuditQuery())
+@operation(_READ, one(_PAGE), asks=AuditQuery(), gives_as=("text/csv",))
 def list_audit_log() -> Response | Mapping[str, object]:
     """List what was done, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
     query = body.query()

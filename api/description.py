@@ -20,7 +20,9 @@ blueprint = Blueprint("description", __name__, template_folder="templates")
 
 _OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
 _CACHE = "public, max-age=300"
-_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 
 @blueprint.get("/api/openapi.json")

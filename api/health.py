@@ -28,7 +28,7 @@ def alive() -> Response:
 
 
 @blueprint.get("/readyz")
-@operation(_OPEN, one(_READINESS))
+@operation(_OPEN, one(_READINESS), gives_at=(503,))
 def ready() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
     found = {"database": _database(), "broker": _broker()}

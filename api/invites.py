@@ -148,6 +148,9 @@ def list_invites() -> Mapping[str, object]:
     _RESEND,
     one(wire.NewInvite()),
     refuses=(
+        "400 invalid_commission_type",
+        "400 fixed_commission_out_of_range",
+        "400 unit_fee_out_of_range",
         "404 not_found",
         "409 invite_not_pending",
         "409 program_inactive",

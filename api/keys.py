@@ -5,6 +5,7 @@ Source: core spec, section 5 (create, rotate and revoke; a key and its separate 
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from flask import Blueprint, Response, jsonify
 
@@ -24,6 +25,8 @@ _READ = Guard(audience="dashboard", role=Role.Admin)
 _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 
 _RECORD = KeyRecord()
+# Integrations read the audit log and are not told who somebody is.
+_AUDITED = KeyRecord(exclude=("created_by", "created_by_email"))
 _NEW = NewKey()
 # Those in force come first, so only long-revoked ones are ever left out.
 _MOST_SHOWN = 500
@@ -42,9 +45,9 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     made = key_rules.create_for(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, now=now, **wanted
     )
-    shown = _shown(made)
-    audit.record("api_key.created", made.id, after=shown, now=now)
-    return 201, _with_secrets(shown, made)
+    found = _found(made.id)
+    audit.record("api_key.created", made.id, after=_AUDITED.dump(found), now=now)
+    return 201, _with_secrets(found, made)
 
 
 @blueprint.get("/api/v1/api-keys")
@@ -70,9 +73,9 @@ def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
     made = key_rules.rotate(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, key_id=former_id, now=now
     )
-    shown = _shown(made)
-    audit.record("api_key.rotated", former_id, before={"id": str(former_id)}, after=shown, now=now)
-    return 200, _with_secrets(shown, made)
+    found = _found(made.id)
+    audit.record("api_key.rotated", former_id, before={"id": str(former_id)}, after=_AUDITED.dump(found), now=now)
+    return 200, _with_secrets(found, made)
 
 
 @blueprint.delete("/api/v1/api-keys/<key_id>")
@@ -83,16 +86,14 @@ def revoke_key(key_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         if not api_keys.revoke(organization_id=guards.organization_id(), key_id=wanted_id, at=now):
             raise not_found("API key", wanted_id)
-        revoked = api_keys.find(organization_id=guards.organization_id(), key_id=wanted_id)
-        audit.record("api_key.revoked", wanted_id, after=_RECORD.dump(revoked), now=now)
+        audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_found(wanted_id)), now=now)
     callers.forget_cached()
     return Response(status=204)
 
 
-def _shown(made: key_rules.NewKey) -> dict[str, Any]:
-    shown: dict[str, Any] = _RECORD.dump(api_keys.find(organization_id=guards.organization_id(), key_id=made.id))
-    return shown
+def _found(key_id: UUID) -> api_keys.Shown | None:
+    return api_keys.find(organization_id=guards.organization_id(), key_id=key_id)
 
 
-def _with_secrets(shown: Mapping[str, Any], made: key_rules.NewKey) -> Mapping[str, object]:
-    return {**shown, "apiKey": made.api_key, "signingSecret": made.signing_secret}
+def _with_secrets(found: api_keys.Shown | None, made: key_rules.NewKey) -> Mapping[str, object]:
+    return {**_RECORD.dump(found), "apiKey": made.api_key, "signingSecret": made.signing_secret}

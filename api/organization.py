@@ -76,6 +76,7 @@ def _change(wanted: Mapping[str, Any]) -> _Answer:
     one(_RECORD),
     takes=ImageBody(),
     asks=ImageQuery(),
+    takes_as=("image/*",),
     refuses=("400 invalid_image", "404 not_found", "413 payload_too_large"),
 )
 def put_logo() -> Response:

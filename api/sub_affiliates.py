@@ -36,7 +36,14 @@ _SUB_AFFILIATE = SubAffiliateRecord()
     _INVITE,
     one(_LINK),
     asks=LinkQuery(),
-    refuses=("400 program_id_required", "404", "400 sub_affiliate_recruiting_disabled", "409 portal_not_configured"),
+    refuses=(
+        "400 program_id_required",
+        "403 email_verification_required",
+        "404",
+        "403",
+        "400 sub_affiliate_recruiting_disabled",
+        "409 portal_not_configured",
+    ),
 )
 def get_recruiting_link() -> Mapping[str, object]:
     """Show the address that recruits for a campaign.

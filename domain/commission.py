@@ -4,11 +4,13 @@ Source: tracking spec, "Server-to-server sale body" (precedence), and core spec,
 update" (Percentage and Fixed). Whether the sale earns at all is decided in `recurring`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 
-from domain import money
+from domain import fx, money
 
 
 class CommissionType(StrEnum):
@@ -22,10 +24,11 @@ class CommissionType(StrEnum):
 class Tier:
     """One performance tier: the rate of an affiliate whose referred revenue reached the minimum.
 
-    Units: minor units of the organization's home currency.
+    Units: minor units of the tier's own currency, which was the home currency when the tier was set.
     """
 
     min_revenue_cents: int
+    currency: str
     type: CommissionType
     value: Decimal
 
@@ -37,7 +40,8 @@ class RateFacts:
     A level without both its type and its value (None) is silent. `tiers` may come in any order and hold the program's
     whole list.
     Units: `tier_revenue_cents` is the affiliate's lifetime net referred revenue in the program, in home-currency
-    minor units.
+    minor units and parts of them. `per_usd` holds the newest rates of the home currency and of the tiers' own, as far
+    as there are any; it may be empty while all of them are the home currency.
     """
 
     custom_type: CommissionType | None
@@ -45,7 +49,9 @@ class RateFacts:
     group_type: CommissionType | None
     group_value: Decimal | None
     tiers: tuple[Tier, ...]
-    tier_revenue_cents: int
+    tier_revenue_cents: Fraction
+    home_currency: str
+    per_usd: Mapping[str, Decimal]
     default_type: CommissionType
     default_value: Decimal
 
@@ -63,7 +69,8 @@ def choose_rate(facts: RateFacts) -> Rate:
     """Return the rate that applies to a sale.
 
     The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
-    An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts.
+    An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts; a tier in a
+    currency without a rate is not reached, whatever its minimum: nobody is paid by a threshold that nobody can value.
     Source: tracking spec, "Server-to-server sale body", commission rules.
     """
     if facts.custom_type is not None and facts.custom_value is not None:
@@ -90,5 +97,19 @@ def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
 
 
 def _reached_tier(facts: RateFacts) -> Tier | None:
-    reached = [tier for tier in facts.tiers if tier.min_revenue_cents <= facts.tier_revenue_cents]
-    return max(reached, key=lambda tier: tier.min_revenue_cents, default=None)
+    reached = []
+    for tier in facts.tiers:
+        least = _home_minimum(tier, facts)
+        # Nothing is rounded: a threshold that lies between two minor units is reached by the upper one alone.
+        if least is not None and least <= facts.tier_revenue_cents:
+            reached.append((least, tier))
+    return max(reached, key=lambda pair: pair[0])[1] if reached else None
+
+
+def _home_minimum(tier: Tier, facts: RateFacts) -> Fraction | None:
+    return fx.exactly(
+        amount_cents=tier.min_revenue_cents,
+        from_currency=tier.currency,
+        to_currency=facts.home_currency,
+        per_usd=facts.per_usd,
+    )

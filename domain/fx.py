@@ -24,15 +24,22 @@ def to_currency(
     Raises ValueError for a rate that is not positive or a currency that isn't supported.
     Source: core spec, "Preview response fields", fxRunRates.
     """
+    exact = exactly(amount_cents=amount_cents, from_currency=from_currency, to_currency=to_currency, per_usd=per_usd)
+    return None if exact is None else money.divide_half_even(exact.numerator, exact.denominator)
+
+
+def exactly(
+    *, amount_cents: int, from_currency: str, to_currency: str, per_usd: Mapping[str, Decimal]
+) -> Fraction | None:
+    """Return what `to_currency` rounds: minor units of the other currency, to compare with; None without a rate."""
     if from_currency == to_currency:
-        return amount_cents
+        return Fraction(amount_cents)
     from_rate = _rate(from_currency, per_usd)
     to_rate = _rate(to_currency, per_usd)
     if from_rate is None or to_rate is None:
         return None
     from_major = Fraction(amount_cents, 10 ** currencies.exponent(from_currency))
-    to_minor = from_major / from_rate * to_rate * 10 ** currencies.exponent(to_currency)
-    return money.divide_half_even(to_minor.numerator, to_minor.denominator)
+    return from_major / from_rate * to_rate * 10 ** currencies.exponent(to_currency)
 
 
 def _rate(currency: str, per_usd: Mapping[str, Decimal]) -> Fraction | None:

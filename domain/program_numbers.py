@@ -39,21 +39,25 @@ def total(parts: Iterable[Part]) -> Money:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a program may spend on clicks and leads, in home-currency minor units. No budget is no limit."""
+    """What a program may spend on clicks and leads, in home-currency minor units. No budget is no limit.
+
+    `is_unconvertible`: there is a budget, in a former home currency, and no rate to say what it is in this one.
+    """
 
     budget_cents: int | None
     spent: Money
     currency: str
+    is_unconvertible: bool = False
 
     @property
     def remaining_cents(self) -> int | None:
-        """What is left, never below 0."""
+        """What is left, never below 0; None when that cannot be said."""
         return None if self.budget_cents is None else max(self.budget_cents - self.spent.home_cents, 0)
 
     @property
     def is_unlimited(self) -> bool:
         """Whether there is no budget."""
-        return self.budget_cents is None
+        return self.budget_cents is None and not self.is_unconvertible
 
     @property
     def held_signal(self) -> int:

@@ -23,6 +23,14 @@ _LEAST_CLICK_REWARD_USD = 1
 # Of the sale leg, in major units of whatever currency a sale is in: nothing to convert.
 _MOST_SALE_LEG = Decimal(1_000_000)
 
+#: The amounts in home currency, each with the column of the currency that it was set in.
+CURRENCY_OF = {
+    "budget_cents": "budget_currency",
+    "min_payout_cents": "min_payout_currency",
+    "lead_bounty_cents": "lead_bounty_currency",
+    "click_reward_cents": "click_reward_currency",
+}
+
 
 def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
     """Return the columns of a new program: `wanted` with what its own terms force.
@@ -47,7 +55,25 @@ def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
     )
     terms["lead_bounty_cents"] = lead_bounty(wanted.get("lead_bounty_cents"), model, home)
     terms["click_reward_cents"] = click_reward(wanted.get("click_reward_cents"), model, home)
+    terms |= stamps(terms, home.currency)
     return terms | visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None)
+
+
+def stamps(terms: Mapping[str, Any], currency: str) -> dict[str, str | None]:
+    """Return the currency columns of terms whose amounts are all set in one currency; None beside what is not set."""
+    columns = {column: None if terms.get(amount) is None else currency for amount, column in CURRENCY_OF.items()}
+    is_fee = has_unit_fee(model=terms["default_commission_model"], type=terms["default_commission_type"])
+    return {**columns, "fee_currency": currency if is_fee else None}
+
+
+def has_unit_fee(*, model: str, type: str) -> bool:
+    """Say whether this is a fee per click or lead; a Fixed commission per sale is in each sale's own currency."""
+    return type == CommissionType.Fixed and not statuses.pays_on_sale(model)
+
+
+def fixed_in(type: str | None, currency: str) -> str | None:
+    """Return the currency that stands beside a partner's own rate: that of a Fixed one, None for any other."""
+    return currency if type == CommissionType.Fixed else None
 
 
 def check_rate(*, model: str, type: str, value: Decimal, home: ceilings.Home, prefix: str) -> None:

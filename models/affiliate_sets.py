@@ -93,6 +93,18 @@ def emails_in(*, organization_id: UUID, program_id: UUID, emails: Sequence[str])
     return {email for (email,) in rows}
 
 
+def imported(
+    *, organization_id: UUID, import_job_id: UUID, statuses: Sequence[str], after: UUID, limit: int
+) -> list[tuple[UUID, str]]:
+    """Return id and email of up to `limit` affiliates of an import in one of these statuses, by id, after one."""
+    rows: list[Any] = db.run(
+        "select id, email from affiliate where organization_id = %s and import_job_id = %s and status = any(%s)"
+        " and deleted_at is null and id > %s order by id limit %s",
+        (organization_id, import_job_id, list(statuses), after, limit),
+    )
+    return rows
+
+
 def stage_affiliates(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Stage the insert of many affiliates, in one statement."""
     _stage("affiliate", _AFFILIATE_COLUMNS, organization_id, rows)

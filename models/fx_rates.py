@@ -18,6 +18,16 @@ def newest(currency: str) -> Decimal | None:
     return row[0] if row else None
 
 
+def newest_of(currencies: Iterable[str]) -> dict[str, Decimal]:
+    """Return the newest rate of each currency that has one."""
+    rows = db.run(
+        "select wanted.currency, newest.per_usd from unnest(%s) wanted (currency) cross join lateral"
+        " (select per_usd from fx_rate f where f.currency = wanted.currency order by published_on desc limit 1) newest",
+        (sorted(set(currencies)),),
+    )
+    return dict(rows)
+
+
 def published(*, currencies: Sequence[str], since: date) -> list[Published]:
     """Return what was published for some currencies since a day."""
     rows = db.run(

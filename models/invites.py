@@ -28,6 +28,7 @@ class AffiliateInvite(Table):
     personal_note_html = peewee.TextField(null=True)
     custom_commission_type = peewee.TextField(null=True)
     custom_commission_value = rate(null=True)
+    custom_commission_currency = peewee.TextField(null=True)
     auto_approve = peewee.BooleanField()
     is_test = peewee.BooleanField(default=False)
     state = peewee.TextField()

@@ -39,6 +39,7 @@ class Organization(Table):
     favicon_file_id = peewee.UUIDField(null=True)
     white_label_enabled = peewee.BooleanField(default=False)
     min_payout_cents = peewee.BigIntegerField(null=True)
+    min_payout_currency = peewee.TextField(null=True)
     automatic_payout_enabled = peewee.BooleanField(default=False)
     automatic_payout_cadence = peewee.TextField(default="Manual")
     last_automatic_payout_at = Moment(null=True)

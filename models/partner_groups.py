@@ -22,12 +22,13 @@ class PartnerGroup(Table):
     name = peewee.TextField()
     commission_type = peewee.TextField()
     commission_value = rate()
+    commission_currency = peewee.TextField(null=True)
     created_at = Moment()
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A group with the number of its affiliates."""
+    """A group with the number of its affiliates. `commission_currency` is what a Fixed rate was set in."""
 
     id: UUID
     organization_id: UUID
@@ -35,12 +36,14 @@ class Counted:
     name: str
     commission_type: str
     commission_value: Decimal
+    commission_currency: str | None
     created_at: datetime
     affiliate_count: int
 
 
 _COUNTED = """\
-select g.id, g.organization_id, g.program_id, g.name, g.commission_type, g.commission_value, g.created_at, count(a.id)
+select g.id, g.organization_id, g.program_id, g.name, g.commission_type, g.commission_value, g.commission_currency,
+  g.created_at, count(a.id)
 from partner_group g
 left join affiliate a on a.organization_id = g.organization_id and a.program_id = g.program_id
   and a.partner_group_id = g.id and a.deleted_at is null

@@ -13,7 +13,10 @@ from models.table import Moment, Table, rate
 
 
 class Program(Table):
-    """A campaign that affiliates promote. Amounts are minor units of the organization's home currency."""
+    """A campaign that affiliates promote.
+
+    Amounts are minor units of the currency beside them: what was the home currency when they were set.
+    """
 
     id = peewee.UUIDField(primary_key=True)
     organization_id = peewee.UUIDField()
@@ -24,6 +27,7 @@ class Program(Table):
     is_active = peewee.BooleanField(default=True)
     default_commission_type = peewee.TextField()
     default_commission_value = rate()
+    fee_currency = peewee.TextField(null=True)
     default_commission_model = peewee.TextField()
     sale_commission_type = peewee.TextField(null=True)
     sale_commission_value = rate(null=True)
@@ -37,13 +41,17 @@ class Program(Table):
     network_visibility = peewee.TextField(default="Private")
     is_publicly_discoverable = peewee.BooleanField(default=True)
     budget_cents = peewee.BigIntegerField(null=True)
+    budget_currency = peewee.TextField(null=True)
     referral_destination_url = peewee.TextField(null=True)
     min_payout_cents = peewee.BigIntegerField(null=True)
+    min_payout_currency = peewee.TextField(null=True)
     hosted_checkout_door_enabled = peewee.BooleanField(default=False)
     hosted_checkout_door_mode = peewee.TextField(default="redirect")
     hosted_checkout_thank_you_url = peewee.TextField(null=True)
     lead_bounty_cents = peewee.BigIntegerField(null=True)
+    lead_bounty_currency = peewee.TextField(null=True)
     click_reward_cents = peewee.BigIntegerField(null=True)
+    click_reward_currency = peewee.TextField(null=True)
     is_primary = peewee.BooleanField(default=False)
     sub_affiliate_enabled = peewee.BooleanField(default=False)
     sub_affiliate_percent = peewee.DecimalField(max_digits=7, decimal_places=4, default=0)
@@ -138,14 +146,22 @@ def page(
     return list(programs.order_by(Program.created_at.desc(), Program.id.desc()).limit(limit))
 
 
-def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[tuple[str, Decimal]]:
-    """Return the different rates (type, value) that affiliates, groups and tiers of a program have beside its own."""
+def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[tuple[str, Decimal, str | None]]:
+    """Return the different rates that affiliates, groups and tiers of a program have, or will by a pending invite.
+
+    Each is a type, a value and the currency that a Fixed one was set in.
+    """
     rates: list[Any] = db.run(
-        "select custom_commission_type, custom_commission_value from affiliate where organization_id = %(organization)s"
-        " and program_id = %(program)s and custom_commission_type is not null and deleted_at is null"
-        " union select commission_type, commission_value from partner_group"
+        "select custom_commission_type, custom_commission_value, custom_commission_currency from affiliate"
         " where organization_id = %(organization)s and program_id = %(program)s"
-        " union select commission_type, commission_value from performance_tier"
+        " and custom_commission_type is not null and deleted_at is null"
+        " union select custom_commission_type, custom_commission_value, custom_commission_currency"
+        " from affiliate_invite where organization_id = %(organization)s and program_id = %(program)s"
+        " and custom_commission_type is not null and state = 'Pending'"
+        " union select commission_type, commission_value, commission_currency from partner_group"
+        " where organization_id = %(organization)s and program_id = %(program)s"
+        " union select commission_type, commission_value, case when commission_type = 'Fixed' then currency end"
+        " from performance_tier"
         " where organization_id = %(organization)s and program_id = %(program)s",
         {"organization": organization_id, "program": program_id},
     )

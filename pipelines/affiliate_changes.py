@@ -46,9 +46,9 @@ def change(*, affiliate: affiliates.Affiliate, changes: Mapping[str, Any], now: 
     Raises Refused: 404 not_found for the partner group; what `program_terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
-    _check_rate(affiliate, changes)
+    stamp = _checked_rate(affiliate, changes)
     is_approval = changes.get("status", affiliate.status) == AffiliateStatus.Approved != affiliate.status
-    _write(affiliate, {**changes, **_status_columns(affiliate, changes, now)})
+    _write(affiliate, {**changes, **stamp, **_status_columns(affiliate, changes, now)})
     if is_approval:
         tell_approved(affiliate, now)
 
@@ -102,18 +102,24 @@ def _check_group(affiliate: affiliates.Affiliate, group_id: UUID | None) -> None
         raise not_found("partner group", group_id)
 
 
-def _check_rate(affiliate: affiliates.Affiliate, changes: Mapping[str, Any]) -> None:
-    if changes.get("custom_commission_type") is None:
-        return
+def _checked_rate(affiliate: affiliates.Affiliate, changes: Mapping[str, Any]) -> dict[str, str | None]:
+    """Check a rate that is sent and return the column that goes with it: what a Fixed one is in."""
+    if "custom_commission_type" not in changes:
+        return {}
+    if changes["custom_commission_type"] is None:
+        return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     assert program is not None  # or there would be no affiliate of it
+    standard = home.of(affiliate.organization_id)
     program_terms.check_rate(
         model=program.default_commission_model,
         type=changes["custom_commission_type"],
         value=changes["custom_commission_value"],
-        home=home.of(affiliate.organization_id),
+        home=standard,
         prefix="custom",
     )
+    currency = program_terms.fixed_in(changes["custom_commission_type"], standard.currency)
+    return {"custom_commission_currency": currency}
 
 
 def _status_columns(affiliate: Any, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -59,8 +59,8 @@ def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
     )
     imports.stage(job)
     _write(asked, job, program, rows)
-    if wanted["notify_affiliates"] and asked.may_notify:
-        affiliate_import_mail.send(program, rows, message=wanted["notification_message_html"] or "", now=now)
+    if rows and wanted["notify_affiliates"] and asked.may_notify:
+        affiliate_import_mail.ask(job, program_id=program.id, message=wanted["notification_message_html"] or "")
     return job
 
 

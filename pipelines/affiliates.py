@@ -26,7 +26,7 @@ class Joined:
     """A new affiliate with their links, the default one first."""
 
     affiliate: affiliates.Affiliate
-    links: list[tracking_links.TrackingLink]
+    links: list[tracking_links.ShownLink]
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Joined:
@@ -37,10 +37,12 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     """
     columns = dict(wanted)
     alias = columns.pop("alias")
+    if wanted["custom_commission_type"] is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
     program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
     if program is None:
         raise not_found("program", wanted["program_id"])
-    _check_rate(program, wanted)
+    columns["custom_commission_currency"] = checked_rate(program, wanted)
     tracking_links.stage_person_turn(organization_id=organization_id, email=wanted["email"])
     if alias is not None:
         check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
@@ -103,19 +105,25 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | No
     return joined
 
 
-def _check_rate(program: programs.Program, wanted: Mapping[str, Any]) -> None:
+def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | None:
+    """Check the rate of their own that somebody is to have; return the currency of a Fixed one, None for any other.
+
+    The program's terms stand still until the transaction ends. Raises Refused: what `program_terms.check_rate` raises.
+    """
     if wanted["custom_commission_type"] is None:
-        return
+        return None
+    standard = home.of(program.organization_id)
     program_terms.check_rate(
         model=program.default_commission_model,
         type=wanted["custom_commission_type"],
         value=wanted["custom_commission_value"],
-        home=home.of(program.organization_id),
+        home=standard,
         prefix="custom",
     )
+    return program_terms.fixed_in(wanted["custom_commission_type"], standard.currency)
 
 
-def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.TrackingLink]:
+def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.ShownLink]:
     # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
     organization_id, email = affiliate["organization_id"], affiliate["email"]
     known = tracking_links.slug_of(organization_id=organization_id, email=email)
@@ -126,8 +134,7 @@ def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[track
     for link in values:
         if not tracking_links.insert_link(link):
             raise alias_taken()
-    made = tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
-    return made[affiliate["id"]]
+    return tracking_links.links_of(organization_id=organization_id, affiliate_id=affiliate["id"])
 
 
 def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_default: bool) -> dict[str, Any]:

@@ -8,5 +8,9 @@ from models import fx_rates, organizations
 
 def of(organization_id: UUID) -> ceilings.Home:
     """Return the home currency with its newest stored rate."""
-    currency = organizations.home_currency(organization_id)
+    return in_currency(organizations.home_currency(organization_id))
+
+
+def in_currency(currency: str) -> ceilings.Home:
+    """Return what an amount in this currency, once the home currency, is measured with."""
     return ceilings.Home(currency=currency, per_usd=None if currency == "USD" else fx_rates.newest(currency))

@@ -156,6 +156,7 @@ def _columns(invite: AffiliateInvite) -> dict[str, Any]:
         "source": statuses.AffiliateSource.Invite.value,
         "custom_commission_type": invite.custom_commission_type,
         "custom_commission_value": invite.custom_commission_value,
+        "custom_commission_currency": invite.custom_commission_currency,
         "is_test": invite.is_test,
     }
 

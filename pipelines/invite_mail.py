@@ -11,7 +11,7 @@ from datetime import datetime
 from html import escape
 
 from adapters import html
-from domain import merge_tags
+from domain import merge_tags, program_terms
 from models.invites import AffiliateInvite
 from models.organizations import Organization
 from models.programs import Program
@@ -43,14 +43,14 @@ class Occasion:
     def commission(self) -> str:
         """What the invited person would earn, in words; a rate of their own wins."""
         own, value = self.invite.custom_commission_type, self.invite.custom_commission_value
+        currency = self.invite.custom_commission_currency
         if own is None or value is None:
             own, value = self.program.default_commission_type, self.program.default_commission_value
-        return merge_tags.commission(
-            type=own,
-            value=value,
-            model=self.program.default_commission_model,
-            currency=self.organization.home_currency,
-        )
+            currency = self.program.fee_currency
+        model = self.program.default_commission_model
+        if currency is None or not program_terms.has_unit_fee(model=model, type=own):
+            currency = self.organization.home_currency
+        return merge_tags.commission(type=own, value=value, model=model, currency=currency)
 
     @property
     def note_html(self) -> str | None:

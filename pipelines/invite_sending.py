@@ -91,6 +91,7 @@ def _columns(program: programs.Program, wanted: Mapping[str, Any], inviter: Invi
         "personal_note_html": note or None,
         "custom_commission_type": wanted.get("custom_commission_type"),
         "custom_commission_value": wanted.get("custom_commission_value"),
+        "custom_commission_currency": wanted.get("custom_commission_currency"),
         "auto_approve": wanted["auto_approve"],
         "is_test": inviter.is_test,
         "invited_by": inviter.member_id,

@@ -15,8 +15,9 @@ from domain import invites as rules
 from domain import program_terms, slugs
 from domain.invites import InviteState
 from domain.refused import Refused, not_found
-from models import invites, programs
+from models import affiliates, invites, programs
 from models.invites import AffiliateInvite
+from pipelines import affiliates as affiliate_rules
 from pipelines import home, invite_sending
 from pipelines.invite_sending import Inviter, Sent
 
@@ -37,8 +38,10 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     Raises Refused: 404 not_found for the program; 400 slug_reserved and what `program_terms.check_rate` raises;
     409 program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
     """
+    if wanted["custom_commission_type"] is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
     program = _program(organization_id, wanted["program_id"])
-    _check_rate(program, wanted)
+    invitation = {**wanted, "custom_commission_currency": affiliate_rules.checked_rate(program, wanted)}
     email, slug = wanted["email"], wanted["slug"]
     if slug in slugs.RESERVED:
         raise Refused(400, "slug_reserved", "This word is kept for the service.", field="slug")
@@ -48,7 +51,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     replaced = _close(earlier, now)
     if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
         raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
-    sent = invite_sending.write(program=program, wanted=[wanted], inviter=inviter, now=now)
+    sent = invite_sending.write(program=program, wanted=[invitation], inviter=inviter, now=now)
     return Outcome(sent=sent, replaced=replaced)
 
 
@@ -83,11 +86,16 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
 def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
     """Send an invite again with a new link that works as long as the first one did; the old link is dead.
 
-    Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached.
+    Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
+    expired one whose rate the program cannot have any more what `program_terms.check_rate` raises.
     """
     invites.stage_turn(organization_id)
     invite = _lock_unanswered(organization_id, invite_id, now)
+    if invite.custom_commission_type is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=invite.program_id)
     program = _program(organization_id, invite.program_id)
+    if _state(invite, now) == InviteState.Expired:
+        _check_kept_rate(program, invite)
     pending = invites.lock_pending(organization_id=organization_id, program_id=program.id, emails=[invite.email])
     replaced = _close([other for other in pending if other.id != invite.id], now)
     if _state(invite, now) == InviteState.Expired:
@@ -125,15 +133,18 @@ def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def _check_rate(program: programs.Program, wanted: Mapping[str, Any]) -> None:
-    if wanted["custom_commission_type"] is not None:
-        program_terms.check_rate(
-            model=program.default_commission_model,
-            type=wanted["custom_commission_type"],
-            value=wanted["custom_commission_value"],
-            home=home.of(program.organization_id),
-            prefix="custom",
-        )
+def _check_kept_rate(program: programs.Program, invite: AffiliateInvite) -> None:
+    type, value = invite.custom_commission_type, invite.custom_commission_value
+    if type is None or value is None:
+        return
+    currency = invite.custom_commission_currency
+    program_terms.check_rate(
+        model=program.default_commission_model,
+        type=type,
+        value=value,
+        home=home.in_currency(currency) if currency else home.of(program.organization_id),
+        prefix="custom",
+    )
 
 
 def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[AffiliateInvite]:

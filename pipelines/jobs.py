@@ -53,10 +53,11 @@ REFUND_CASCADE = Job("refund.cascade", queue="refunds")
 WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
 # A mail server that is away, or wants to be asked again later (greylisting), is given hours.
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
+IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
 INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
 
-ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, MAIL_SEND, FORGET, INVITES_EXPIRE)
+ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, MAIL_SEND, IMPORT_NOTIFY, FORGET, INVITES_EXPIRE)
 BY_NAME = {job.name: job for job in ALL}
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
 QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "imports", "mail", "upkeep")
@@ -72,7 +73,7 @@ def enqueue(
 ) -> None:
     """Stage one row of work in the caller's transaction.
 
-    `args` are ids and short strings: what a job needs to know it reads when it runs. `fair_key` names whose turn
+    `args` are ids and strings: what a job can read it reads when it runs. `fair_key` names whose turn
     it is (default: the organization); under pressure every key gets its share. `run_at` None means now.
     """
     job_rows.stage(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import program_terms
+from domain import ceilings, program_terms
 from domain.refused import Refused, not_found
 from models import ids, partner_groups, programs
 from models.partner_groups import Counted
@@ -27,7 +27,8 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
     partner_group_name_taken, partner_group_limit_reached; what `program_terms.check_rate` raises.
     """
     program = program_rules.lock_living(organization_id=organization_id, program_id=program_id)
-    _check_rate(program, wanted["commission_type"], wanted["commission_value"])
+    standard = home.of(organization_id)
+    _check_rate(program, wanted["commission_type"], wanted["commission_value"], standard)
     if partner_groups.count(organization_id=organization_id, program_id=program_id) >= _MOST_GROUPS:
         raise Refused(409, "partner_group_limit_reached", f"A program has at most {_MOST_GROUPS} groups.")
     values = {
@@ -35,6 +36,7 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
         "organization_id": organization_id,
         "program_id": program_id,
         **wanted,
+        "commission_currency": program_terms.fixed_in(wanted["commission_type"], standard.currency),
         "created_at": now,
     }
     if not partner_groups.insert(values):
@@ -62,18 +64,20 @@ def lock(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> tuple[pr
 def change(*, program: programs.Program, group: Counted, changes: Mapping[str, Any]) -> Counted:
     """Change a group of a locked program and return it as it is now; itself when nothing changes.
 
-    `changes` is `schemas.partner_group.PartnerGroupChanges` loaded.
+    `changes` is `schemas.partner_group.PartnerGroupChanges` loaded; a Fixed rate in it is in the home currency of now.
     Raises Refused: 409 partner_group_name_taken; what `program_terms.check_rate` raises.
     """
-    changed = replace(group, **changes)
+    standard = home.of(program.organization_id)
+    changed = _changed(group, changes, standard.currency)
     if changed == group:
         return group
-    if (changed.commission_type, changed.commission_value) != (group.commission_type, group.commission_value):
-        _check_rate(program, changed.commission_type, changed.commission_value)
+    if _rate(changed) != _rate(group):
+        _check_rate(program, changed.commission_type, changed.commission_value, standard)
     of_program = {"organization_id": group.organization_id, "program_id": group.program_id}
     if changed.name != group.name and partner_groups.has_name(**of_program, name=changed.name):
         raise _name_taken()
-    partner_groups.update(**of_program, group_id=group.id, changes=changes)
+    columns = {**changes, "commission_currency": changed.commission_currency}
+    partner_groups.update(**of_program, group_id=group.id, changes=columns)
     return changed
 
 
@@ -82,12 +86,23 @@ def remove(group: Counted) -> None:
     partner_groups.stage_remove(organization_id=group.organization_id, program_id=group.program_id, group_id=group.id)
 
 
-def _check_rate(program: programs.Program, type: str, value: Any) -> None:
+def _changed(group: Counted, changes: Mapping[str, Any], currency: str) -> Counted:
+    changed = replace(group, **changes)
+    if changes.keys() & {"commission_type", "commission_value"}:
+        return replace(changed, commission_currency=program_terms.fixed_in(changed.commission_type, currency))
+    return changed
+
+
+def _rate(group: Counted) -> tuple[object, ...]:
+    return group.commission_type, group.commission_value, group.commission_currency
+
+
+def _check_rate(program: programs.Program, type: str, value: Any, standard: ceilings.Home) -> None:
     program_terms.check_rate(
         model=program.default_commission_model,
         type=type,
         value=value,
-        home=home.of(program.organization_id),
+        home=standard,
         prefix="",
     )
 

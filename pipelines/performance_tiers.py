@@ -16,11 +16,12 @@ from pipelines import home
 def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -> list[Tier]:
     """Set the tiers of a locked program as a whole and return them; none clears them.
 
+    Their amounts are in the home currency of now, and keep it.
     `wanted` are `schemas.performance_tier.PerformanceTier` loaded, ascending by their revenue.
     Raises Refused: what `program_terms.check_rate` raises, naming the position (`tiers.2.commissionValue`).
     """
-    tiers = [Tier(**tier) for tier in wanted]
     standard = home.of(program.organization_id)
+    tiers = [Tier(**tier, currency=standard.currency) for tier in wanted]
     for position, tier in enumerate(tiers):
         program_terms.check_rate(
             model=program.default_commission_model,

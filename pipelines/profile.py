@@ -19,9 +19,13 @@ SUBDOMAIN_CHANGES_MAX = 3
 def change(organization: Organization, wanted: Mapping[str, object]) -> None:
     """Change the profile. `wanted` is `schemas.organization.ProfileChanges` loaded.
 
-    A new hold moves every Pending conversion. Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved;
-    409 subdomain_change_limit_reached, subdomain_already_taken.
+    A new hold moves every Pending conversion. A minimum payout is in the home currency of now, and keeps it.
+    Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
+    subdomain_already_taken.
     """
+    if "min_payout_cents" in wanted:
+        is_set = wanted["min_payout_cents"] is not None
+        wanted = {**wanted, "min_payout_currency": organization.home_currency if is_set else None}
     changes = {column: value for column, value in wanted.items() if getattr(organization, column) != value}
     _check_grace_days(organization, changes)
     if "subdomain" in changes:

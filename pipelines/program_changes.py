@@ -37,17 +37,21 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
         return False
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
+    if settled.get("is_primary"):
+        # Before the slug: whoever wants the one that is given up waits for it while they hold a program.
+        programs.stage_no_primary(organization_id=program.organization_id)
     if "slug" in settled:
         _rename(program, settled["slug"], now)
-    if settled.get("is_primary"):
-        programs.stage_no_primary(organization_id=program.organization_id)
     program_rules.apply(program=program, changes={**settled, "updated_at": now})
     return True
 
 
 def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
     rates = programs.partner_rates(organization_id=program.organization_id, program_id=program.id)
-    rules.check_kept_rates(model, rates, home=standard)
+    standards = {currency: home.in_currency(currency) for _, _, currency in rates if currency is not None}
+    rules.check_kept_rates(
+        model, [(type, value, standards[currency] if currency else standard) for type, value, currency in rates]
+    )
 
 
 def _rename(program: programs.Program, slug: str, now: datetime) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain import program_numbers, valuation
+from domain import fx, program_numbers, valuation
 from domain.program_numbers import Budget, Money
 from domain.refused import not_found
 from models import fx_rates, organizations, programs
@@ -120,10 +120,27 @@ def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> lis
 
 
 def budget_status(*, organization_id: UUID, program_id: UUID) -> Budget:
-    """Return what a program spent on clicks and leads beside its budget. Raises Refused 404 not_found."""
+    """Return what a program spent on clicks and leads beside its budget. Raises Refused 404 not_found.
+
+    A budget in a former home currency is valued by the newest rates.
+    """
     program = _find(organization_id, program_id)
     home = organizations.home_currency(organization_id)
-    return Budget(program.budget_cents, _spent(organization_id, program_id, home), home)
+    budget_cents = _budget_cents(program, home)
+    return Budget(
+        budget_cents=budget_cents,
+        spent=_spent(organization_id, program_id, home),
+        currency=home,
+        is_unconvertible=budget_cents is None and program.budget_cents is not None,
+    )
+
+
+def _budget_cents(program: programs.Program, home: str) -> int | None:
+    cents, currency = program.budget_cents, program.budget_currency
+    if cents is None or currency is None or currency == home:
+        return cents
+    per_usd = fx_rates.newest_of({currency, home})
+    return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=per_usd)
 
 
 def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:

@@ -4,15 +4,16 @@ Source: tracking spec, "Server-to-server sale body", "Server-to-server sale" and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
 from domain import commission, emails, fx, recurring, statuses
 from domain.refused import Refused
-from models import conversions, ids, job_rows, organizations, performance_tiers, programs, sales
+from models import conversions, fx_rates, ids, job_rows, organizations, performance_tiers, programs, sales
 from pipelines import earn, jobs
 
 SOURCE = "s2s"
@@ -62,7 +63,8 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
 
     Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
     under the same lock. Terms are those in force now.
-    Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers.
+    Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers, and a fourth
+    while tiers are in a former home currency.
     """
     facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
     if facts is None:
@@ -173,15 +175,17 @@ def _rate(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
         return commission.Rate(
             type=commission.CommissionType(facts.sale_leg_type), value=facts.sale_leg_value, source="program_sale_leg"
         )
-    tiers, revenue_cents = _tiers(organization_id, facts)
+    standing = _standing(organization_id, facts)
     return commission.choose_rate(
         commission.RateFacts(
             custom_type=_type(facts.custom_type),
             custom_value=facts.custom_value,
             group_type=_type(facts.group_type),
             group_value=facts.group_value,
-            tiers=tiers,
-            tier_revenue_cents=revenue_cents,
+            tiers=standing.tiers,
+            tier_revenue_cents=standing.revenue_cents,
+            home_currency=standing.home_currency,
+            per_usd=standing.per_usd,
             default_type=commission.CommissionType(facts.default_type),
             default_value=facts.default_value,
         )
@@ -192,40 +196,53 @@ def _type(value: str | None) -> commission.CommissionType | None:
     return commission.CommissionType(value) if value is not None else None
 
 
-def _tiers(organization_id: UUID, facts: sales.Facts) -> tuple[tuple[commission.Tier, ...], int]:
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
+
+    tiers: tuple[commission.Tier, ...] = ()
+    revenue_cents: Fraction = Fraction(0)
+    home_currency: str = ""
+    per_usd: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+def _standing(organization_id: UUID, facts: sales.Facts) -> _Standing:
     if not facts.has_tiers:
-        return (), 0
+        return _Standing()
     home_currency = organizations.home_currency(organization_id)
     programs.stage_affiliate_turn(organization_id=organization_id, affiliate_id=facts.affiliate_id)
     days = conversions.revenue_by_day(
         organization_id=organization_id, affiliate_id=facts.affiliate_id, home_currency=home_currency
     )
     tiers = performance_tiers.of_program(organization_id=organization_id, program_id=facts.program_id)
-    return (
-        tuple(
-            commission.Tier(
-                min_revenue_cents=tier.min_revenue_cents, type=_known(tier.commission_type), value=tier.commission_value
-            )
-            for tier in tiers
-        ),
-        sum(_in_home_currency(day, home_currency) for day in days),
+    foreign = {tier.currency for tier in tiers} - {home_currency}
+    return _Standing(
+        tiers=tuple(_tier(tier) for tier in tiers),
+        revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
+        home_currency=home_currency,
+        per_usd=fx_rates.newest_of({home_currency, *foreign}) if foreign else {},
     )
 
 
-def _known(value: str) -> commission.CommissionType:
-    return commission.CommissionType(value)
+def _tier(tier: performance_tiers.Tier) -> commission.Tier:
+    return commission.Tier(
+        min_revenue_cents=tier.min_revenue_cents,
+        currency=tier.currency,
+        type=commission.CommissionType(tier.commission_type),
+        value=tier.commission_value,
+    )
 
 
-def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> int:
+def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> Fraction:
     rates: dict[str, Decimal] = {}
     if day.per_usd is not None:
         rates[day.currency] = day.per_usd
     if day.home_per_usd is not None:
         rates[home_currency] = day.home_per_usd
-    converted = fx.to_currency(
+    converted = fx.exactly(
         amount_cents=day.net_cents, from_currency=day.currency, to_currency=home_currency, per_usd=rates
     )
-    return converted or 0  # revenue without a rate cannot count towards a tier
+    return converted or Fraction(0)  # revenue without a rate cannot count towards a tier
 
 
 def _commission_cents(facts: sales.Facts, rate: commission.Rate) -> int:

@@ -17,8 +17,11 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from schemas import rendering
 
+#: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.
+NEEDED = {"is_needed": True}
+
 _LONGEST_EMAIL = 320
-_BLANK = re.compile(r"\s")
+_NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 class Wire(Schema):
@@ -130,7 +133,8 @@ def http_url(value: str) -> None:
     """Refuse what is not an absolute http(s) URL."""
     try:
         parts = urlsplit(value)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _BLANK.search(value)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _NOT_IN_A_URL.search(value)
+        is_url = is_url and parts.port != 0  # a port that is none raises ValueError
     except ValueError:
         is_url = False
     if not is_url:

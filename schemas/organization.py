@@ -59,7 +59,7 @@ class ProfileChanges(Wire):
 
 
 class ProfileRecord(Wire):
-    """The profile. Money in minor units of the home currency."""
+    """The profile. The minimum payout is in the currency beside it, which was the home currency when it was set."""
 
     id = fields.UUID()
     name = fields.String()
@@ -84,6 +84,7 @@ class ProfileRecord(Wire):
     automatic_payout_enabled = fields.Boolean()
     automatic_payout_cadence = fields.String()
     min_payout_cents = fields.Integer(allow_none=True)
+    min_payout_currency = fields.String(allow_none=True)
     last_automatic_payout_at = Instant(allow_none=True)
     custom_attribution_params = fields.String(allow_none=True)
     default_attribution_params = fields.List(fields.String())

@@ -43,4 +43,4 @@ class PageQuery(Wire):
 class SkippingPageQuery(PageQuery):
     """A page that may also be reached by `skip`; a cursor wins."""
 
-    skip = QueryInteger(load_default=0, validate=validate.Range(max=DEEPEST_SKIP))
+    skip = QueryInteger(load_default=0, validate=validate.Range(min=0, max=DEEPEST_SKIP))

@@ -12,7 +12,7 @@ _MOST_TIERS = 20
 
 
 class PerformanceTier(Wire):
-    """One tier. The revenue is minor units of the organization's home currency."""
+    """One tier. The revenue is minor units of the home currency of now, and keeps that currency."""
 
     min_revenue_cents = whole(required=True, validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS))
     commission_type = one_of(CommissionType, required=True)
@@ -34,8 +34,9 @@ class PerformanceTiers(Wire):
 
 
 class PerformanceTierRecord(Wire):
-    """One tier as it is shown."""
+    """One tier as it is shown, with the currency that its revenue, and a fee per click or lead, was set in."""
 
     min_revenue_cents = fields.Integer()
+    currency = fields.String()
     commission_type = fields.String()
     commission_value = Amount()

@@ -160,7 +160,11 @@ def _thank_you_url(sent: object) -> str | None:
 
 
 class ProgramRecord(Wire):
-    """A program as the API shows it: the spec's fields and those of its write table."""
+    """A program as the API shows it: the spec's fields and those of its write table.
+
+    Beside each amount stands the currency that it was set in, null without the amount; `feeCurrency` is that of a fee
+    per click or lead.
+    """
 
     id = fields.UUID()
     name = fields.String()
@@ -170,6 +174,7 @@ class ProgramRecord(Wire):
     is_active = fields.Boolean()
     default_commission_type = fields.String()
     default_commission_value = Amount()
+    fee_currency = fields.String(allow_none=True)
     default_commission_model = fields.String()
     sale_commission_type = fields.String(allow_none=True)
     sale_commission_value = Amount(allow_none=True)
@@ -183,13 +188,17 @@ class ProgramRecord(Wire):
     network_visibility = fields.String()
     is_publicly_discoverable = fields.Boolean()
     budget_cents = fields.Integer(allow_none=True)
+    budget_currency = fields.String(allow_none=True)
     referral_destination_url = fields.String(allow_none=True)
     min_payout_cents = fields.Integer(allow_none=True)
+    min_payout_currency = fields.String(allow_none=True)
     hosted_checkout_door_enabled = fields.Boolean()
     hosted_checkout_door_mode = fields.String()
     hosted_checkout_thank_you_url = fields.String(allow_none=True)
     lead_bounty_cents = fields.Integer(allow_none=True)
+    lead_bounty_currency = fields.String(allow_none=True)
     click_reward_cents = fields.Integer(allow_none=True)
+    click_reward_currency = fields.String(allow_none=True)
     is_primary = fields.Boolean()
     created_at = Instant()
     updated_at = Instant()

@@ -52,9 +52,12 @@ class TrackingStatus(Wire):
 
 
 class BudgetStatus(Wire):
-    """A budget, what was spent of it and what is left. `fxUnconvertibleCents` is a sign and no amount."""
+    """A budget, what was spent of it and what is left, in the home currency. `fxUnconvertibleCents` is a sign and no
+    amount; of a budget that cannot be converted neither it nor what is left is known.
+    """
 
     budget_cents = fields.Integer(allow_none=True)
+    budget_unconvertible = fields.Boolean(attribute="is_unconvertible")
     spent_cents = fields.Integer(attribute="spent.home_cents")
     remaining_cents = fields.Integer(allow_none=True)
     unlimited = fields.Boolean(attribute="is_unlimited")

@@ -70,10 +70,12 @@ class Plan:
 
 
 def _is_known(field: fields.Field[Any]) -> bool:
-    if "." in (field.attribute or ""):
+    if "." in (field.attribute or "") or field.dump_default is not missing:
         return False
     if isinstance(field, fields.List):
         return _is_known(field.inner)
+    if isinstance(field, fields.Dict) and (field.key_field or field.value_field):
+        return False
     return type(field) in _PLAIN or isinstance(field, fields.Nested) or hasattr(field, "render")
 
 

@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import avatars, currencies, money, subid
 from domain.refused import Refused
-from schemas.base import Wire, http_url, text
+from schemas.base import NEEDED, Wire, http_url, text
 
 _LONGEST_EVENT_ID = 512
 _CODE_LETTERS = 3
@@ -37,9 +37,9 @@ class SaleBody(Wire):
     amount_out_of_range, unsupported_currency.
     """
 
-    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
-    affiliate_slug = text(longest=255, load_default=None, allow_none=True)
-    amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
+    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True, metadata=NEEDED)
+    affiliate_slug = text(longest=255, load_default=None, allow_none=True, metadata=NEEDED)
+    amount_cents = _Cents(strict=True, load_default=None, allow_none=True, metadata=NEEDED)
     currency = text(longest=255, load_default=None, allow_none=True)
     customer_id = text(longest=255, load_default=None, allow_none=True)
     customer_name = text(longest=255, load_default=None, allow_none=True)
@@ -64,8 +64,10 @@ class SaleBody(Wire):
 class RefundBody(Wire):
     """A signed refund. Loads to `external_event_id` and `refund_amount_cents` (None: what remains)."""
 
-    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
-    affiliate_slug = fields.Raw(load_default=None, allow_none=True)
+    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True, metadata=NEEDED)
+    affiliate_slug = fields.Raw(
+        load_default=None, allow_none=True, metadata={"description": "Refused: it is what tells a sale from a refund."}
+    )
     refund_amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
 
     @post_load

@@ -10,14 +10,14 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from domain.refused import Refused
-from schemas.base import Amount, Flag, Instant, Wire, decimals
+from schemas.base import NEEDED, Amount, Flag, Instant, Wire, decimals
 
 
 class SubAffiliateConfig(Wire):
     """Whether recruiting pays, and how many percent of a recruit's commission."""
 
-    enabled = Flag(attribute="sub_affiliate_enabled")
-    percent = Amount(attribute="sub_affiliate_percent")
+    enabled = Flag(attribute="sub_affiliate_enabled", metadata=NEEDED)
+    percent = Amount(attribute="sub_affiliate_percent", metadata=NEEDED)
 
 
 def load(sent: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _percent(sent: object) -> Decimal:
 class LinkQuery(Wire):
     """Which campaign the recruiting link is for; missing and malformed are refused alike, with a code."""
 
-    program_id = fields.String(load_default="", metadata={"format": "uuid"})
+    program_id = fields.String(load_default="", metadata={"format": "uuid", **NEEDED})
 
 
 class RecruitingLink(Wire):

@@ -15,6 +15,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from adapters import identity
+from domain import program_terms
 from models import affiliates, db, ids, programs, tracking_links
 from pipelines import keys, organizations
 
@@ -48,8 +49,9 @@ class Brand:
             organization_id = organizations.create(
                 name=name, plan=plan, status=status, currency="USD", owner_email="owner@example.com", now=now
             )
-            key = keys.create(
-                organization_id=organization_id, scope=scope, is_test=is_test, name="", user_email=None, now=now
+            (owner_id,) = db.db.run("select id from member where organization_id = %s", (organization_id,))[0]
+            key = keys.create_for(
+                organization_id=organization_id, member_id=owner_id, scope=scope, is_test=is_test, name="", now=now
             )
         return cls(app, organization_id, key.api_key, key.signing_secret)
 
@@ -121,7 +123,7 @@ class Brand:
         return self.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
 
     def program(self, **columns: Any) -> UUID:
-        """Insert a program that pays 20 % of every sale; columns override."""
+        """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
         program_id = ids.new_id()
         values = {
             "id": program_id,
@@ -135,7 +137,7 @@ class Brand:
             "updated_at": datetime.now(UTC),
         } | columns
         with db.unit_of_work(self.id):
-            programs.insert(values)
+            programs.insert(program_terms.stamps(values, "USD") | values)
         self.programs.append(program_id)
         return program_id
 
@@ -152,6 +154,7 @@ class Brand:
             "full_name": slug.title(),
             "status": "Approved",
             "source": "Direct",
+            "custom_commission_currency": program_terms.fixed_in(columns.get("custom_commission_type"), "USD"),
             "applied_at": now,
             "approved_at": now,
             "created_at": now,

@@ -30,6 +30,8 @@ _UNSET = {
     "PORTAL_DOMAIN",
     "PUBLIC_BASE_URL",
 }
+# Directories whose tests share something dear (a machine, a browser, the parsed description): each in one process.
+_TOGETHER = {"faults", "contracts", "pages"}
 _BUCKETS = ("STANDARD", "IMPORT", "INVITE", "STRICT_WRITE", "APPLY", "ANONYMOUS", "ANONYMOUS_TRACKING", "S2S")
 
 
@@ -46,6 +48,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         import shutil
 
         shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what belongs together in one process of `--dist loadgroup`."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if item.path.parent.name in _TOGETHER:
+                item.add_marker(pytest.mark.xdist_group(item.path.parent.name))
 
 
 def _servers() -> tuple[str, str]:
@@ -121,7 +132,8 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")
     yield
-    db.db.drop_connection()
+    if db.in_transaction():  # a new connection costs more than most tests; only one in disorder is not passed on
+        db.db.drop_connection()
 
 
 @pytest.fixture

@@ -12,7 +12,14 @@ db.connect_to(servers.urls().database_url)
 connected = broker.connect(servers.urls().redis_url)
 
 #: The modules that declare actors; they can only be loaded once the broker is ours.
-ACTOR_MODULES = ("workers.sales", "workers.refunds", "workers.webhooks", "workers.mail", "workers.upkeep")
+ACTOR_MODULES = (
+    "workers.sales",
+    "workers.refunds",
+    "workers.webhooks",
+    "workers.mail",
+    "workers.imports",
+    "workers.upkeep",
+)
 for module in ACTOR_MODULES:
     importlib.import_module(module)
 actor.register_unknown()

@@ -71,8 +71,13 @@ def _sent_key() -> _Name | None:
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
         message = f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters."
         raise Refused(400, "idempotency_key_invalid", message)
-    scope = f"{_who()} {request.method} {request.path}"
+    scope = f"{_who()} {request.method} {_address()}"
     return _Name(scope, key, _KEY_WINDOW_S, replay_header="Idempotency-Replayed")
+
+
+def _address() -> str:
+    # Path and query are the caller's: of any length, and with characters that a text column does not take.
+    return hashlib.sha256(f"{request.path}?".encode() + request.query_string).hexdigest()
 
 
 def _who() -> str:
@@ -96,6 +101,8 @@ def _stored(tenant: UUID, names: Sequence[_Name], work: Callable[[], Answer]) ->
     except _Conflict:
         raise
     except Refused as refusal:
+        if refusal.status == 429 or refusal.status >= 500:
+            raise  # it may go well the next time
         return _keep_refusal(tenant, names, request_hash, errors.refused(refusal))
 
 

@@ -39,10 +39,8 @@ def answer_preflight() -> Response | None:
 
 def mark(answer: Response) -> Response:
     """Say on an answer whether the asking page may read it."""
-    if "Origin" not in request.headers:
-        return answer
-    answer.vary.add("Origin")
-    if _is_let_in():
+    answer.vary.add("Origin")  # also when no page asks: a cache that has this answer must not give it to one
+    if "Origin" in request.headers and _is_let_in():
         answer.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
         answer.headers["Access-Control-Expose-Headers"] = _EXPOSED
     return answer

@@ -55,6 +55,9 @@ class Describer:
 
     def _object(self, schema: Schema) -> dict[str, Any]:
         described: dict[str, Any] = _tidied(self._converter.fields2jsonschema(schema.fields, partial=schema.partial))
+        needed = [field.data_key for field in schema.fields.values() if field.metadata.get("is_needed")]
+        if needed:
+            described["required"] = sorted({*described.get("required", []), *needed})
         return described
 
 
@@ -63,7 +66,8 @@ def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> dic
 
 
 def _tidied(described: Any) -> Any:
-    # A default of null says no more than that the field may be left out, and every text has at least no characters.
+    # A default of null or of nothing says no more than that the field may be left out, and every text has at least no
+    # characters.
     if isinstance(described, list):
         return [_tidied(one) for one in described]
     if not isinstance(described, dict):
@@ -71,7 +75,7 @@ def _tidied(described: Any) -> Any:
     return {
         key: _tidied(value)
         for key, value in described.items()
-        if (key, value) not in (("default", None), ("minLength", 0)) and key != "readOnly"
+        if (key, value) not in (("default", None), ("default", ""), ("minLength", 0)) and key != "readOnly"
     }
 
 

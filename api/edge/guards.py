@@ -5,6 +5,7 @@ Order on the others: body size, caller (401), rate limit (429), scope, role and 
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
+import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -21,6 +22,7 @@ from pipelines import clock
 from pipelines.sign_in import Account
 
 KIB = 1024
+_HOST_BITS = 64
 
 Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
 
@@ -61,7 +63,7 @@ def check(guard: Guard) -> None:
     """Let the caller of this request in, or raise Refused."""
     _check_size(guard)
     if guard.audience == "public":
-        _check_limit(guard, request.remote_addr or "")
+        _check_limit(guard, _network())
     elif guard.audience == "affiliate":
         _check_account(guard)
     elif guard.audience == "signed":
@@ -113,7 +115,7 @@ def _check_account(guard: Guard) -> None:
 def _check_signed(guard: Guard) -> None:
     holder = callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
     holder = _signed_by(holder)
-    _check_limit(guard, request.remote_addr or "")
+    _check_limit(guard, _network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway:
@@ -148,6 +150,17 @@ def _signed_by(holder: Caller | None) -> Caller:
     if holder is None or not is_signed:
         raise Refused(401)
     return holder
+
+
+def _network() -> str:
+    # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
+    try:
+        address = ipaddress.ip_address(request.remote_addr or "")
+    except ValueError:
+        return request.remote_addr or ""
+    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
+        return str(address)
+    return str(ipaddress.IPv6Address(int(address) >> _HOST_BITS << _HOST_BITS))
 
 
 def _check_limit(guard: Guard, name: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from api.edge.described_fields import Describer
 from api.edge.guards import Guard
-from api.edge.operations import Gives, Operation
+from api.edge.operations import Operation
 
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 
@@ -18,7 +18,7 @@ _INTRODUCTION = (
     "Money is whole minor units of the currency beside it (cents for USD, yen for JPY, thousandths for KWD). "
     "Times are ISO 8601 in UTC. Ids are UUIDs. Unknown fields are ignored in requests and to be expected in answers. "
     "A refusal has a stable `error` to branch on and a `message` for people; a malformed request is answered with "
-    "problem details that name each field; 401 and 429 have no body. Repeat a POST or PATCH safely with an "
+    "problem details that name each field; 401 and 429 have no body. Repeat a POST, PATCH or PUT safely with an "
     "`Idempotency-Key`: for 60 minutes the same key with the same body gets the first answer again."
 )
 
@@ -105,7 +105,8 @@ def _described(route: Route, method: str, describer: Describer) -> dict[str, Any
     if more:
         described["description"] = more
     if about.takes is not None:
-        described["requestBody"] = {"content": {"application/json": {"schema": describer.body(about.takes)}}}
+        content = {"application/json": {"schema": describer.body(about.takes)}}
+        described["requestBody"] = {"content": content | {kind: {} for kind in about.takes_as}}
     if about.deprecated_since is not None:
         described["deprecated"] = True
     return described
@@ -118,7 +119,7 @@ def _parameters(route: Route, method: str, describer: Describer) -> list[dict[st
     ]
     if route.operation.asks is not None:
         found += describer.parameters(route.operation.asks)
-    if method in ("POST", "PATCH") and route.operation.guard.audience != "public":
+    if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience != "public":
         found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", maxLength=255))
     if route.operation.guard.audience == "signed":
         signature = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
@@ -151,13 +152,18 @@ def _extensions(guard: Guard) -> dict[str, Any]:
 
 
 def _responses(about: Operation, describer: Describer) -> dict[str, Any]:
-    found = {str(about.status): _success(about.gives, describer)}
+    success = _success(about, describer)
+    found = {str(about.status): success}
     codes: dict[int, list[str]] = {}
     for refusal in about.refuses:
         number, _, code = refusal.partition(" ")
         codes.setdefault(int(number), []).append(code)
+    if about.guard.hides_role:
+        codes.setdefault(403, []).append("")
     for status in sorted({*codes, *_expected(about)}):
         found[str(status)] = _refusal(status, codes.get(status, []), is_page=about.gives.media_type == "text/html")
+    for status in about.gives_at:
+        found[str(status)] = success | {"description": _REASONS[status]}
     return found
 
 
@@ -173,7 +179,8 @@ def _expected(about: Operation) -> set[int]:
     return found | {404}
 
 
-def _success(gives: Gives, describer: Describer) -> dict[str, Any]:
+def _success(about: Operation, describer: Describer) -> dict[str, Any]:
+    gives = about.gives
     if gives.shape == "empty":
         return {"description": "Done. No body."}
     if gives.schema is None:
@@ -191,13 +198,16 @@ def _success(gives: Gives, describer: Describer) -> dict[str, Any]:
         }
     elif gives.shape == "array":
         described = {"type": "array", "items": described}
-    return {"description": "Done.", "content": {"application/json": {"schema": described}}}
+    content: dict[str, Any] = {"application/json": {"schema": described}}
+    return {"description": "Done.", "content": content | {kind: {} for kind in about.gives_as}}
 
 
 def _refusal(status: int, codes: list[str], *, is_page: bool) -> dict[str, Any]:
     described: dict[str, Any] = {"description": _REASONS[status]}
-    if status in (401, 429) or "" in codes:
-        return described | {"description": f"{_REASONS[status].removesuffix(' No body.')} No body."}
+    if status in (401, 429):
+        return described
+    if "" in codes:  # some have a body and some have none, which JSON Schema cannot say
+        return described | {"description": f"{_REASONS[status]} There may be no body."}
     content: dict[str, Any] = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     if is_page:
         content["text/html"] = {}

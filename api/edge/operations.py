@@ -56,6 +56,8 @@ class Operation:
     """A route. `refuses` names the codes of its own, each with its status: "409 slug_already_taken", or "404"
     alone for a refusal without a body.
 
+    `takes_as` and `gives_as` are media types that the body and a successful answer may have besides the usual one;
+    an answer with a status of `gives_at` has the shape of a successful one.
     `deprecated_since` announces that it will go, in the Deprecation header and in the description.
     """
 
@@ -65,6 +67,9 @@ class Operation:
     takes: Schema | None = None
     asks: Schema | None = None
     refuses: tuple[str, ...] = field(default=())
+    takes_as: tuple[str, ...] = ()
+    gives_as: tuple[str, ...] = ()
+    gives_at: tuple[int, ...] = ()
     deprecated_since: datetime | None = None
 
 

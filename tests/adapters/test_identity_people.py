@@ -138,8 +138,8 @@ def test_an_email_is_trimmed_and_in_lower_case(provider, read):
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
 @pytest.mark.parametrize(
     "email",
-    ["", "  ", "a\0@example.com", "a@example.com\n", "a\x85@example.com", "x" * 309 + "@example.com", 7,
-     None, ["a@b.c"], ...],
+    ["", "  ", "a\0@example.com", "a@example.com\n", "a\x85@example.com", "\u212aim@example.com",
+     "x" * 309 + "@example.com", 7, None, ["a@b.c"], ...],
 )  # fmt: skip
 def test_an_email_that_cannot_be_one_is_none_and_not_verified(provider, read, email):
     found = read(email=email)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from models import db
 from tests.api.lists import trips_of
 from tests.api.racing import at_once
 
@@ -160,6 +161,19 @@ def test_applications_are_narrowed_to_a_program(campaign, rival):
 
     assert [item["id"] for item in listed] == [here]
     assert campaign.get(f"{URL}/applications?programId={rival.program()}").json == []
+
+
+def test_applications_are_found_by_the_index_of_those_who_wait(campaign):
+    _applicant(campaign)
+    sent = []
+
+    db.db.trip_hooks.append(sent.append)
+    campaign.get(f"{URL}/applications")
+    db.db.trip_hooks.remove(sent.append)
+    asked = next(part for trip in sent for part in trip.decode().split(";\n") if part.startswith("execute hot_"))
+    plan = "\n".join(line for (line,) in campaign.rows("explain " + asked))
+
+    assert "Scan using affiliate_pending" in plan, plan
 
 
 def test_fifty_applications_are_shown_and_two_hundred_at_most(campaign):

@@ -9,6 +9,7 @@ import pytest
 from models import db, imports
 from pipelines import affiliates, clock, mail
 from schemas.affiliate import AffiliateBody
+from tests import draining
 from tests.api.racing import at_once
 
 AFFILIATES = "/api/v1/affiliates"
@@ -379,23 +380,49 @@ def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
         ("Pro", "PastDue", False),
     ],
 )
-def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(campaign, plan, status, are_told):
+def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(campaign, drain, plan, status, are_told):
     campaign.set(plan=plan, status=status)
 
     answer = _import(campaign, _row("ann"), _row("ben", status="banned"), {"email": "x"}, notifyAffiliates=True)
 
+    drain()
     assert (answer.status_code, answer.json["imported"]) == (200, 2)
     assert _mails(campaign) == ([("ann@example.com",)] if are_told else [])
 
 
 @pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
-def test_nobody_is_written_to_without_being_asked(campaign, flag):
+def test_nobody_is_written_to_without_being_asked(campaign, drain, flag):
     _import(campaign, _row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
+    drain()
 
     assert _mails(campaign) == []
 
 
-def test_what_the_brand_writes_is_sanitized(campaign):
+def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campaign):
+    rows = [_row(f"number-{number:03}") for number in range(60)]
+    trips = []
+
+    db.db.trip_hooks.append(trips.append)
+    _import(campaign, *rows, notifyAffiliates=True, notificationMessageHtml="é" * 20_000)
+    largest_of_the_answer = max(map(len, trips))
+    draining.drain(deliveries=2)
+    db.db.trip_hooks.remove(trips.append)
+
+    assert largest_of_the_answer < 500_000
+    assert max(map(len, trips)) < 10_000_000
+    assert _mails(campaign) == [(row["email"],) for row in rows]
+
+
+def test_who_was_deleted_meanwhile_is_not_written_to(campaign, drain):
+    _import(campaign, _row("ann"), _row("ben"), notifyAffiliates=True)
+    (gone,) = [each["id"] for each in campaign.get(AFFILIATES).json["items"] if each["email"] == "ben@example.com"]
+    campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [gone], "action": "delete"})
+    drain()
+
+    assert _mails(campaign) == [("ann@example.com",)]
+
+
+def test_what_the_brand_writes_is_sanitized(campaign, drain):
     _import(
         campaign,
         _row("ann"),
@@ -403,6 +430,7 @@ def test_what_the_brand_writes_is_sanitized(campaign):
         notificationMessageHtml='<p onclick="x()">Hi <b>all</b> &amp; you</p><script>x()</script>'
         '<a href="javascript:x()">y</a>',
     )
+    drain()
     ((message_id,),) = campaign.rows("select id from mail_message")
     with db.any_org_work():
         opened = mail.any_org_open(message_id)

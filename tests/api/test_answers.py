@@ -1,15 +1,20 @@
 """Idempotency-Key: the same request again gets the same answer and does nothing. Source: core spec, section 8."""
 
 import contextlib
+import random
 import threading
 import time
+from string import ascii_letters, digits
 
 import pytest
 
+from domain.refused import Refused
 from models import db
 from tests.api.racing import at_once
+from tests.images import png
 
 _PATH = "/api/v1/programs"
+_LOGO = "/api/organizations/me/logo"
 _BODY = {
     "name": "Spring",
     "slug": "spring",
@@ -103,6 +108,43 @@ def test_the_same_key_under_another_method_is_another_key(brand):
 
     assert [answer.status_code for answer in answers] == [200, 200, 200]
     assert not any("Idempotency-Replayed" in answer.headers for answer in answers)
+
+
+def test_the_same_key_under_another_query_is_another_key(brand):
+    owner = brand.person("Owner")
+    logo = owner.call("POST", _LOGO, png(16, 16), Content_Type="image/png", Idempotency_Key="once")
+
+    favicon = owner.call("POST", f"{_LOGO}?kind=favicon", png(16, 16), Content_Type="image/png", Idempotency_Key="once")
+    again = owner.call("POST", f"{_LOGO}?kind=favicon", png(16, 16), Content_Type="image/png", Idempotency_Key="once")
+
+    assert logo.json["faviconUrl"] is None
+    assert favicon.json["faviconUrl"] is not None
+    assert "Idempotency-Replayed" not in favicon.headers
+    assert (again.data, again.headers["Idempotency-Replayed"]) == (favicon.data, "true")
+
+
+@pytest.mark.parametrize("part", ["%00", "x%ff", "".join(random.Random(1).choices(ascii_letters + digits, k=6000))])
+def test_a_key_for_an_address_that_no_column_takes_is_refused_as_without_it(brand, part):
+    path = f"/api/v1/api-keys/{part}/rotate"
+
+    answers = [brand.person("Owner").post(path, **headers) for headers in ({}, {"Idempotency_Key": "once"})]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(404, "not_found")] * 2
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_refusal_that_may_go_well_the_next_time_is_not_what_the_key_stores(brand, monkeypatch, status):
+    def refuse(**_):
+        raise Refused(status, "later", "Not now.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("api.programs.program_rules.create", refuse)
+        failed = _post(brand)
+
+    again = _post(brand)
+
+    assert (failed.status_code, again.status_code) == (status, 201)
+    assert "Idempotency-Replayed" not in again.headers
 
 
 def test_a_refusal_is_repeated_too(brand):

@@ -173,6 +173,19 @@ def test_everything_is_audited_without_secrets(brand, admin):
             assert secret not in str(brand.rows("select * from api_key"))
 
 
+def test_an_integration_that_reads_the_audit_log_is_not_told_whose_keys_they_are(brand, admin):
+    brand.set(plan="Pro")
+    made = _create(admin).json
+    rotated = admin.post(f"{URL}/{made['id']}/rotate").json
+    admin.call("DELETE", f"{URL}/{rotated['id']}")
+
+    log = brand.get("/api/v1/audit-log")
+
+    assert log.json["total"] == 3
+    for who in (made["createdBy"], "admin@example.com"):
+        assert who not in log.get_data(as_text=True)
+
+
 def test_a_repeated_request_shows_the_same_secrets(brand, admin):
     first = _create(admin, name="shop", Idempotency_Key="k1")
     again = _create(admin, name="shop", Idempotency_Key="k1")

@@ -1,10 +1,15 @@
 """Who is let in: keys, people at the dashboard, affiliates. Source: core spec, section 5."""
 
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
 from adapters import identity
+from domain.access import Role
+from models import db
+from pipelines import sign_in
+from tests.api.racing import at_once
 from tests.brands import Brand, Partner
 
 PROGRAM = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -101,6 +106,68 @@ def test_the_owner_that_an_operator_made_is_claimed_by_their_verified_email(bran
     brand.person("Owner", email="owner@example.com").get("/api/v1/programs")
 
     assert brand.rows("select subject is not null from member where email = 'owner@example.com'") == [(True,)]
+
+
+@pytest.mark.parametrize("email", ["owner@example.com", "new@example.com"])
+def test_ten_first_requests_at_once_make_one_member(brand, email):
+    people = [brand.person("Owner", email=email) for _ in range(10)]
+
+    answers = at_once(*[lambda person=person: person.get("/api/v1/programs") for person in people])
+
+    assert [answer.status_code for answer in answers] == [200] * 10
+    assert brand.rows("select subject from member where email = %s", email) == [(f"local:{email}",)]
+
+
+def _member(brand, subject, email, *, is_email_verified=True):
+    with db.unit_of_work(brand.id):
+        return sign_in.member(
+            organization_id=brand.id,
+            subject=subject,
+            email=email,
+            is_email_verified=is_email_verified,
+            role=Role.Viewer,
+            now=datetime.now(UTC),
+        ).id
+
+
+@pytest.mark.parametrize("email", ["owner@example.com", "new@example.com", ""])
+def test_two_people_with_one_email_are_two_members(brand, email):
+    first, second = (_member(brand, subject, email, is_email_verified=bool(email)) for subject in ("one", "two"))
+
+    assert first != second
+    assert _member(brand, "one", email) == first
+    assert sorted(brand.rows("select subject from member where email = %s", email)) == [("one",), ("two",)]
+
+
+def _account(subject, email):
+    with db.any_org_work():
+        return sign_in.any_org_account(subject=subject, email=email, is_email_verified=True, now=datetime.now(UTC)).id
+
+
+def test_who_has_an_address_after_somebody_else_takes_over_none_of_their_affiliates(brand):
+    email, former, later = f"{uuid4().hex}@example.com", uuid4().hex, uuid4().hex
+    first_program = brand.program()
+    brand.affiliate("ben", email=email)
+    former_id = _account(former, email)
+    brand.program()
+    brand.affiliate("ben", email=email)
+    later_id = _account(later, email)
+
+    owners = brand.rows("select account_id, program_id = %s from affiliate", first_program)
+
+    assert former_id != later_id
+    assert sorted(owners, key=str) == sorted([(former_id, True), (later_id, False)], key=str)
+
+
+def test_an_affiliate_who_changes_their_address_keeps_what_they_had(brand):
+    old, new, subject = f"{uuid4().hex}@example.com", f"{uuid4().hex}@example.com", uuid4().hex
+    brand.program()
+    brand.affiliate("old", email=old)
+    brand.affiliate("new", email=new)
+
+    accounts = {_account(subject, old), _account(subject, new)}
+
+    assert brand.rows("select distinct account_id from affiliate") == [(account,) for account in accounts]
 
 
 def test_an_unverified_email_claims_nobody(brand):

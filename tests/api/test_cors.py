@@ -82,6 +82,14 @@ def test_caches_are_told_that_the_answer_depends_on_the_page(brand, surfaces):
     assert "Origin" in brand.get("/api/v1/programs", Origin="https://evil.test").headers["Vary"]
 
 
+@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/v1/settings/attribution-params/defaults", "/api/v1/none"])
+def test_caches_are_told_so_too_when_no_page_asked(app, path):
+    answer = app.test_client().get(path)
+
+    assert "Origin" in answer.headers["Vary"]
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
 def test_a_refusal_can_be_read_by_our_own_pages_too(brand, surfaces):
     answer = brand.get("/api/v1/programs/none", Origin="https://app.brand.test")
 

@@ -115,6 +115,42 @@ def test_an_address_that_is_not_there_is_a_404(client, path):
     assert answer.json == {"error": "not_found", "message": "There is no such address."}
 
 
+@pytest.mark.parametrize("path", ["/api//v1/programs", "//api/v1/programs", "/api/p//by-handle/x", "//evil.test/.."])
+def test_a_doubled_slash_is_a_404_and_leads_nowhere(client, path):
+    answer = client.get(path, headers={"Host": "evil.test"})
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert "Location" not in answer.headers
+    assert b"evil" not in answer.data
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/p/by-handle/nobody", 404),
+        ("/api/brand-files/x", 404),
+        ("/api/affiliate-invites/by-token/x", 404),
+        ("/api/v1/programs", 401),
+        ("/api/v1/settings/attribution-params/defaults", 200),
+        ("/healthz", 200),
+    ],
+)
+def test_an_answer_is_kept_by_no_cache_unless_its_route_says_so(client, path, status):
+    answer = client.get(path)
+
+    assert answer.status_code == status
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_page_of_the_interface_may_be_kept_and_is_nobodys_frame(client):
+    answer = client.get("/docs")
+
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
 def test_a_stranger_gets_a_401_without_a_body(client):
     answer = client.get("/api/v1/programs")
 

@@ -94,6 +94,12 @@ def test_the_keys_of_one_person_share_a_window_and_other_people_have_their_own(s
     assert rival.get("/api/v1/programs").status_code == 200
 
 
+def test_a_persons_sessions_and_keys_share_one_window(strict_app, brand):
+    callers = (brand, brand.person(email="owner@example.com"), brand.person(email="owner@example.com"), brand)
+
+    assert [caller.get("/api/v1/programs").status_code for caller in callers] == [200, 200, 200, 429]
+
+
 def test_signed_ingest_is_limited_per_address_over_all_keys(strict_app, brand, rival):
     statuses = [caller.sale().status_code for caller in (brand, rival, brand)]
 
@@ -116,6 +122,35 @@ def test_the_public_form_is_limited_per_address(strict_app, brand):
 
     assert [answer.status_code for answer in answers] == [404, 404, 429, 404]
     assert answers[2].data == b""
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"])
+def test_no_header_of_a_stranger_says_from_where_they_come(strict_app, brand, header):
+    client, path = strict_app.test_client(), f"/api/p/id/{brand.id}/apply"
+
+    answers = [client.post(path, json={}, headers={header: f"10.0.0.{n}"}).status_code for n in (1, 2, 3)]
+
+    assert answers == [404, 404, 429]
+
+
+def test_the_addresses_of_one_ipv6_network_count_as_one(strict_app, brand):
+    client = strict_app.test_client()
+    path = f"/api/p/id/{brand.id}/apply"
+    addresses = ("2001:db8::1", "2001:db8::2", "2001:db8::ffff:3", "2001:db8:0:1::1")
+
+    answers = [client.post(path, json={}, environ_base={"REMOTE_ADDR": address}) for address in addresses]
+
+    assert [answer.status_code for answer in answers] == [404, 404, 429, 404]
+
+
+def test_an_ipv4_address_counts_alone_however_it_is_written(strict_app, brand):
+    client = strict_app.test_client()
+    path = f"/api/p/id/{brand.id}/apply"
+    addresses = [f"::ffff:10.0.0.{n}" for n in (1, 2, 3, 4)]
+
+    answers = [client.post(path, json={}, environ_base={"REMOTE_ADDR": address}) for address in addresses]
+
+    assert {answer.status_code for answer in answers} == {404}
 
 
 def test_health_is_never_limited(strict_app):

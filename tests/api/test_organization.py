@@ -54,6 +54,7 @@ def test_every_field_is_shown(brand):
         "automaticPayoutEnabled": False,
         "automaticPayoutCadence": "Manual",
         "minPayoutCents": None,
+        "minPayoutCurrency": None,
         "lastAutomaticPayoutAt": None,
         "customAttributionParams": None,
         "maxCustomAttributionParams": 10,
@@ -104,9 +105,9 @@ def test_an_owner_changes_it_and_that_is_audited(owner):
     answer = _patch(owner, **changes)
 
     assert answer.status_code == 200
-    assert answer.json == before | changes | {"subdomainChangeCount": 1}
+    assert answer.json == before | changes | {"subdomainChangeCount": 1, "minPayoutCurrency": "USD"}
     assert owner.get(URL).json == answer.json
-    changed = [*changes, "subdomainChangeCount"]
+    changed = [*changes, "subdomainChangeCount", "minPayoutCurrency"]
     assert _audited(owner) == [
         ({name: before[name] for name in changed}, {name: answer.json[name] for name in changed})
     ]
@@ -133,7 +134,9 @@ def test_null_empties_what_may_be_empty(owner):
     assert _patch(owner, **CHANGES).status_code == 200
     empty = dict.fromkeys(("billingEmail", "primaryBrandColor", "description", "industryCategory", "minPayoutCents"))
 
-    assert _patch(owner, **empty).json.items() >= empty.items()
+    answer = _patch(owner, **empty)
+
+    assert answer.json.items() >= (empty | {"minPayoutCurrency": None}).items()
 
 
 def test_what_is_not_sent_stays(owner):

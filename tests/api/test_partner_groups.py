@@ -207,8 +207,9 @@ def test_two_changes_at_once_both_hold(brand):
 def test_a_program_has_a_hundred_groups_at_most(brand):
     program_id = brand.program()
     brand.rows(
-        "insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value)"
-        " select gen_random_uuid(), organization_id, id, 'Group ' || number, 'Fixed', 1 from program,"
+        "insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value,"
+        " commission_currency)"
+        " select gen_random_uuid(), organization_id, id, 'Group ' || number, 'Fixed', 1, 'USD' from program,"
         " generate_series(1, 98) number where id = %s returning id",
         program_id,
     )

@@ -19,6 +19,10 @@ def _url(program_id):
     return f"/api/v1/programs/{program_id}/performance-tiers"
 
 
+def _shown(*tiers, currency="USD"):
+    return [tier | {"currency": currency} for tier in tiers]
+
+
 def _put(brand, program_id, body):
     return brand.call("PUT", _url(program_id), body)
 
@@ -39,14 +43,21 @@ def test_tiers_are_set_as_a_whole_shown_and_audited(brand, body):
 
     answer = _put(brand, program_id, body)
 
-    assert (answer.status_code, answer.json) == (200, TIERS)
-    assert brand.get(_url(program_id)).json == TIERS
-    assert brand.get(_url(other)).json == [_tier(7)]
+    assert (answer.status_code, answer.json) == (200, _shown(*TIERS))
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+    assert brand.get(_url(other)).json == _shown(_tier(7))
     assert brand.rows(
         "select action, entity_id, before, after from audit_entry where entity_id = %s"
         " order by created_at desc limit 1",
         str(program_id),
-    ) == [("program.performance_tiers_changed", str(program_id), {"tiers": [_tier(5)]}, {"tiers": TIERS})]
+    ) == [
+        (
+            "program.performance_tiers_changed",
+            str(program_id),
+            {"tiers": _shown(_tier(5))},
+            {"tiers": _shown(*TIERS)},
+        )
+    ]
 
 
 @pytest.mark.parametrize("nothing", [[], {"tiers": []}])
@@ -99,7 +110,7 @@ def test_a_malformed_tier_is_named_by_its_position(brand, second, field):
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]["tiers"]) == ["1"]
     assert list(answer.json["errors"]["tiers"]["1"]) == [field]
-    assert brand.get(_url(program_id)).json == TIERS
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
 
 
 @pytest.mark.parametrize(("leasts", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
@@ -121,7 +132,7 @@ def test_what_is_no_list_of_tiers_is_refused(brand, raw):
     answer = _put(brand, program_id, raw)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert brand.get(_url(program_id)).json == TIERS
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
 
 
 def test_there_are_twenty_tiers_at_most(brand):
@@ -161,7 +172,7 @@ def test_two_lists_at_once_leave_one_of_them_whole(brand):
     answers = at_once(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
 
     assert [answer.status_code for answer in answers] == [200] * 3
-    assert brand.get(_url(program_id)).json in lists
+    assert brand.get(_url(program_id)).json in [_shown(*tiers) for tiers in lists]
 
 
 def test_a_sale_is_paid_by_the_tier_that_was_reached(brand, drain):
@@ -190,7 +201,7 @@ def test_another_tenants_program_is_not_there(brand, rival):
     for program_id in (theirs, NOBODY, "x"):
         for answer in (brand.get(_url(program_id)), _put(brand, program_id, [5])):
             assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert rival.get(_url(theirs)).json == TIERS
+    assert rival.get(_url(theirs)).json == _shown(*TIERS)
 
 
 def test_an_archived_programs_tiers_can_be_read_and_not_changed(brand):

@@ -23,6 +23,7 @@ def test_a_program_without_a_budget_is_unlimited(brand):
 
     assert _status(brand) == {
         "budgetCents": None,
+        "budgetUnconvertible": False,
         "spentCents": 300,
         "remainingCents": None,
         "unlimited": True,
@@ -98,6 +99,36 @@ def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben)
 def test_amounts_are_in_the_home_currency(brand, ben):
     rate("BHD", "0.5", ago(days=1))
     conversion(brand, ben, type="ClickReward", commission_cents=100)
-    brand.rows("update organization set home_currency = 'BHD' where id = %s returning 1", brand.id)
+    brand.set(currency="BHD")
 
-    assert (_status(brand)["currency"], _status(brand)["spentCents"]) == ("BHD", 500)
+    status = _status(brand)
+
+    assert (status["currency"], status["spentCents"]) == ("BHD", 500)
+    assert (status["budgetCents"], status["remainingCents"]) == (25_000, 24_500)
+
+
+@pytest.mark.parametrize(("budget", "shown"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
+def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to_even(brand, budget, shown):
+    rate("KMF", "3", ago(days=900))
+    rate("KMF", "10", ago(days=800))  # of which there are no parts: 25 cents are 2.5
+    brand.program(budget_cents=budget)
+    brand.set(currency="KMF")
+
+    assert (_status(brand)["budgetCents"], _status(brand)["budgetUnconvertible"]) == (shown, False)
+
+
+@pytest.mark.parametrize("home", ["GYD", "XPF"])
+def test_a_budget_without_a_rate_is_told_apart_from_none(brand, ben, home):
+    conversion(brand, ben, type="ClickReward", commission_cents=100)
+    brand.set(currency=home)
+
+    assert _status(brand) == {
+        "budgetCents": None,
+        "budgetUnconvertible": True,
+        "spentCents": 0,
+        "remainingCents": None,
+        "unlimited": False,
+        "currency": home,
+        "fxUnconvertibleByCurrency": {"USD": 100},
+        "fxUnconvertibleCents": 100,
+    }

@@ -31,6 +31,11 @@ def _differences(before, after):
     return {name: after[name] for name in after if after[name] != before[name]}
 
 
+def _currency_of(field, code):
+    """What stands beside an amount in home currency."""
+    return {field.replace("Cents", "Currency"): code} if field.endswith("Cents") else {}
+
+
 @pytest.mark.parametrize(
     ("base", "field", "value"),
     [
@@ -70,7 +75,11 @@ def test_a_field_that_is_sent_alone_changes_alone(brand, base, field, value):
     answer = _change(brand, before["id"], **{field: value})
 
     assert answer.status_code == 200
-    assert _differences(before, answer.json) == {field: value, "updatedAt": answer.json["updatedAt"]}
+    assert _differences(before, answer.json) == {
+        field: value,
+        "updatedAt": answer.json["updatedAt"],
+        **_currency_of(field, "USD"),
+    }
     assert answer.json["updatedAt"] > before["updatedAt"]
     assert brand.get(f"{URL}/{before['id']}").json == answer.json
 
@@ -103,7 +112,7 @@ def test_a_field_is_cleared(brand, field, cleared_by):
 
     after = _change(brand, before["id"], **{field: cleared_by}).json
 
-    assert _differences(before, after) == {field: None, "updatedAt": after["updatedAt"]}
+    assert _differences(before, after) == {field: None, "updatedAt": after["updatedAt"], **_currency_of(field, None)}
 
 
 def test_every_field_of_a_program_can_be_sent_back(brand):

@@ -65,3 +65,13 @@ def test_null_is_the_default(brand):
     assert {name: spoken[name] for name in spoken if name not in own} == {
         name: silent[name] for name in silent if name not in own
     }
+
+
+@pytest.mark.parametrize(
+    "url", ["\u0001https://brand.test", "https://brand.test/\u007f", "https://brand.test:70000", "https://brand.test:x"]
+)
+@pytest.mark.parametrize("field", ["termsUrl", "referralDestinationUrl"])
+def test_an_address_that_no_browser_would_keep_is_refused(brand, field, url):
+    answer = brand.post(URL, EVERYTHING | {field: url})
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [field])

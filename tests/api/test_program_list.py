@@ -23,6 +23,20 @@ def test_the_list_walks_all_programs_newest_first(brand, rival):
     assert third["nextCursor"] is None
 
 
+def test_rows_that_come_and_go_between_two_pages_move_no_other(brand):
+    made = [str(brand.program()) for _ in range(6)]
+    seen, cursor = [], ""
+    for _ in range(3):
+        page = brand.get(f"/api/v1/programs?take=2{cursor}").json
+        seen += [program["id"] for program in page["items"]]
+        cursor = f"&cursor={page['nextCursor']}"
+        brand.program()
+        brand.call("DELETE", f"/api/v1/programs/{seen[-1]}")
+
+    assert seen == made[::-1]
+    assert page["hasMore"] is False
+
+
 def test_programs_of_one_moment_are_all_listed(brand):
     moment = datetime.now(UTC)
     made = {str(brand.program(created_at=moment)) for _ in range(3)}

@@ -2,10 +2,13 @@
 
 import dataclasses
 import itertools
+import threading
+import time
 
 import pytest
 
 import settings
+from models import db, programs
 from tests.api.racing import at_once
 
 URL = "/api/v1/programs"
@@ -162,3 +165,33 @@ def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
 
         assert [answer.status_code for answer in answers] == [200] * 4
         assert brand.rows("select count(*) from program where is_primary") == [(1,)]
+
+
+def test_who_becomes_primary_with_a_new_slug_and_who_wants_the_former_one_do_not_wait_for_each_other(brand):
+    first = brand.program(is_primary=True)
+    second = brand.program(slug="wanted")
+    answers = []
+    change = threading.Thread(
+        target=lambda: answers.append(_change(brand, second, slug="moved-on", isPrimary=True).status_code)
+    )
+
+    with db.unit_of_work(brand.id):
+        programs.lock(organization_id=brand.id, program_id=first)
+        change.start()
+        _wait_until_somebody_waits()
+        is_renamed = programs.rename(organization_id=brand.id, program_id=first, slug="wanted")
+    change.join()
+
+    assert (is_renamed, answers) == (False, [200])
+
+
+def _wait_until_somebody_waits():
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        waiting = db.db.row(
+            "select count(*) from pg_locks where not granted and pid <> pg_backend_pid() and locktype = 'transactionid'"
+        )
+        if waiting[0]:
+            return
+        time.sleep(0.02)
+    raise AssertionError("nobody waits for the lock")

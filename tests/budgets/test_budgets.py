@@ -138,7 +138,7 @@ def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand)
 
 def test_settling_a_sale_in_a_campaign_with_tiers_costs_three_more(shop):
     with db.unit_of_work(shop.id):
-        tier = performance_tiers.Tier(0, "Percentage", Decimal(10))
+        tier = performance_tiers.Tier(0, "Percentage", Decimal(10), "USD")
         performance_tiers.replace(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
     _settle(shop, _accept(shop, "warm"))
     conversion_id = _accept(shop, "order-a")
@@ -148,6 +148,20 @@ def test_settling_a_sale_in_a_campaign_with_tiers_costs_three_more(shop):
 
     assert "three more in a campaign with performance tiers" in _budget(sale.settle)
     assert len(counted.trips) == 5, counted
+
+
+def test_settling_a_sale_under_tiers_of_a_former_home_currency_costs_a_fourth(shop):
+    with db.unit_of_work(shop.id):
+        tier = performance_tiers.Tier(0, "Percentage", Decimal(10), "EUR")
+        performance_tiers.replace(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
+    _settle(shop, _accept(shop, "warm"))
+    conversion_id = _accept(shop, "order-a")
+
+    with _counting() as counted:
+        _settle(shop, conversion_id)
+
+    assert _budget(sale.settle).endswith("and a fourth while tiers are in a former home currency")
+    assert len(counted.trips) == 6, counted
 
 
 def test_settling_again(shop):

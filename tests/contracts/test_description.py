@@ -8,6 +8,7 @@ import csv
 import re
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,11 +35,15 @@ def _shape(path):
 
 
 @pytest.fixture(scope="module")
-def described(app):
-    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app)
+def description(app):
+    return schemathesis.openapi.from_wsgi("/api/openapi.json", app)
+
+
+@pytest.fixture(scope="module")
+def described(description):
     return {
         f"{operation.ok().method.upper()} {_shape(operation.ok().path)}": operation.ok()
-        for operation in schema.get_all_operations()
+        for operation in description.get_all_operations()
     }
 
 
@@ -89,6 +94,67 @@ def test_no_request_breaks_a_route(described, brand, ids, name):
             case.validate_response(case.call(headers=headers), checks=_CHECKS)
 
         send()
+
+
+@pytest.mark.parametrize("who", ["Viewer", "unverified", "read", "Free", "stranger"])
+def test_whoever_is_not_let_in_is_answered_as_described(described, brand, ids, who):
+    bearer = _kept_out(brand, who)
+    statuses = set()
+
+    for operation in described.values():
+        if operation.definition.raw["x-callers"] in ("brand", "dashboard", "affiliate"):
+            body = {"media_type": "application/json", "body": {}} if operation.body else {}
+            places = {name: ids.get(name, "none") for name in re.findall(r"\{([^}]*)\}", operation.path)}
+            case = operation.Case(path_parameters=places, headers={"Authorization": f"Bearer {bearer}"}, **body)
+            answer = case.call()
+            case.validate_response(answer, checks=_CHECKS)
+            statuses.add(answer.status_code)
+
+    assert statuses & {401, 402, 403}
+
+
+def _kept_out(brand, who):
+    if who == "Free":
+        brand.set(plan="Free")
+        return brand.api_key
+    if who == "read":
+        return brand.other_key(scope="read").api_key
+    if who == "unverified":
+        return brand.person("Owner", is_email_verified=False).api_key
+    return brand.person("Viewer").api_key if who == "Viewer" else "nobody's"
+
+
+def test_the_audit_log_is_described_as_csv_too_and_readiness_as_a_503(described, brand):
+    audit_log, ready = described["GET /api/v1/audit-log"], described["GET /readyz"]
+    brand.set(plan="Pro")
+    case = audit_log.Case(query={"format": "csv"}, headers={"Authorization": f"Bearer {brand.api_key}"})
+    answer = case.call()
+    case.validate_response(answer, checks=_CHECKS)
+    told = ready.definition.raw["responses"]
+
+    assert answer.headers["content-type"] == ["text/csv; charset=utf-8"]
+    assert told["503"]["content"] == told["200"]["content"]
+
+
+def test_the_description_is_openapi(description):
+    assert description.raw_schema["openapi"] == "3.1.0"
+
+    description.validate()
+
+
+def test_a_default_is_what_its_field_takes(description):
+    defaults = list(_with_defaults(description.raw_schema))
+
+    assert defaults
+    for schema in defaults:
+        jsonschema_rs.validator_for(schema, validate_formats=True).validate(schema["default"])
+
+
+def _with_defaults(part):
+    if isinstance(part, dict) and "default" in part and "type" in part:
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _with_defaults(inner)
 
 
 def _bearer(brand, audience):

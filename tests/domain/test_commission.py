@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 
 from domain.commission import CommissionType, Rate, RateFacts, Tier, choose_rate, price
 
-SILVER = Tier(min_revenue_cents=100_000, type=CommissionType.Percentage, value=Decimal(25))
-GOLD = Tier(min_revenue_cents=500_000, type=CommissionType.Percentage, value=Decimal(30))
+SILVER = Tier(min_revenue_cents=100_000, currency="USD", type=CommissionType.Percentage, value=Decimal(25))
+GOLD = Tier(min_revenue_cents=500_000, currency="USD", type=CommissionType.Percentage, value=Decimal(30))
 
 EVERY_LEVEL = RateFacts(
     custom_type=CommissionType.Fixed,
@@ -18,7 +19,9 @@ EVERY_LEVEL = RateFacts(
     group_type=CommissionType.Percentage,
     group_value=Decimal(40),
     tiers=(SILVER, GOLD),
-    tier_revenue_cents=500_000,
+    tier_revenue_cents=Fraction(500_000),
+    home_currency="USD",
+    per_usd={},
     default_type=CommissionType.Percentage,
     default_value=Decimal(20),
 )
@@ -71,7 +74,7 @@ def test_default_applies_when_nothing_else_speaks() -> None:
 )
 @pytest.mark.parametrize("tiers", [(SILVER, GOLD), (GOLD, SILVER)])
 def test_highest_reached_tier_counts(tiers: tuple[Tier, ...], revenue_cents: int, value: str, source: str) -> None:
-    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=tiers, tier_revenue_cents=revenue_cents))
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=tiers, tier_revenue_cents=Fraction(revenue_cents)))
 
     assert (rate.value, rate.source) == (Decimal(value), source)
 
@@ -89,11 +92,66 @@ def test_explicit_zero_group_rate_is_a_rate() -> None:
 
 
 def test_zero_tier_is_a_rate() -> None:
-    nothing = Tier(min_revenue_cents=0, type=CommissionType.Fixed, value=Decimal(0))
+    nothing = Tier(min_revenue_cents=0, currency="USD", type=CommissionType.Fixed, value=Decimal(0))
 
-    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(nothing,), tier_revenue_cents=0))
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(nothing,), tier_revenue_cents=Fraction(0)))
 
     assert rate == Rate(type=CommissionType.Fixed, value=Decimal(0), source="tier")
+
+
+PER_USD = {"USD": Decimal(1), "EUR": Decimal("0.9"), "JPY": Decimal("150.37"), "KWD": Decimal("0.307")}
+
+
+def _source_in(home: str, currency: str, least: int, revenue: Fraction, per_usd: dict[str, Decimal]) -> str:
+    tier = Tier(min_revenue_cents=least, currency=currency, type=CommissionType.Fixed, value=Decimal(1))
+    facts = replace(TIERS_AND_DEFAULT, tiers=(tier,), tier_revenue_cents=revenue, home_currency=home, per_usd=per_usd)
+    return choose_rate(facts).source
+
+
+@given(
+    currencies=st.tuples(st.sampled_from(list(PER_USD)), st.sampled_from(list(PER_USD))),
+    least=st.integers(min_value=0, max_value=10**12),
+    off=st.fractions(min_value=-2, max_value=2),
+)
+def test_a_threshold_in_another_currency_is_compared_exactly(
+    currencies: tuple[str, str], least: int, off: Fraction
+) -> None:
+    home, currency = currencies
+    places = {"USD": 2, "EUR": 2, "JPY": 0, "KWD": 3}
+    in_dollars = Fraction(least) / 10 ** places[currency] / Fraction(PER_USD[currency])
+    threshold = in_dollars * Fraction(PER_USD[home]) * 10 ** places[home]
+
+    assert _source_in(home, currency, least, threshold, PER_USD) == "tier"
+    assert _source_in(home, currency, least, threshold + off, PER_USD) == ("program" if off < 0 else "tier")
+
+
+@pytest.mark.parametrize(("revenue_cents", "source"), [(1, "program"), (2, "tier")])
+def test_a_threshold_between_two_minor_units_is_reached_by_the_upper_one(revenue_cents: int, source: str) -> None:
+    # 100 yen at 8000 per dollar are 1.25 cents, which would round to 1.
+    assert _source_in("USD", "JPY", 100, Fraction(revenue_cents), {"JPY": Decimal(8000)}) == source
+
+
+@pytest.mark.parametrize(
+    ("home", "per_usd"), [("USD", {}), ("EUR", {"JPY": Decimal(150)}), ("EUR", {"EUR": Decimal("0.9")})]
+)
+def test_a_tier_without_a_usable_rate_is_never_reached(home: str, per_usd: dict[str, Decimal]) -> None:
+    assert _source_in(home, "JPY", 0, Fraction(10**12), per_usd) == "program"
+
+
+def test_a_tier_without_a_rate_stands_in_no_other_ones_way() -> None:
+    lost = replace(GOLD, currency="JPY", min_revenue_cents=1)
+
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, lost)))
+
+    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(25), source="tier")
+
+
+def test_the_highest_of_tiers_in_different_currencies_is_the_one_of_the_most_value() -> None:
+    yen = replace(SILVER, currency="JPY", min_revenue_cents=120_000)  # 800 dollars, less than 1000
+
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, replace(yen, value=Decimal(5))), per_usd=PER_USD))
+
+    assert rate.value == 25
 
 
 def test_level_with_a_value_but_no_type_is_silent() -> None:

@@ -40,6 +40,12 @@ def test_what_remains_of_a_budget_is_never_negative(budget, spent, remaining):
     assert (status.remaining_cents, status.is_unlimited) == (remaining, budget is None)
 
 
+def test_a_budget_that_cannot_be_converted_is_a_limit_of_which_nothing_is_known():
+    status = Budget(None, Money(5, None), "USD", is_unconvertible=True)
+
+    assert (status.remaining_cents, status.is_unlimited) == (None, False)
+
+
 def test_the_signal_of_held_spend_sums_across_currencies():
     assert Budget(None, Money(0, {"EUR": 5, "JPY": 7}), "USD").held_signal == 12
     assert Budget(None, Money(0, None), "USD").held_signal == 0

@@ -12,15 +12,6 @@ _MACHINE = pytest.StashKey[Machine]()
 _LOG_LINES = 15
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep all fault tests in one process of `--dist loadgroup`: they share the machine."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if item.path.parent.name == "faults":
-                item.add_marker(pytest.mark.xdist_group("faults"))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what was done to the machine, and what its processes said last, under a test that failed."""

@@ -1,11 +1,13 @@
 """What a signed sale earns: which rate, in which currency (tracking spec, section 2; core spec, section 2)."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 
+from domain import program_terms
 from models import db, ids, partner_groups, performance_tiers
+from tests.program_rows import rate
 from tests.refunding import refund
 
 MOST = 1_000_000_000_000
@@ -30,13 +32,14 @@ def _group(brand, value, type="Percentage"):
                 "name": "Partners",
                 "commission_type": type,
                 "commission_value": Decimal(value),
+                "commission_currency": program_terms.fixed_in(type, "USD"),
             }
         )
     return group_id
 
 
-def _tiers(brand, *tiers):
-    wanted = [performance_tiers.Tier(least, type, Decimal(value)) for least, type, value in tiers]
+def _tiers(brand, *tiers, currency="USD"):
+    wanted = [performance_tiers.Tier(least, type, Decimal(value), currency) for least, type, value in tiers]
     with db.unit_of_work(brand.id):
         performance_tiers.replace(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
 
@@ -153,6 +156,43 @@ def test_a_tier_is_measured_in_home_currency(brand, drain):
     _sell(brand, drain, 1_000)
 
     assert _earned(brand)[-2:] == [10, 200]
+
+
+@pytest.mark.parametrize(
+    ("home", "per_usd", "reached"),
+    [("LSL", "20", 20), ("UGX", "3700", 20), ("SZL", None, 10)],
+    ids=["a rate", "a home without decimals", "no rate"],
+)
+def test_a_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
+    if per_usd is not None:
+        rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
+    brand.program(**_percent(10))
+    _tiers(brand, (10_000, "Percentage", 20))
+    brand.affiliate("ben")
+    brand.set(currency=home)
+
+    _sell(brand, drain, 9_999)
+    _sell(brand, drain, 1)
+    _sell(brand, drain, 1_000)
+    _sell(brand, drain, 10**12, currency=home)
+    _sell(brand, drain, 1_000)
+
+    # Without a rate neither the dollars nor the threshold can be told, and the tier never applies.
+    assert _earned(brand) == [1_000, 0, 10 * reached, 10**10 * reached, 10 * reached]
+
+
+def test_a_tier_between_two_units_of_the_home_currency_is_not_reached_by_the_lower_one(brand, drain):
+    rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
+    brand.program(**_percent(10))
+    _tiers(brand, (3, "Percentage", 20))  # 2.4 cents of a NAD, which would round to 2
+    brand.affiliate("ben")
+    brand.set(currency="NAD")
+
+    _sell(brand, drain, 2, currency="NAD")
+    _sell(brand, drain, 1_000, currency="NAD")
+    _sell(brand, drain, 1_000, currency="NAD")
+
+    assert _earned(brand) == [0, 100, 200]
 
 
 def test_revenue_of_a_test_key_reaches_no_tier(brand, drain):

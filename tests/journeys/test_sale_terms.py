@@ -95,7 +95,10 @@ def test_a_sale_keeps_the_value_of_the_rate_that_was_applied(brand, drain, progr
     brand.affiliate("ben", **affiliate)
     _sell(brand, drain, "2025-01-31T10:00Z")
     brand.rows("update program set default_commission_type = 'Fixed', default_commission_value = 99 returning id")
-    brand.rows("update affiliate set custom_commission_type = null, custom_commission_value = null returning id")
+    brand.rows(
+        "update affiliate set custom_commission_type = null, custom_commission_value = null,"
+        " custom_commission_currency = null returning id"
+    )
 
     _sell(brand, drain, "2025-02-28T10:00Z")
 
@@ -118,7 +121,7 @@ def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain
                 "commission_value": Decimal("17.5"),
             }
         )
-        tier = performance_tiers.Tier(10_000, "Percentage", Decimal("22.25"))
+        tier = performance_tiers.Tier(10_000, "Percentage", Decimal("22.25"), "USD")
         performance_tiers.replace(organization_id=brand.id, program_id=program_id, tiers=[tier])
     brand.affiliate("ben")
     brand.affiliate("zoe", partner_group_id=group_id)

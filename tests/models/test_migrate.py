@@ -18,6 +18,28 @@ from models.table import Table
 _UP = "import json, sys; from models import migrate; print(json.dumps(migrate.up(sys.argv[1])))"
 
 
+# Two organizations, of which the first has sales with every amount, clicks, a tier and two groups; the other has leads.
+_WITH_AMOUNTS = """
+insert into organization (id, name, slug, plan_tier, subscription_status, home_currency, min_payout_cents) values
+  ('00000000-0000-0000-0000-000000000001', 'A', 'a', 'Pro', 'Active', 'EUR', 5),
+  ('00000000-0000-0000-0000-000000000002', 'B', 'b', 'Pro', 'Active', 'JPY', null);
+insert into program (id, organization_id, name, slug, default_commission_type, default_commission_value,
+  default_commission_model, budget_cents, min_payout_cents, lead_bounty_cents, click_reward_cents) values
+  ('00000000-0000-0000-0000-000000000003', '00000000-0000-0000-0000-000000000001', 'P', 'a', 'Fixed', 1, 'Cps', 0, 0,
+   1, 1),
+  ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001', 'P', 'b', 'Fixed', 1, 'Cpc', null,
+   null, null, null),
+  ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000002', 'P', 'c', 'Fixed', 1, 'Cpl', null,
+   null, null, null);
+insert into performance_tier values
+  ('00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 0, 'Percentage', 1);
+insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value) values
+  (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 'a', 'Fixed', 1),
+  (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 'b',
+   'Percentage', 1);
+"""
+
+
 def _run(url: str, statement: str):
     connection = psycopg2.connect(url)
     connection.autocommit = True
@@ -45,6 +67,35 @@ def test_two_processes_at_once_apply_each_migration_once(empty_database):
     assert sorted(len(names) for names in applied) == [0, 0, len(migrate.names())]
     assert sorted(name for names in applied for name in names) == migrate.names()
     assert all(migration.is_applied for migration in migrate.status(empty_database))
+
+
+def _rows(url: str, query: str):
+    connection = psycopg2.connect(url)
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        found = cursor.fetchall()
+    connection.close()
+    return found
+
+
+def test_amounts_that_were_there_get_the_home_currency_of_their_organization(empty_database, monkeypatch):
+    earlier = [name for name in migrate.names() if name < "0015"]
+    monkeypatch.setattr(migrate, "names", lambda: earlier)
+    migrate.up(empty_database)
+    _run(empty_database, _WITH_AMOUNTS)
+    monkeypatch.undo()
+
+    migrate.up(empty_database)
+
+    of_program = "budget_currency, min_payout_currency, lead_bounty_currency, click_reward_currency, fee_currency"
+    assert _rows(empty_database, f"select {of_program} from program order by slug") == [
+        ("EUR", "EUR", "EUR", "EUR", None),
+        (None, None, None, None, "EUR"),
+        (None, None, None, None, "JPY"),
+    ]
+    assert _rows(empty_database, "select min_payout_currency from organization order by slug") == [("EUR",), (None,)]
+    assert _rows(empty_database, "select currency from performance_tier") == [("EUR",)]
+    assert _rows(empty_database, "select commission_currency from partner_group order by name") == [("EUR",), (None,)]
 
 
 def test_a_second_run_applies_nothing(empty_database):

@@ -108,3 +108,38 @@ def test_every_operation_has_a_summary_and_an_id_of_its_own(app):
 
     assert all(operation["summary"] for operation in operations)
     assert len({operation["operationId"] for operation in operations}) == len(operations)
+
+
+def test_a_replacement_takes_an_idempotency_key_and_an_image_is_a_body_too(app):
+    paths = app.test_client().get("/api/openapi.json").json["paths"]
+    replacement = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
+
+    assert "Idempotency-Key" in {parameter["name"] for parameter in replacement["parameters"]}
+    assert list(paths["/api/organizations/me/logo"]["post"]["requestBody"]["content"]) == [
+        "application/json",
+        "image/*",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "needed"),
+    [
+        ("post", "/api/tracking/s2s", {"externalEventId", "affiliateSlug", "amountCents"}),
+        ("post", "/api/tracking/refund", {"externalEventId"}),
+        ("put", "/api/v1/programs/{programId}/sub-affiliate-config", {"enabled", "percent"}),
+        ("post", "/api/v1/programs", {"name", "defaultCommissionType", "defaultCommissionValue"}),
+    ],
+)
+def test_a_field_whose_lack_has_a_code_of_its_own_is_described_as_required(app, method, path, needed):
+    described = app.test_client().get("/api/openapi.json").json["paths"][path][method]
+
+    assert set(described["requestBody"]["content"]["application/json"]["schema"]["required"]) == needed
+
+
+def test_an_answer_that_may_have_no_body_is_described_so(app):
+    paths = app.test_client().get("/api/openapi.json").json["paths"]
+    link = paths["/api/v1/me/sub-affiliate/link"]["get"]
+    told = [link["responses"]["403"], paths["/api/v1/settings/attribution-params"]["patch"]["responses"]["403"]]
+
+    assert ["content" in response for response in told] == [False, False]
+    assert {parameter["name"] for parameter in link["parameters"] if parameter["required"]} == {"programId"}

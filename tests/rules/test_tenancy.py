@@ -61,7 +61,7 @@ def test_a_row_for_another_tenant_is_refused(brand, rival):
     program_id = rival.program()
 
     with pytest.raises(peewee.PeeweeException, match="row-level security"), db.unit_of_work(brand.id):
-        db.db.run("insert into performance_tier values (%s, %s, 0, 'Fixed', 1)", (rival.id, program_id))
+        db.db.run("insert into performance_tier values (%s, %s, 0, 'Fixed', 1, 'USD')", (rival.id, program_id))
 
 
 def test_another_tenants_row_cannot_be_changed(brand, rival):

@@ -81,6 +81,25 @@ def test_what_a_row_lacks_is_left_out():
     assert "links" not in Whole().dump(row)
 
 
+def test_what_a_row_lacks_has_its_default():
+    class Page(Wire):
+        look = fields.Dict(dump_default=dict)
+        kind = fields.String(dump_default="page")
+
+    assert Page().dump({}) == {"look": {}, "kind": "page"}
+    assert Page().dump({"look": {"a": 1}, "kind": "x"}) == {"look": {"a": 1}, "kind": "x"}
+
+
+def test_what_a_dictionary_holds_is_rendered_too():
+    class Held(Wire):
+        amount_cents = fields.Integer()
+
+    class Sums(Wire):
+        held = fields.Dict(keys=fields.String(), values=fields.Nested(Held))
+
+    assert Sums().dump({"held": {"EUR": {"amount_cents": 5}}}) == {"held": {"EUR": {"amountCents": 5}}}
+
+
 def test_a_mapping_is_a_row_too():
     assert Part().dump({"slug": "x"}) == {"slug": "x"}
     assert Part(many=True).dump([{"slug": "x"}, {}]) == [{"slug": "x"}, {}]
