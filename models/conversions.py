@@ -287,13 +287,27 @@ def stage_refunded(
     )
 
 
-def stage_new_hold(organization_id: UUID) -> None:
-    """Stage the hold of every Pending conversion anew, from the organization's present grace days."""
-    db.stage(
-        "update conversion c set hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)"
-        " from organization o where o.id = c.organization_id and c.organization_id = %s and c.status = 'Pending'",
-        (organization_id,),
-    )
+# In the order of their ids a conversion comes before its override, as everywhere.
+_RENEW_HOLDS = """
+with pending as (
+  select id from conversion where organization_id = %(org)s and status = 'Pending' and id > %(after)s
+  order by id limit %(limit)s for no key update
+), renewed as (
+  update conversion c set hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)
+  from pending, organization o
+  where c.organization_id = %(org)s and c.id = pending.id and o.id = c.organization_id
+)
+select id from pending order by id desc
+"""
+
+
+def renew_holds(*, organization_id: UUID, after: UUID, limit: int) -> UUID | None:
+    """Set the hold of the next Pending conversions anew, from the organization's present grace days.
+
+    Takes up to `limit` of them, by id, after one; returns the last one's id, None when there were fewer.
+    """
+    rows = db.run(_RENEW_HOLDS, {"org": organization_id, "after": after, "limit": limit})
+    return rows[0][0] if len(rows) == limit else None
 
 
 @dataclass(frozen=True, slots=True)

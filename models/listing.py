@@ -57,5 +57,6 @@ class Listing:
             conditions.append("(created_at, id) < (%(before)s, %(before_id)s)")
         return Hot(
             f"select {self._shown} from {self._table} where {' and '.join(conditions)}"
-            " order by created_at desc, id desc limit %(limit)s offset %(skip)s"
+            # By the columns and not by what is shown under their names, which no index knows.
+            f" order by {self._table}.created_at desc, {self._table}.id desc limit %(limit)s offset %(skip)s"
         )

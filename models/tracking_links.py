@@ -1,9 +1,8 @@
 """Tracking links: the slugs that name an affiliate in one program."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import peewee
@@ -34,8 +33,7 @@ def insert_link(values: Mapping[str, Any]) -> bool:
     return bool(TrackingLink.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLink:
+class ShownLink(NamedTuple):
     """A living link as it is shown, ids as texts; `destination_url` is its program's."""
 
     affiliate_id: str
@@ -64,7 +62,9 @@ class ShownLink:
 
 _LINKS = Hot(
     "select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,"
-    " p.referral_destination_url from tracking_link l join program p on p.id = l.program_id"
+    # A short link leads through us, so that few have to ask where their program is.
+    " case when l.format <> 'Short' then"
+    " (select p.referral_destination_url from program p where p.id = l.program_id) end from tracking_link l"
     " where l.organization_id = %(organization_id)s and l.affiliate_id = any(%(affiliate_ids)s::uuid[])"
     " and l.deleted_at is null order by l.is_default desc, l.created_at, l.id"
 )
@@ -75,7 +75,7 @@ def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> dict
     ids = f"{{{','.join(map(str, affiliate_ids))}}}"
     found: dict[str, list[ShownLink]] = {}
     for row in db.run(_LINKS, {"organization_id": organization_id, "affiliate_ids": ids}):
-        found.setdefault(row[0], []).append(ShownLink(*row))
+        found.setdefault(row[0], []).append(ShownLink._make(row))
     return found
 
 

@@ -56,8 +56,19 @@ MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 9
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
 INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
+HOLDS_RENEW = Job("holds.renew", queue="upkeep")
 
-ALL = (SALE_SETTLE, OVERRIDE_WRITE, REFUND_CASCADE, WEBHOOK_DELIVER, MAIL_SEND, IMPORT_NOTIFY, FORGET, INVITES_EXPIRE)
+ALL = (
+    SALE_SETTLE,
+    OVERRIDE_WRITE,
+    REFUND_CASCADE,
+    WEBHOOK_DELIVER,
+    MAIL_SEND,
+    IMPORT_NOTIFY,
+    FORGET,
+    INVITES_EXPIRE,
+    HOLDS_RENEW,
+)
 BY_NAME = {job.name: job for job in ALL}
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
 QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "imports", "mail", "upkeep")

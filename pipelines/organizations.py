@@ -7,7 +7,8 @@ from uuid import UUID
 
 from domain import currencies, plans, slugs
 from domain.refused import Refused
-from models import conversions, ids, members, organizations
+from models import ids, members, organizations
+from pipelines import holds
 
 TRIAL = timedelta(days=14)
 
@@ -80,7 +81,7 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
     if not organizations.update_unless_taken(organization_id, changes):
         raise Refused(409, "already_taken", "Another organization has this subdomain or portalHost.")
     if "payout_grace_days" in changes:
-        conversions.stage_new_hold(organization_id)
+        holds.renew(organization_id)
     return changes
 
 

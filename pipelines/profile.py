@@ -9,8 +9,9 @@ from datetime import datetime
 
 from domain import attribution_params, currencies, slugs
 from domain.refused import Refused
-from models import conversions, organizations
+from models import organizations
 from models.organizations import Organization
+from pipelines import holds
 
 #: How often an organization may rename the host of its portal: old links die with the old name.
 SUBDOMAIN_CHANGES_MAX = 3
@@ -32,7 +33,7 @@ def change(organization: Organization, wanted: Mapping[str, object]) -> None:
         changes |= _moved(organization, str(changes["subdomain"]))
     _set(organization, changes)
     if "payout_grace_days" in changes:
-        conversions.stage_new_hold(organization.id)
+        holds.renew(organization.id)
 
 
 def set_home_currency(organization: Organization, code: str, now: datetime) -> bool:

@@ -176,11 +176,14 @@ _LINK = LinkRecord(exclude=("url",))
 def link_record(link: Any, *, base_url: str) -> dict[str, Any]:
     """Return a link as the API shows it. `link` knows the `destination_url` of its program."""
     shown: dict[str, Any] = _LINK.dump(link)
-    url = links.url(slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url)
-    return shown | {"url": url}
+    shown["url"] = links.url(
+        slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url
+    )
+    return shown
 
 
 def record(affiliate: Any, held: Iterable[Any], *, base_url: str, is_for_dashboard: bool = False) -> dict[str, Any]:
     """Return an affiliate with their links as the API shows them, to a key unless `is_for_dashboard`."""
     shown: dict[str, Any] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliate)
-    return shown | {"links": [link_record(link, base_url=base_url) for link in held]}
+    shown["links"] = [link_record(link, base_url=base_url) for link in held]
+    return shown

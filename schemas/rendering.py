@@ -1,11 +1,14 @@
-"""Renders rows by a plan that is made once per schema, several times as fast as walking the fields for each row.
+"""Renders rows by a plan that is made once per schema, many times as fast as walking the fields for each row.
 
 What comes out is what marshmallow would give. A field that is not known here renders itself, slowly and rightly.
+Named tuples are rows as `models.listing` reads them, their ids texts already: only moments and exact numbers in them
+are converted, and the rest is copied as a whole.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from marshmallow import Schema, fields, missing
@@ -42,13 +45,11 @@ class Plan:
         attributes = [attribute for attribute, _, _ in self._steps]
         # With one name attrgetter gives the value and not a tuple of it, so there is always a second one.
         self._values_of = attrgetter(*attributes, "__class__") if attributes else lambda _: ()
+        self._layouts: dict[type[Any], _Layout] = {}
 
     def render(self, row: Any) -> dict[str, Any]:
         """Return one row (an object or a mapping) as the API shows it; what the row lacks is left out."""
-        shown = dict(self._constants)
-        for (_, key, convert), value in zip(self._steps, self._values(row), strict=False):
-            if value is not missing:
-                shown[key] = value if convert is None or value is None else convert(value)
+        shown = self._quickly(row) if hasattr(row, "_fields") else self._each(row)
         for name, key, field in self._slow:
             value = field.serialize(name, row, accessor=get_value)
             if value is not missing:
@@ -59,6 +60,34 @@ class Plan:
         """Return several rows."""
         return [self.render(row) for row in rows]
 
+    def _quickly(self, row: Any) -> dict[str, Any]:
+        layout = self._layouts.get(type(row))
+        if layout is None:
+            layout = self._layouts[type(row)] = self._layout(row._fields)
+        values = list(layout.select(row))
+        for place, convert in layout.conversions:
+            if values[place] is not None:
+                values[place] = convert(values[place])
+        return dict(zip(layout.keys, values, strict=False), **self._constants)
+
+    def _layout(self, columns: Sequence[str]) -> "_Layout":
+        held = [step for step in self._steps if step[0] in columns]
+        places = [columns.index(attribute) for attribute, _, _ in held]
+        conversions = [
+            (place, convert)
+            for place, (_, _, convert) in enumerate(held)
+            if convert is not None and convert not in (str, int, list)
+        ]
+        # The first column again, which no key takes: with one place itemgetter gives no tuple.
+        return _Layout([key for _, key, _ in held], itemgetter(*places, 0), conversions)
+
+    def _each(self, row: Any) -> dict[str, Any]:
+        shown = dict(self._constants)
+        for (_, key, convert), value in zip(self._steps, self._values(row), strict=False):
+            if value is not missing:
+                shown[key] = value if convert is None or value is None else convert(value)
+        return shown
+
     def _values(self, row: Any) -> Iterable[Any]:
         if type(row) is not dict:  # by far the most: rows and objects that have it all
             with suppress(AttributeError):
@@ -67,6 +96,15 @@ class Plan:
         if isinstance(row, Mapping):
             return [row.get(attribute, missing) for attribute, _, _ in self._steps]
         return [getattr(row, attribute, missing) for attribute, _, _ in self._steps]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which places of a tuple are shown, under which keys, and what is converted."""
+
+    keys: Sequence[str]
+    select: Callable[[Any], tuple[Any, ...]]
+    conversions: Sequence[tuple[int, Conversion]]
 
 
 def _is_known(field: fields.Field[Any]) -> bool:

@@ -1,7 +1,9 @@
-"""The `upkeep` queue: housekeeping that belongs to no organization."""
+"""The `upkeep` queue: housekeeping that nobody waits for."""
+
+from uuid import UUID
 
 from models.job_rows import Claimed
-from pipelines import clock, invites, jobs, upkeep
+from pipelines import clock, holds, invites, jobs, upkeep
 from workers.actor import database_job
 
 
@@ -15,3 +17,9 @@ def forget(job: Claimed) -> None:
 def expire_invites(job: Claimed) -> None:
     """Mark the invites of every organization that were not accepted in time."""
     invites.any_org_expire(now=clock.now())
+
+
+@database_job(jobs.HOLDS_RENEW)
+def renew_holds(job: Claimed) -> None:
+    """Hold an organization's next Pending conversions anew."""
+    holds.renew(job.tenant, after=UUID(job.args["after"]))

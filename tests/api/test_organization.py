@@ -4,6 +4,9 @@ from uuid import uuid4
 
 import pytest
 
+from pipelines import holds
+from tests.program_rows import conversion
+
 URL = "/api/organizations/me"
 
 
@@ -273,6 +276,28 @@ def test_new_grace_days_move_the_hold_of_what_is_pending(owner, brand, drain):
     _patch(owner, payoutGraceDays=3)
 
     assert brand.rows("select hold_until - occurred_at = interval '3 days' from conversion") == [(True,)]
+
+
+@pytest.mark.parametrize("number", [1, 4, 5])
+def test_however_many_are_pending_no_transaction_moves_more_than_a_few(owner, brand, drain, monkeypatch, number):
+    monkeypatch.setattr(holds, "_AT_ONCE", 2)
+    brand.program()
+    affiliate_id = brand.affiliate("ben")
+    for _ in range(number):
+        conversion(brand, affiliate_id)
+    paid = conversion(brand, affiliate_id, status="Paid")
+
+    _patch(owner, payoutGraceDays=3)
+    at_first = _moved(brand)
+    drain()
+
+    assert (len(at_first), len(_moved(brand))) == (min(number, 2), number)
+    assert paid not in _moved(brand)
+
+
+def _moved(brand):
+    moved = brand.rows("select id from conversion where hold_until - occurred_at = interval '3 days'")
+    return [conversion_id for (conversion_id,) in moved]
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])

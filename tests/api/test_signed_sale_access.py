@@ -29,7 +29,13 @@ def _post(brand, raw=SALE, **headers):
 
 def _is_bare_401(answer):
     headers = {name.lower() for name, _ in answer.headers}
-    return (answer.status_code, answer.data, headers) == (401, b"", {"content-length", "x-request-id"})
+    return (answer.status_code, answer.data) == (401, b"") and headers == {
+        "cache-control",
+        "content-length",
+        "vary",
+        "x-content-type-options",
+        "x-request-id",
+    }
 
 
 def _at(brand, offset_s, path=URL, raw=SALE):
