@@ -12,7 +12,7 @@ run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, th
 	@$(BIN)/flask up
 
 test: .venv/.dev ## all tests, on a private PostgreSQL and Valkey
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadgroup
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadgroup
 
 check: lint types layers test ## exactly what CI runs
 

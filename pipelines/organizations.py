@@ -40,7 +40,7 @@ _HOST = re.compile(r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
     """Create an organization with its first Owner; runs in a transaction that sees every tenant."""
     organization_id = ids.new_id()
-    slug = f"{_slug(name)}-{organization_id.hex[-6:]}"
+    slug = f"{_slug(name)}-{organization_id.hex[-12:]}"
     organizations.insert(
         {
             "id": organization_id,

@@ -69,7 +69,7 @@ def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> N
     machine.execute("insert into queue_pause (queue) values ('upkeep')")
     with machine.holding("lock table tick in exclusive mode"):
         machine.start("scheduler", "scheduler-2")
-        machine.until_waiting(2)
+        machine.until_waiting(2, about="insert into tick")
 
     # when: both go on
     machine.until(lambda: len(machine.rows("select from tick")) == len(SCHEDULE), "every tick fires")
