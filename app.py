@@ -2,7 +2,6 @@
 
 import time
 from typing import Any
-from uuid import uuid4
 
 import orjson
 import structlog
@@ -46,7 +45,7 @@ from api.edge import cors, errors, limits, metrics, wake
 from commands import affiliates as affiliate_commands
 from commands import database, demo, jobs, mail, organizations, receiver, run, token
 from commands import programs as program_commands
-from models import db
+from models import db, ids
 
 _log = structlog.get_logger("request")
 
@@ -107,6 +106,9 @@ class _Json(DefaultJSONProvider):
     def loads(self, s: str | bytes, **_: Any) -> Any:
         return orjson.loads(s)
 
+    def response(self, *args: Any, **kwargs: Any) -> Response:
+        return Response(orjson.dumps(self._prepare_response_obj(args, kwargs)), content_type="application/json")
+
 
 def create_app() -> Flask:
     """Build the application from this process's settings. Opens no connection yet."""
@@ -139,7 +141,7 @@ def create_app() -> Flask:
 def _begin() -> Response | None:
     g.started = time.monotonic()
     sent = request.headers.get("X-Request-Id", "")
-    g.request_id = sent if 0 < len(sent) <= 64 and sent.isascii() and sent.isprintable() else uuid4().hex
+    g.request_id = sent if 0 < len(sent) <= 64 and sent.isascii() and sent.isprintable() else ids.new_id().hex
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=g.request_id)
     return cors.answer_preflight()

@@ -3,7 +3,7 @@
 Source: core spec, "Affiliate" (what the response omits).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,39 +15,35 @@ from models.tracking_links import ShownLink
 from schemas import affiliate as wire
 
 
-def shown(affiliate: Affiliate, links: Iterable[ShownLink]) -> dict[str, Any]:
+def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
     """Return an affiliate as this request's caller sees them."""
-    return wire.record(affiliate, links, base_url=_base_url(), is_for_dashboard=_is_dashboard())
+    return _records([affiliate], links)[0]
 
 
-def shown_all(rows: Sequence[Affiliate]) -> list[dict[str, Any]]:
+def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
-    links = tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=[row.id for row in rows])
-    base_url, is_for_dashboard = _base_url(), _is_dashboard()
-    return [
-        wire.record(row, links.get(str(row.id), []), base_url=base_url, is_for_dashboard=is_for_dashboard)
-        for row in rows
-    ]
+    ids = [row.id for row in rows]
+    return _records(rows, tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=ids))
 
 
-def audited(affiliate: Affiliate, links: Iterable[ShownLink]) -> dict[str, Any]:
+def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
-    return wire.record(affiliate, links, base_url=_base_url())
+    return wire.records([affiliate], links, base_url=_base_url())[0]
 
 
 def link(one: ShownLink) -> dict[str, Any]:
     """Return a link as everybody sees it."""
-    return wire.link_record(one, base_url=_base_url())
+    return wire.link_records([one], base_url=_base_url())[0]
 
 
 def links_of(affiliate_id: UUID) -> list[ShownLink]:
     """Return the links of an affiliate of this request's organization."""
-    return tracking_links.links_of(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    return tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
+
+
+def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:
+    return wire.records(affiliates, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
 
 
 def _base_url() -> str:
     return settings.current().public_base_url
-
-
-def _is_dashboard() -> bool:
-    return not guards.caller().is_key

@@ -18,9 +18,9 @@ def url(*, slug: str, format: str, destination_url: str | None, base_url: str) -
     Without a destination every format is Short. Parameters and fragment of the destination stay, but for a `via` of
     its own. Raises ValueError for a format that doesn't exist.
     """
-    kind = LinkFormat(format)
-    if kind == LinkFormat.Short or not destination_url:
+    if format == LinkFormat.Short or not destination_url:
         return f"{base_url}/r/{slug}"
+    kind = LinkFormat(format)
     parts = urlsplit(destination_url)
     if kind == LinkFormat.Query:
         parts = parts._replace(query=_with_slug(parts.query, slug), path=parts.path or "/")

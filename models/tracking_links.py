@@ -70,23 +70,15 @@ _LINKS = Hot(
 )
 
 
-def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> dict[str, list[ShownLink]]:
-    """Return the links of several affiliates (by the texts of their ids) in one statement, the default one first."""
-    ids = f"{{{','.join(map(str, affiliate_ids))}}}"
-    found: dict[str, list[ShownLink]] = {}
-    for row in db.run(_LINKS, {"organization_id": organization_id, "affiliate_ids": ids}):
-        found.setdefault(row[0], []).append(ShownLink._make(row))
-    return found
-
-
-def links_of(*, organization_id: UUID, affiliate_id: UUID) -> list[ShownLink]:
-    """Return the links of one affiliate, the default one first."""
-    return links(organization_id=organization_id, affiliate_ids=[affiliate_id]).get(str(affiliate_id), [])
+def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> list[ShownLink]:
+    """Return the links of several affiliates in one statement, the default one of each before its others."""
+    params = {"organization_id": organization_id, "affiliate_ids": f"{{{','.join(map(str, affiliate_ids))}}}"}
+    return [ShownLink._make(row) for row in db.run(_LINKS, params)]
 
 
 def find_link(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> ShownLink | None:
     """Return one living link of an affiliate."""
-    held = links_of(organization_id=organization_id, affiliate_id=affiliate_id)
+    held = links(organization_id=organization_id, affiliate_ids=[affiliate_id])
     return next((link for link in held if link.id == str(link_id)), None)
 
 

@@ -134,7 +134,7 @@ def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[track
     for link in values:
         if not tracking_links.insert_link(link):
             raise alias_taken()
-    return tracking_links.links_of(organization_id=organization_id, affiliate_id=affiliate["id"])
+    return tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
 
 
 def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_default: bool) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Source: core spec, "Affiliate" (what a key never sees: the application, auth ids, payout accounts).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -173,17 +173,22 @@ _FOR_KEY = AffiliateRecord(exclude=("links", "application_data"))
 _LINK = LinkRecord(exclude=("url",))
 
 
-def link_record(link: Any, *, base_url: str) -> dict[str, Any]:
-    """Return a link as the API shows it. `link` knows the `destination_url` of its program."""
-    shown: dict[str, Any] = _LINK.dump(link)
-    shown["url"] = links.url(
-        slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url
-    )
+def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links as the API shows them. A link knows the `destination_url` of its program."""
+    shown: list[dict[str, Any]] = _LINK.dump(held, many=True)
+    for link, one in zip(held, shown, strict=True):
+        one["url"] = links.url(
+            slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url
+        )
     return shown
 
 
-def record(affiliate: Any, held: Iterable[Any], *, base_url: str, is_for_dashboard: bool = False) -> dict[str, Any]:
-    """Return an affiliate with their links as the API shows them, to a key unless `is_for_dashboard`."""
-    shown: dict[str, Any] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliate)
-    shown["links"] = [link_record(link, base_url=base_url) for link in held]
+def records(
+    affiliates: Iterable[Any], held: Sequence[Any], *, base_url: str, is_for_dashboard: bool = False
+) -> list[dict[str, Any]]:
+    """Return affiliates with the links that they hold as the API shows them, to a key unless `is_for_dashboard`."""
+    shown: list[dict[str, Any]] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliates, many=True)
+    by_id: dict[str, list[dict[str, Any]]] = {one["id"]: one.setdefault("links", []) for one in shown}
+    for link in link_records(held, base_url=base_url):
+        by_id[link["affiliateId"]].append(link)
     return shown

@@ -86,7 +86,9 @@ class Amount(fields.Decimal):
 class Instant(fields.Field[datetime]):
     """An aware moment: shown in UTC with milliseconds; read from ISO 8601, without an offset as UTC."""
 
+    # A row and what came with it were made in one moment, and a page of rows is rendered at once.
     @staticmethod
+    @functools.lru_cache(maxsize=1024)
     def render(value: datetime) -> str:
         """Return the moment in UTC with milliseconds."""
         shown = (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(timespec="milliseconds")

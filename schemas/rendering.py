@@ -49,7 +49,7 @@ class Plan:
 
     def render(self, row: Any) -> dict[str, Any]:
         """Return one row (an object or a mapping) as the API shows it; what the row lacks is left out."""
-        shown = self._quickly(row) if hasattr(row, "_fields") else self._each(row)
+        shown = self._quickly([row])[0] if hasattr(row, "_fields") else self._each(row)
         for name, key, field in self._slow:
             value = field.serialize(name, row, accessor=get_value)
             if value is not missing:
@@ -57,18 +57,25 @@ class Plan:
         return shown
 
     def render_all(self, rows: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return several rows."""
-        return [self.render(row) for row in rows]
+        """Return several rows, all of one kind."""
+        held = list(rows)
+        if held and hasattr(held[0], "_fields") and not self._slow:
+            return self._quickly(held)
+        return [self.render(row) for row in held]
 
-    def _quickly(self, row: Any) -> dict[str, Any]:
-        layout = self._layouts.get(type(row))
+    def _quickly(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
+        kind = type(rows[0])
+        layout = self._layouts.get(kind)
         if layout is None:
-            layout = self._layouts[type(row)] = self._layout(row._fields)
-        values = list(layout.select(row))
-        for place, convert in layout.conversions:
-            if values[place] is not None:
-                values[place] = convert(values[place])
-        return dict(zip(layout.keys, values, strict=False), **self._constants)
+            layout = self._layouts[kind] = self._layout(kind._fields)
+        shown = []
+        for row in rows:
+            values = list(layout.select(row))
+            for place, convert in layout.conversions:
+                if values[place] is not None:
+                    values[place] = convert(values[place])
+            shown.append(dict(zip(layout.keys, values, strict=False), **self._constants))
+        return shown
 
     def _layout(self, columns: Sequence[str]) -> "_Layout":
         held = [step for step in self._steps if step[0] in columns]
