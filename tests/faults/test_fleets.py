@@ -35,12 +35,18 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
     shop.sell_many(10)
     machine.insert_job(shop.id, POISON.name, max_attempts=2)
 
-    # when: a supervisor starts again what dies
-    for _ in range(2):
-        machine.until(lambda: machine.processes["workers-poisoned"].has_ended, "the poison kills")
+    def has_ended() -> bool:
+        return machine.processes["workers-poisoned"].has_ended
+
+    def is_dead() -> bool:
+        return bool(machine.rows("select from job where name = %s and failed_at is not null", POISON.name))
+
+    # when: a supervisor starts again what dies (a hand-out that nobody lived to take is an attempt, too)
+    machine.until(has_ended, "the poison kills")
+    while has_ended():
         machine.start("workers-poisoned", modules=["tests.faults.actors"])
-    is_dead = "select from job where name = %s and failed_at is not null"
-    machine.until(lambda: bool(machine.rows(is_dead, POISON.name)), "the poison is a dead letter")
+        machine.until(lambda: has_ended() or is_dead(), "the poison kills again or is a dead letter")
+    machine.until(is_dead, "the poison is a dead letter")
     shop.sell_many(10)
 
     # then
