@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify
 from api.edge import body, guards, paging, path
 from api.edge.guards import Guard
 from api.edge.operations import array, one, operation, page
-from domain.refused import Refused, not_found
+from domain.refused import not_found
 from models import affiliates, db, recruits
 from models.recruits import Recruit
 from pipelines import recruiting
@@ -51,7 +51,7 @@ def get_recruiting_link() -> Mapping[str, object]:
     What is wrong is said in this order: no programId, a campaign that is not the caller's to see (404), a caller who
     is not Approved in it (403), recruiting that is off, a brand without a portal. A stranger so learns nothing of it.
     """
-    program_id = _program_id(body.query()["program_id"])
+    program_id = path.needed_program(body.query()["program_id"])
     account_id, email = _caller()
     with db.any_org_work():
         seat = recruiting.any_org_seat(program_id=program_id, account_id=account_id, email=email)
@@ -84,15 +84,6 @@ def list_sub_affiliates(affiliate_id: str) -> Response:
         rows = recruits.of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
         sums = recruiting.sums(rows)
     return jsonify(_dumped(_SUB_AFFILIATE, rows, sums))
-
-
-def _program_id(sent: str) -> UUID:
-    try:
-        return path.uuid(sent, "program")
-    except Refused as refused:
-        raise Refused(400, "program_id_required", "programId must be the id of a program.", field="programId") from (
-            refused
-        )
 
 
 def _caller() -> tuple[UUID | None, str | None]:

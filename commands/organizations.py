@@ -50,7 +50,8 @@ def create(name: str, plan: str, status: str, currency: str, owner_email: str, a
 @output.json_option
 def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
     """Change what only an operator may: plan, status, trialEndsAt, gateways, payoutGraceDays, currency, affiliateLimit,
-    subdomain, portalHost, billingProvider, billingInterval. `none` takes a limit, host or provider away.
+    subdomain, portalHost, billingProvider, billingInterval, fraudStrictness. `none` takes a limit, host or provider
+    away.
     """
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():

@@ -50,6 +50,7 @@ class Organization(Table):
     processor_customer_id = peewee.TextField(null=True)
     processor_subscription_id = peewee.TextField(null=True)
     affiliate_limit = peewee.IntegerField(null=True)
+    fraud_strictness = peewee.TextField(default="balanced")
     created_at = Moment()
 
     def columns(self) -> dict[str, Any]:

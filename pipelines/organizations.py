@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import currencies, plans, slugs
+from domain.fraud import Strictness
 from domain.refused import Refused
 from models import ids, members, organizations
 from pipelines import holds
@@ -155,6 +156,7 @@ _SETTERS: dict[str, Callable[[str, datetime], dict[str, object]]] = {
     "portalHost": _portal_host,
     "billingProvider": lambda value, now: {"billing_provider": _or_none(value)},
     "billingInterval": _billing_interval,
+    "fraudStrictness": lambda value, now: {"fraud_strictness": _one_of(value, list(Strictness))},
 }
 
 

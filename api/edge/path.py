@@ -1,9 +1,9 @@
-"""Reads ids out of paths."""
+"""Reads ids out of paths and queries."""
 
 import re
 from uuid import UUID
 
-from domain.refused import not_found
+from domain.refused import Refused, not_found
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -13,3 +13,10 @@ def uuid(text: str, what: str) -> UUID:
     if not _ID.fullmatch(text):
         raise not_found(what)
     return UUID(text)
+
+
+def needed_program(sent: str) -> UUID:
+    """Return the program that a query must name, or refuse with 400 program_id_required: missing or no id at all."""
+    if not _ID.fullmatch(sent):
+        raise Refused(400, "program_id_required", "programId must be the id of a program.", field="programId")
+    return UUID(sent)

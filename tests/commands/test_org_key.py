@@ -99,6 +99,7 @@ def test_every_organization_is_listed_as_it_is_named(flask, brand):
         ("billingProvider=stripe", "billing_provider", "stripe"),
         ("billingInterval=Month", "billing_interval", "Month"),
         ("billingInterval=", "billing_interval", None),
+        ("fraudStrictness=strict", "fraud_strictness", "strict"),
     ],
 )
 def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, value):
@@ -118,8 +119,8 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
     [
         (
             "colour=red",
-            "'colour' is no setting; there are: affiliateLimit, billingInterval, billingProvider, currency, gateways, "
-            "payoutGraceDays, plan, portalHost, status, subdomain, trialEndsAt",
+            "'colour' is no setting; there are: affiliateLimit, billingInterval, billingProvider, currency, "
+            "fraudStrictness, gateways, payoutGraceDays, plan, portalHost, status, subdomain, trialEndsAt",
         ),
         ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),
         ("gateways=stripe,cash", "'cash' must be one of: stripe, "),
@@ -136,6 +137,7 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         ("portalHost=localhost", "'localhost' is neither a host name, such as partners.example.com, nor none"),
         ("portalHost=Acme.example", "is neither a host name"),
         ("billingInterval=Week", "'Week' must be one of: Month, Year"),
+        ("fraudStrictness=harsh", "'harsh' must be one of: lenient, balanced, strict"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, said):

@@ -1,0 +1,40 @@
+"""What becomes of a score: by how strict the brand is, and how grave it is called."""
+
+from enum import StrEnum
+from typing import Literal
+
+Decision = Literal["pass", "hold", "block"]
+Severity = Literal["low", "medium", "high"]
+
+_HIGH_FROM = 80
+_MEDIUM_FROM = 50
+
+
+class Strictness(StrEnum):
+    """How much a brand lets pass. Source: core spec, fraud summary."""
+
+    lenient = "lenient"
+    balanced = "balanced"
+    strict = "strict"
+
+
+# From which score on a click or lead is held, and from which it is blocked.
+_HOLD_FROM = {Strictness.lenient: 70, Strictness.balanced: 50, Strictness.strict: 35}
+_BLOCK_FROM = {Strictness.lenient: 95, Strictness.balanced: 80, Strictness.strict: 65}
+
+
+def decide(score: int, strictness: str) -> Decision:
+    """Return whether what has this score passes, is held for a look, or is blocked. Raises ValueError for a
+    strictness that there is not.
+    """
+    chosen = Strictness(strictness)
+    if score >= _BLOCK_FROM[chosen]:
+        return "block"
+    return "hold" if score >= _HOLD_FROM[chosen] else "pass"
+
+
+def severity(score: int) -> Severity:
+    """Return how grave a score is, whatever became of it."""
+    if score >= _HIGH_FROM:
+        return "high"
+    return "medium" if score >= _MEDIUM_FROM else "low"

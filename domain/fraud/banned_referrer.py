@@ -1,0 +1,13 @@
+"""The visit comes from a site that the brand wants no visits from, or from a host below it."""
+
+from domain import host_names
+from domain.fraud.facts import ClickFacts
+from domain.fraud.rule import Rule
+
+
+def _holds(click: ClickFacts) -> bool:
+    host = click.referrer_host
+    return host is not None and any(host_names.is_within(host, banned) for banned in click.banned_referrers)
+
+
+RULE = Rule("banned_referrer", 60, _holds)

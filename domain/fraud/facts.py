@@ -1,0 +1,50 @@
+"""What the rules are told about a click or a lead, and what they make of it. Everything is looked up beforehand."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A score from 0 (nothing speaks against it) to 100, and the names of the rules that it comes from."""
+
+    score: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClickFacts:
+    """A click. What is not known has the default, which speaks against nobody.
+
+    Hosts are lower case without a port. `query_names` are the parameters of the page that was landed on. The counts
+    include the click itself: `network_clicks` those on its link within an hour from its IPv4 /24 or IPv6 /48,
+    `device_links` the affiliate's links that its device used. `ms_since_last` is since the device's click before.
+    `languages` are the tags that the browser asks for, `country` an ISO 3166 code of two letters.
+    """
+
+    agent: str = ""
+    is_bot: bool = False
+    is_from_data_centre: bool = False
+    referrer_host: str | None = None
+    banned_referrers: frozenset[str] = frozenset()
+    query_names: frozenset[str] = frozenset()
+    network_clicks: int = 1
+    device_links: int = 1
+    ms_since_last: int | None = None
+    languages: tuple[str, ...] = ()
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadFacts:
+    """A lead. `click` is the verdict on the click that brought it; `has_mx` is None when the name servers are silent.
+
+    `leads_today` counts the affiliate's leads of the day in the campaign, this one included; `daily_cap` None: no cap.
+    """
+
+    email: str
+    affiliate_email: str
+    is_disposable: bool = False
+    has_mx: bool | None = None
+    leads_today: int = 1
+    daily_cap: int | None = None
+    click: Verdict | None = None

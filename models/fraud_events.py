@@ -1,0 +1,95 @@
+"""Fraud events: clicks and leads that the rules blocked or held, and what the brand made of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import peewee
+from playhouse.postgres_ext import ArrayField
+
+from models.db import db
+from models.hot import Hot
+from models.table import Moment, Table
+
+
+class FraudEvent(Table):
+    """A click or lead that was blocked or held. `status` is open, resolved or dismissed."""
+
+    id = peewee.UUIDField(primary_key=True)
+    organization_id = peewee.UUIDField()
+    program_id = peewee.UUIDField()
+    affiliate_id = peewee.UUIDField()
+    subject = peewee.TextField()
+    subject_id = peewee.UUIDField()
+    score = peewee.IntegerField()
+    reasons = ArrayField(peewee.TextField, index=False)
+    severity = peewee.TextField()
+    action = peewee.TextField()
+    status = peewee.TextField(default="open")
+    occurred_at = Moment()
+    resolved_at: Any = Moment(null=True)
+    resolved_by = peewee.UUIDField(null=True)
+
+
+_INSERT = Hot(
+    "insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons,"
+    " severity, action, occurred_at) values (%(id)s, %(organization_id)s, %(program_id)s, %(affiliate_id)s,"
+    " %(subject)s, %(subject_id)s, %(score)s, %(reasons)s, %(severity)s, %(action)s, %(occurred_at)s)"
+    " on conflict (organization_id, subject, subject_id) do nothing"
+)
+
+
+def stage_insert(values: Mapping[str, Any]) -> None:
+    """Stage an open event; a subject that has one keeps it as it is."""
+    db.stage(_INSERT, values)
+
+
+def recent(*, organization_id: UUID, program_id: UUID | None, status: str | None, limit: int) -> list[FraudEvent]:
+    """Return up to `limit` events, newest first, of one program and status where they are given."""
+    found = FraudEvent.select().where(FraudEvent.organization_id == organization_id)
+    if program_id is not None:
+        found = found.where(FraudEvent.program_id == program_id)
+    if status is not None:
+        found = found.where(FraudEvent.status == status)
+    return list(found.order_by(FraudEvent.occurred_at.desc(), FraudEvent.id.desc()).limit(limit))
+
+
+def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent | None:
+    """Return one event of the organization."""
+    return FraudEvent.get_or_none(FraudEvent.organization_id == organization_id, FraudEvent.id == event_id)
+
+
+def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> bool:
+    """Close an open event; False when it is not open any more."""
+    closed = (
+        FraudEvent.update(status=status, resolved_at=at, resolved_by=by)
+        .where(
+            FraudEvent.organization_id == organization_id,
+            FraudEvent.id == event_id,
+            FraudEvent.status == "open",
+        )
+        .execute()
+    )
+    return bool(closed)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many events of one subject and action had exactly these reasons."""
+
+    subject: str
+    action: str
+    reasons: tuple[str, ...]
+    number: int
+
+
+def counts(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[Count]:
+    """Return how many events a program had since a moment, in one pass: there are few combinations of reasons."""
+    rows = db.run(
+        "select subject, action, reasons, count(*) from fraud_event"
+        " where organization_id = %s and program_id = %s and occurred_at >= %s group by subject, action, reasons",
+        (organization_id, program_id, since),
+    )
+    return [Count(subject, action, tuple(reasons), number) for subject, action, reasons, number in rows]
