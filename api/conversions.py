@@ -14,7 +14,7 @@ from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
 from domain import plans
 from domain.refused import not_found
-from models import conversions, db
+from models import conversion_lists, conversions, db
 from pipelines import clock, sale
 from schemas.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
 
@@ -34,9 +34,9 @@ def list_conversions() -> Mapping[str, object]:
     query = body.query()
     asked = paging.wanted(query, default=_DEFAULT_TAKE)
     with db.unit_of_work(guards.organization_id()):
-        rows = conversions.page(
+        rows = conversion_lists.page(
             organization_id=guards.organization_id(),
-            filters=conversions.Filters(**query["filters"]),
+            filters=conversion_lists.Filters(**query["filters"]),
             after=asked.after,
             limit=asked.limit,
         )
@@ -59,5 +59,6 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     return {**_RECORD.dump(found), "events": _EVENTS.dump(history)}
 
 
-def _shown(rows: Sequence[conversions.Conversion]) -> list[Any]:
-    return [_RECORD.dump(row) for row in rows]
+def _shown(rows: Sequence[Any]) -> list[Any]:
+    shown: list[Any] = _RECORD.dump(rows, many=True)
+    return shown

@@ -18,6 +18,9 @@ from bench import (
     affiliate_list,
     deep_page,
     deliveries,
+    export_50k,
+    import_1000,
+    list_at_1m,
     memory,
     program_stats_1m,
     sales_accepted,
@@ -41,6 +44,9 @@ _FIGURES = {
     "settle_at_1m": settle_at_1m.measure,
     "program_stats_1m": program_stats_1m.measure,
     "deep_page": deep_page.measure,
+    "list_at_1m": list_at_1m.measure,
+    "export_50k": export_50k.measure,
+    "import_1000": import_1000.measure,
     "memory": memory.measure,
 }
 

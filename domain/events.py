@@ -147,6 +147,42 @@ def conversion_refunded(
     )
 
 
+def conversion_reviewed(
+    *,
+    conversion_id: UUID,
+    affiliate_id: UUID,
+    program_id: UUID,
+    amount_cents: int,
+    currency: str,
+    commission_cents: int,
+    status: str,
+    previous_status: str,
+    reason: str | None = None,
+    attribution_method: str | None = None,
+    parent_affiliate_conversion_id: UUID | None = None,
+) -> dict[str, object]:
+    """Return the data of a conversion.denied, .validated or .invalidated event.
+
+    Units: minor units; `commission_cents` is net of reversals.
+    Source: tracking spec, section 6 (the shape is not shown there).
+    """
+    return _without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "amountCents": amount_cents,
+            "currency": currency,
+            "commissionCents": commission_cents,
+            "status": str(status),
+            "previousStatus": str(previous_status),
+            "reason": reason,
+            "attributionMethod": attribution_method,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
+
+
 def affiliate_created(
     *,
     affiliate_id: UUID,

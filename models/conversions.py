@@ -1,4 +1,7 @@
-"""Conversions with their events, refunds, reversals and ledger entries. Money is minor units of the row's currency."""
+"""Conversions with their events and ledger entries. Money is minor units of the row's currency.
+
+Their lists are in `models.conversion_lists`, their refunds in `models.refunds`.
+"""
 
 import functools
 from collections.abc import Mapping
@@ -224,69 +227,6 @@ def events(*, organization_id: UUID, conversion_id: UUID) -> list[Event]:
     return [Event(*row) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a list is narrowed by; None leaves a column alone. `untagged` asks for rows without a channel tag."""
-
-    affiliate_id: UUID | None = None
-    program_id: UUID | None = None
-    status: str | None = None
-    kind: str | None = None
-    since: datetime | None = None
-    sub_id: str | None = None
-    untagged: bool = False
-
-
-_KINDS = {"sale": ("OneTime", "Recurring", "Bonus"), "lead": ("LeadReward",), "click": ("ClickReward",)}
-
-
-def page(
-    *, organization_id: UUID, filters: Filters, after: tuple[datetime, UUID] | None, limit: int
-) -> list[Conversion]:
-    """Return up to `limit` conversions, newest first, after the keyset position `after`."""
-    conditions: list[str] = ["organization_id = %s"]
-    params: list[object] = [organization_id]
-    for column, value in (
-        ("affiliate_id = %s", filters.affiliate_id),
-        ("program_id = %s", filters.program_id),
-        ("status = %s", filters.status),
-        ("type = any(%s)", list(_KINDS[filters.kind]) if filters.kind else None),
-        ("created_at >= %s", filters.since),
-        ("sub_id = %s", filters.sub_id),
-    ):
-        if value is not None:
-            conditions.append(column)
-            params.append(value)
-    if filters.untagged:
-        conditions.append("sub_id is null")
-    if after is not None:
-        conditions.append("(created_at, id) < (%s, %s)")
-        params.extend(after)
-    rows = db.run(
-        f"select {_COLUMNS} from conversion where {' and '.join(conditions)}"
-        " order by created_at desc, id desc limit %s",
-        (*params, limit),
-    )
-    return [Conversion(*row) for row in rows]
-
-
-def stage_refunded(
-    *,
-    organization_id: UUID,
-    conversion_id: UUID,
-    refunded_cents: int,
-    reversal_cents: int,
-    status: str,
-    refunded_at: datetime | None,
-) -> None:
-    """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
-    db.stage(
-        "update conversion set refunded_cents = %s, reversed_cents = reversed_cents + %s, status = %s,"
-        " refunded_at = coalesce(refunded_at, %s) where organization_id = %s and id = %s",
-        (refunded_cents, reversal_cents, status, refunded_at, organization_id, conversion_id),
-    )
-
-
 # In the order of their ids a conversion comes before its override, as everywhere.
 _RENEW_HOLDS = """
 with pending as (
@@ -308,61 +248,6 @@ def renew_holds(*, organization_id: UUID, after: UUID, limit: int) -> UUID | Non
     """
     rows = db.run(_RENEW_HOLDS, {"org": organization_id, "after": after, "limit": limit})
     return rows[0][0] if len(rows) == limit else None
-
-
-@dataclass(frozen=True, slots=True)
-class Refund:
-    """One accepted refund of a parent conversion, with the running total that it reached."""
-
-    id: UUID
-    amount_cents: int
-    cumulative_cents: int
-    is_full: bool
-    created_at: datetime
-
-
-def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) -> None:
-    """Stage the record of an accepted refund."""
-    _stage_row(
-        "refund",
-        {
-            "id": refund.id,
-            "organization_id": organization_id,
-            "conversion_id": conversion_id,
-            "amount_cents": refund.amount_cents,
-            "cumulative_cents": refund.cumulative_cents,
-            "is_full": refund.is_full,
-            "created_at": refund.created_at,
-        },
-    )
-
-
-def stage_reversal(
-    *, organization_id: UUID, refund_id: UUID, conversion_id: UUID, commission_cents: int, at: datetime
-) -> None:
-    """Stage what a refund took back from one row; the key refuses to do it twice."""
-    _stage_row(
-        "reversal",
-        {
-            "organization_id": organization_id,
-            "refund_id": refund_id,
-            "conversion_id": conversion_id,
-            "commission_cents": commission_cents,
-            "created_at": at,
-        },
-    )
-
-
-def refunds_not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
-    """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
-    rows = db.run(
-        "select r.id, r.amount_cents, r.cumulative_cents, r.is_full, r.created_at from refund r"
-        " where r.organization_id = %s and r.conversion_id = %s and not exists"
-        " (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)"
-        " order by r.cumulative_cents",
-        (organization_id, parent_id, override_id),
-    )
-    return [Refund(*row) for row in rows]
 
 
 @functools.cache

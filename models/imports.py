@@ -1,14 +1,16 @@
-"""Imports from another service: one row per run, and one run at a time."""
+"""Imports from another service: one row per run, and one run at a time; their history."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from models.db import Json, db
+from models.listing import Listing, Position
 
 COMPLETED = "Completed"
+UNDONE = "Undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,29 @@ class ImportJob:
     created_by: UUID | None
     created_at: datetime
     status: str = COMPLETED
+
+
+_SHOWN = ("id", "kind", "status", "total", "imported", "skipped", "errored", "reasons", "created_at", "undone_at")
+_HISTORY = Listing("import_job", _SHOWN, ids=("id",), condition="true")
+
+
+def page(*, organization_id: UUID, limit: int, after: Position | None) -> list[Any]:
+    """Return up to `limit` imports of the organization, newest first, after a position."""
+    return _HISTORY.page(organization_id=organization_id, where={}, limit=limit, after=after)
+
+
+def find(*, organization_id: UUID, job_id: UUID) -> Any | None:
+    """Return one import as the list has it, or None."""
+    rows = _HISTORY.page(organization_id=organization_id, where={"id": job_id}, limit=1)
+    return rows[0] if rows else None
+
+
+def stage_undone(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
+    """Mark an import as undone."""
+    db.stage(
+        "update import_job set status = %s, undone_at = %s where organization_id = %s and id = %s",
+        (UNDONE, at, organization_id, job_id),
+    )
 
 
 def try_turn(organization_id: UUID) -> bool:

@@ -57,6 +57,7 @@ IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
 INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
 HOLDS_RENEW = Job("holds.renew", queue="upkeep")
+HOLD_RELEASE = Job("hold.release", queue="upkeep")
 
 ALL = (
     SALE_SETTLE,
@@ -68,6 +69,7 @@ ALL = (
     FORGET,
     INVITES_EXPIRE,
     HOLDS_RENEW,
+    HOLD_RELEASE,
 )
 BY_NAME = {job.name: job for job in ALL}
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain import events, refund, statuses
 from domain.refused import Refused
-from models import conversions, ids, sales
+from models import conversions, ids, refunds, sales
 from pipelines import emit, jobs, sale
 
 
@@ -40,14 +40,14 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     if conversion is None:
         raise LookupError(f"sale {conversion_id} is settled and has no conversion")
     outcome = _decide(conversion, requested_cents)
-    record = conversions.Refund(
+    record = refunds.Refund(
         id=ids.new_id(),
         amount_cents=outcome.refund_cents,
         cumulative_cents=outcome.cumulative_cents,
         is_full=outcome.is_full,
         created_at=now,
     )
-    conversions.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
+    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
     conversions.stage_revenue(conversion, amount_cents=-record.amount_cents)
     # An override that is not written yet catches up by itself: its job locks this parent first.
@@ -73,9 +73,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     if parent is None or override is None or override.status == statuses.ConversionStatus.Paid:
         return
     reversed_cents = override.reversed_cents
-    missed = conversions.refunds_not_cascaded(
-        organization_id=organization_id, parent_id=conversion_id, override_id=override.id
-    )
+    missed = refunds.not_cascaded(organization_id=organization_id, parent_id=conversion_id, override_id=override.id)
     for record in missed:
         reversal_cents = _override_reversal_cents(parent, override, record, reversed_cents)
         reversed_cents += reversal_cents
@@ -102,7 +100,7 @@ _EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.In
 def _override_reversal_cents(
     parent: conversions.Conversion,
     override: conversions.Conversion,
-    record: conversions.Refund,
+    record: refunds.Refund,
     reversed_cents: int,
 ) -> int:
     if override.status in _EARNS_NOTHING:
@@ -116,19 +114,17 @@ def _override_reversal_cents(
     )
 
 
-def _override_status(override: conversions.Conversion, record: conversions.Refund) -> str:
+def _override_status(override: conversions.Conversion, record: refunds.Refund) -> str:
     if record.is_full and override.status not in _EARNS_NOTHING:
         return statuses.ConversionStatus.Refunded.value
     return override.status
 
 
-def _take_back(
-    conversion: conversions.Conversion, record: conversions.Refund, *, reversal_cents: int, status: str
-) -> None:
+def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
     """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
-    conversions.stage_refunded(
+    refunds.stage_refunded(
         organization_id=organization_id,
         conversion_id=conversion.id,
         refunded_cents=0 if is_override else record.cumulative_cents,
@@ -136,7 +132,7 @@ def _take_back(
         status=status,
         refunded_at=record.created_at if record.is_full else None,
     )
-    conversions.stage_reversal(
+    refunds.stage_reversal(
         organization_id=organization_id,
         refund_id=record.id,
         conversion_id=conversion.id,
@@ -157,7 +153,7 @@ def _take_back(
     _stage_refunded_event(conversion, record, reversal_cents)
 
 
-def _stage_refunded_event(conversion: conversions.Conversion, record: conversions.Refund, reversal_cents: int) -> None:
+def _stage_refunded_event(conversion: conversions.Conversion, record: refunds.Refund, reversal_cents: int) -> None:
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.refunded",

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
-from domain import commission, emails, fx, recurring, statuses
+from domain import commission, customers, fx, recurring, statuses
 from domain.refused import Refused
 from models import conversions, fx_rates, ids, job_rows, organizations, performance_tiers, programs, sales
 from pipelines import earn, jobs
@@ -69,8 +69,8 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
     if facts is None:
         return
-    rate = _rate(organization_id, facts)
-    commission_cents = _commission_cents(facts, rate)
+    rate = rate_of(organization_id, facts)
+    commission_cents = commission_of(facts, rate)
     conversion = _conversion(
         organization_id, facts, rate, commission_cents, recurring.conversion_type(facts.customer_ordinal)
     )
@@ -78,7 +78,7 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     earn.stage(conversion, now=now)
     conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
     sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
-    _enqueue_override(facts, conversion)
+    enqueue_override(facts, conversion)
 
 
 def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:
@@ -142,7 +142,7 @@ def _accepted(
         amount_cents=sale["amount_cents"],
         currency=sale["currency"],
         customer_id=sale["customer_id"],
-        customer_key=_customer_key(sale, is_test),
+        customer_key=customers.key(customer_id=sale["customer_id"], email=sale["customer_email"], is_test=is_test),
         customer_name=sale["customer_name"],
         customer_email=sale["customer_email"],
         customer_avatar_url=sale["customer_avatar_url"],
@@ -152,20 +152,8 @@ def _accepted(
     )
 
 
-def _customer_key(sale: Mapping[str, Any], is_test: bool) -> str | None:
-    """Name the buyer within one campaign: by the billing id, else the normalized email, else not at all.
-
-    Buyers of test sales are apart: trying things out must not use up anybody's first payment.
-    """
-    apart = "test-" if is_test else ""
-    if sale["customer_id"]:
-        return f"{apart}id:{sale['customer_id']}"
-    if sale["customer_email"]:
-        return f"{apart}email:{emails.normalize(sale['customer_email'])}"
-    return None
-
-
-def _rate(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
+def rate_of(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
+    """Return the rate that a sale earns by, on the terms in force now."""
     if (
         facts.sale_leg_type is not None
         and facts.sale_leg_value is not None
@@ -245,7 +233,8 @@ def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> Fracti
     return converted or Fraction(0)  # revenue without a rate cannot count towards a tier
 
 
-def _commission_cents(facts: sales.Facts, rate: commission.Rate) -> int:
+def commission_of(facts: sales.Facts, rate: commission.Rate) -> int:
+    """Return what a sale earns at a rate, in minor units of its currency: nothing outside its customer's window."""
     window = recurring.WindowFacts(
         first_paid_at=facts.first_paid_at,
         ordinal=facts.customer_ordinal,
@@ -287,7 +276,8 @@ def _conversion(
     )
 
 
-def _enqueue_override(facts: sales.Facts, conversion: conversions.Conversion) -> None:
+def enqueue_override(facts: sales.Facts, conversion: conversions.Conversion) -> None:
+    """Stage the job for the recruiter's share, where there is a recruiter and something to share."""
     if facts.recruiter_id is None or not facts.override_percent or conversion.commission_cents == 0:
         return
     jobs.enqueue(

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
-from schemas.base import Email, Flag, Wire, text
+from schemas.base import Email, Flag, Instant, Wire, text
 
 _MOST_ROWS = 1000
 # An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
@@ -91,6 +91,20 @@ class ImportRecord(Wire):
     skipped = fields.Integer()
     errored = fields.Integer()
     reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
+
+
+class PastImport(ImportRecord):
+    """An import in the history; Undone ones keep their numbers."""
+
+    created_at = Instant()
+    undone_at = Instant(allow_none=True)
+
+
+class UndoneImport(PastImport):
+    """An import that was undone: how many of its rows went, and how many stayed because they are in use."""
+
+    removed = fields.Integer()
+    kept = fields.Integer()
 
 
 def _address(sent: str) -> str | None:

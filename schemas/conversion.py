@@ -14,8 +14,8 @@ from schemas.paging import PageQuery
 _UNTAGGED = "untagged"
 
 
-class ConversionsQuery(PageQuery):
-    """The list's filters. Loads to `take`, `cursor` and `filters`, named as `models.conversions.Filters` has them."""
+class _Filters(Wire):
+    """What a list is narrowed by. Loads to `filters`, named as `models.conversion_lists.Filters` has them."""
 
     affiliate_id = fields.UUID(load_default=None)
     program_id = fields.UUID(load_default=None)
@@ -30,8 +30,18 @@ class ConversionsQuery(PageQuery):
         tag = None if asked == _UNTAGGED else subid.normalize(asked)
         if asked and asked != _UNTAGGED and tag is None:
             raise ValidationError("It has no character that a tag can hold.", "subId")
-        paging = {name: query.pop(name) for name in ("take", "cursor")}
+        paging = {name: query.pop(name) for name in ("take", "cursor") if name in query}
         return paging | {"filters": query | {"sub_id": tag, "untagged": asked == _UNTAGGED}}
+
+
+class ConversionsQuery(_Filters, PageQuery):
+    """The list's filters. Loads to `take`, `cursor` and `filters`."""
+
+
+class ExportQuery(_Filters):
+    """The export's filters: those of the list, and `until`, which is not included. Loads to `filters`."""
+
+    until = Instant(load_default=None)
 
 
 class ConversionRecord(Wire):
@@ -78,3 +88,9 @@ class ConversionDetail(ConversionRecord):
     """A conversion with its history."""
 
     events = fields.List(fields.Nested(EventRecord))
+
+
+class ReviewBody(Wire):
+    """Why a conversion is validated, invalidated, approved or denied; it may say nothing."""
+
+    reason = text(longest=1000, load_default=None, allow_none=True)

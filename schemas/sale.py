@@ -22,7 +22,7 @@ def _https(value: str) -> None:
         raise ValidationError("It must be an https URL.")
 
 
-class _Cents(fields.Integer):
+class Cents(fields.Integer):
     """A strict integer. One beyond 64 bits is parsed as a float: it is whole, and out of every range."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ class SaleBody(Wire):
 
     external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True, metadata=NEEDED)
     affiliate_slug = text(longest=255, load_default=None, allow_none=True, metadata=NEEDED)
-    amount_cents = _Cents(strict=True, load_default=None, allow_none=True, metadata=NEEDED)
+    amount_cents = Cents(strict=True, load_default=None, allow_none=True, metadata=NEEDED)
     currency = text(longest=255, load_default=None, allow_none=True)
     customer_id = text(longest=255, load_default=None, allow_none=True)
     customer_name = text(longest=255, load_default=None, allow_none=True)
@@ -68,7 +68,7 @@ class RefundBody(Wire):
     affiliate_slug = fields.Raw(
         load_default=None, allow_none=True, metadata={"description": "Refused: it is what tells a sale from a refund."}
     )
-    refund_amount_cents = _Cents(strict=True, load_default=None, allow_none=True)
+    refund_amount_cents = Cents(strict=True, load_default=None, allow_none=True)
 
     @post_load
     def _settle(self, refund: dict[str, Any], **_: object) -> dict[str, Any]:

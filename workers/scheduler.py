@@ -43,6 +43,7 @@ class Entry:
 SCHEDULE = (
     Entry("*/10 * * * *", jobs.FORGET),
     Entry("7 * * * *", jobs.INVITES_EXPIRE),
+    Entry("17 * * * *", jobs.HOLD_RELEASE),
 )
 
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from models.job_rows import Claimed
-from pipelines import clock, holds, invites, jobs, upkeep
+from pipelines import clock, hold, holds, invites, jobs, upkeep
 from workers.actor import database_job
 
 
@@ -23,3 +23,9 @@ def expire_invites(job: Claimed) -> None:
 def renew_holds(job: Claimed) -> None:
     """Hold an organization's next Pending conversions anew."""
     holds.renew(job.tenant, after=UUID(job.args["after"]))
+
+
+@database_job(jobs.HOLD_RELEASE)
+def release_holds(job: Claimed) -> None:
+    """Approve what has passed its hold, of every organization."""
+    hold.any_org_release(now=clock.now())

@@ -198,3 +198,30 @@ def test_a_list_costs_the_same_for_one_conversion_and_for_many(campaign):
         _insert(campaign)
 
     assert trips_of(lambda: campaign.get(URL)) == one
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "affiliateId={affiliate}",
+        "programId={program}",
+        "status=Approved",
+        "kind=lead",
+        "subId=news",
+        "subId=untagged",
+        "affiliateId={affiliate}&status=Approved",
+        "programId={program}&status=Approved",
+    ],
+)
+def test_a_narrowed_list_walks_its_rows_newest_first(campaign, query):
+    (affiliate,) = campaign.rows("select id from affiliate")[0]
+    wanted = {"status": "Approved", "type": "LeadReward", "sub_id": None if "untagged" in query else "news"}
+    made = [_insert(campaign, **wanted) for _ in range(3)]
+    _insert(campaign, campaign.affiliate("cleo", program_id=campaign.program()), sub_id="untagged")
+    url = f"{URL}?take=2&{query.format(affiliate=affiliate, program=campaign.programs[0])}"
+
+    first = campaign.get(url)
+    second = campaign.get(f"{url}&cursor={first.json['nextCursor']}")
+
+    assert _ids(first) + _ids(second) == made[::-1]
+    assert second.json["hasMore"] is False

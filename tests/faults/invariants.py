@@ -34,7 +34,16 @@ select s.external_event_id from sale s where s.settled_at is null and {org:s}
 and not exists (select from job j where j.name = 'sale.settle' and j.args ->> 'sale_id' = s.id::text)""",
     "the ledger earned what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'earn'
-where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> c.commission_cents or count(l.id) > 1""",
+where {org:c} and not c.payout_locked group by c.id
+having count(l.id) > 1 or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
+and not (count(l.id) = 0 and exists (select from event e where e.organization_id = c.organization_id
+  and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
+  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated')))""",
+    "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": """
+select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
+and l.kind in ('earn', 'reverse', 'adjust') where {org:c} and not c.payout_locked
+group by c.id having coalesce(sum(l.amount_cents), 0) <>
+case when c.status in ('Denied', 'Invalidated') then 0 else c.commission_cents - c.reversed_cents end""",
     "the ledger took back what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'reverse'
 where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
@@ -55,7 +64,7 @@ select r.id::text from refund r where {org:r} and r.cumulative_cents <>
  where b.conversion_id = r.conversion_id and b.cumulative_cents <= r.cumulative_cents)""",
     "the reversals of a row add up to what it says": """
 select c.external_event_id from conversion c left join reversal v on v.conversion_id = c.id
-where {org:c} group by c.id having coalesce(sum(v.commission_cents), 0) <> c.reversed_cents""",
+where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in ('Denied', 'Invalidated') and c.amount_cents > 0

@@ -16,6 +16,8 @@ _DAMAGE = {
     "delete from conversion where parent_id is null": "a settled sale has its conversion",
     "update sale set settled_at = null where true": "an accepted sale that is not settled has a job",
     "delete from ledger_entry where kind = 'earn'": "the ledger earned what",
+    "update ledger_entry set kind = 'adjust', amount_cents = amount_cents + 1 where kind = 'earn'":
+        "the ledger comes to what a conversion still earns",
     "update ledger_entry set amount_cents = amount_cents - 1 where kind = 'reverse'": "the ledger took back what",
     "update ledger_entry set currency = 'EUR'": "the ledger and the conversion name one affiliate",
     "delete from refund where cumulative_cents = 3000": "the refunds of a sale add up",

@@ -1,0 +1,160 @@
+"""Reads one row of a conversion import, or says with a code why it cannot be one.
+
+Source: core spec, "Conversions" (rows of the conversion import).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from domain import currencies, money, statuses
+
+_LONGEST = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
+_LONGEST_TEXT = 255
+_TYPES = (statuses.ConversionType.OneTime.value, statuses.ConversionType.Recurring.value)
+
+
+class BadRow(ValueError):
+    """A row that cannot be imported; `code` says why."""
+
+    def __init__(self, code: str):
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A sale of the past. Money is minor units of `currency`, `occurred_at` aware UTC, names trimmed."""
+
+    affiliate_email: str | None
+    affiliate_slug: str | None
+    customer_email: str | None
+    customer_name: str | None
+    amount_cents: int
+    commission_cents: int
+    currency: str
+    occurred_at: datetime
+    is_paid: bool
+    type: str
+    processor_customer_id: str | None
+    processor_subscription_id: str | None
+    external_id: str | None
+
+
+def read(sent: object, *, now: datetime) -> Row:
+    """Return a row as it was sent, checked in the order of the spec's table.
+
+    Raises BadRow: invalid_row (no object), affiliate_email_or_slug_required, amount_out_of_range,
+    commission_out_of_range, unsupported_currency, occurred_at_required, invalid_occurred_at, occurred_at_in_future,
+    invalid_paid, invalid_type; and for a text that is none, too long or has a NUL: invalid_affiliate_email,
+    invalid_affiliate_slug, invalid_customer_email, invalid_customer_name, invalid_processor_customer_id,
+    invalid_processor_subscription_id, invalid_external_id.
+    """
+    if not isinstance(sent, Mapping):
+        raise BadRow("invalid_row")
+    email, slug = _text(sent, "affiliateEmail"), _text(sent, "affiliateSlug")
+    if email is None and slug is None:
+        raise BadRow("affiliate_email_or_slug_required")
+    return Row(
+        affiliate_email=email.strip().lower() if email else None,
+        affiliate_slug=slug.strip().lower() if slug else None,
+        customer_email=_trimmed(sent, "customerEmail"),
+        customer_name=_trimmed(sent, "customerName"),
+        amount_cents=_cents(sent.get("amountCents"), "amount_out_of_range"),
+        commission_cents=_cents(sent.get("commissionCents"), "commission_out_of_range"),
+        currency=_currency(sent.get("currency")),
+        occurred_at=_moment(sent.get("occurredAt"), now),
+        is_paid=_flag(sent.get("paid")),
+        type=_type(sent.get("type")),
+        processor_customer_id=_trimmed(sent, "processorCustomerId"),
+        processor_subscription_id=_trimmed(sent, "processorSubscriptionId"),
+        external_id=_text(sent, "externalId"),
+    )
+
+
+def identity(row: Row, *, program_id: UUID, affiliate_id: UUID) -> str:
+    """Return what the row is known by when it comes again: its external id, else a hash of what it says.
+
+    Whether it was paid out and the customer's name don't count: both may be mended between two exports.
+    """
+    if row.external_id is not None:
+        return row.external_id
+    content = [
+        str(program_id),
+        str(affiliate_id),
+        row.customer_email,
+        row.amount_cents,
+        row.commission_cents,
+        row.currency,
+        row.occurred_at.isoformat(),
+        row.type,
+        row.processor_customer_id,
+        row.processor_subscription_id,
+    ]
+    return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+
+
+def _text(sent: Mapping[str, Any], name: str) -> str | None:
+    """Return a text as it was sent, None for one that is blank or left out."""
+    value = sent.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or "\x00" in value or len(value) > _LONGEST.get(name, _LONGEST_TEXT):
+        raise BadRow(f"invalid_{_snake(name)}")
+    return value if value.strip() else None
+
+
+def _trimmed(sent: Mapping[str, Any], name: str) -> str | None:
+    value = _text(sent, name)
+    return value.strip() if value else None
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _cents(value: object, code: str) -> int:
+    # A number beyond 64 bits is parsed as a float: it is out of the range anyway.
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= money.MAX_AMOUNT_CENTS:
+        raise BadRow(code)
+    return value
+
+
+def _currency(value: object) -> str:
+    code = currencies.normalize(value) if isinstance(value, str) else None
+    if code is None:
+        raise BadRow("unsupported_currency")
+    return code
+
+
+def _moment(value: object, now: datetime) -> datetime:
+    if value is None:
+        raise BadRow("occurred_at_required")
+    if not isinstance(value, str):
+        raise BadRow("invalid_occurred_at")
+    try:
+        moment = datetime.fromisoformat(value)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise BadRow("invalid_occurred_at") from error
+    if moment > now:
+        raise BadRow("occurred_at_in_future")
+    return moment
+
+
+def _flag(value: object) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise BadRow("invalid_paid")
+    return bool(value)
+
+
+def _type(value: object) -> str:
+    if value is None:
+        return _TYPES[0]
+    if value not in _TYPES:
+        raise BadRow("invalid_type")
+    return str(value)

@@ -1,0 +1,128 @@
+"""Takes back what an import wrote, in statements that do not grow with its rows."""
+
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+
+# Locked before they are looked at, in the order of their ids: whoever waits for one finds it gone.
+_LOCK = "select from conversion where organization_id = %s and import_job_id = %s order by id for update"
+
+_HELD = """
+select count(*) filter (where c.refunded_cents > 0 or exists
+    (select from refund r where r.organization_id = c.organization_id and r.conversion_id = c.id)),
+  count(*) filter (where exists
+    (select from conversion o where o.organization_id = c.organization_id and o.parent_id = c.id)),
+  count(*) filter (where c.status = 'Paid' and not c.payout_locked or exists
+    (select from ledger_entry l where l.organization_id = c.organization_id and l.conversion_id = c.id
+     and l.kind in ('pay', 'clawback')))
+from conversion c where c.organization_id = %s and c.import_job_id = %s
+"""
+
+_LEDGER = """
+insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
+  cause_id, is_test, created_at)
+select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id, 'adjust', -booked.cents, c.currency,
+  c.import_job_id, c.is_test, %(at)s
+from conversion c
+cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
+  where l.organization_id = c.organization_id and l.conversion_id = c.id) booked
+where c.organization_id = %(org)s and c.import_job_id = %(job)s and booked.cents <> 0
+"""
+
+_REVENUE = """
+update affiliate_revenue r set net_cents = r.net_cents - gone.cents
+from (
+  select affiliate_id, (occurred_at at time zone 'UTC')::date as day, currency, sum(amount_cents) as cents
+  from conversion where organization_id = %(org)s and import_job_id = %(job)s and not is_test
+  group by 1, day, 3
+) gone
+where r.organization_id = %(org)s
+  and (r.affiliate_id, r.day, r.currency) = (gone.affiliate_id, gone.day, gone.currency)
+"""
+
+# Locked first: a payment that is being counted meanwhile is then among those that remain.
+_LOCK_CUSTOMERS = """
+select from program_customer c join import_customer i on i.organization_id = c.organization_id
+  and i.program_id = c.program_id and i.customer_key = c.customer_key
+where i.organization_id = %(org)s and i.import_job_id = %(job)s order by c.customer_key for update of c
+"""
+
+_CUSTOMERS_GONE = """
+delete from program_customer c using import_customer i
+where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organization_id = i.organization_id
+  and c.program_id = i.program_id and c.customer_key = i.customer_key and c.payments = i.payments
+"""
+
+_CUSTOMERS_LEFT = """
+update program_customer c set payments = c.payments - i.payments, first_paid_at = coalesce(least(
+  (select min(s.accepted_at) from sale s where s.organization_id = i.organization_id
+   and s.program_id = i.program_id and s.customer_key = i.customer_key),
+  (select min(o.first_paid_at) from import_customer o where o.organization_id = i.organization_id
+   and o.program_id = i.program_id and o.customer_key = i.customer_key and o.import_job_id <> i.import_job_id)
+), c.first_paid_at)
+from import_customer i
+where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organization_id = i.organization_id
+  and c.program_id = i.program_id and c.customer_key = i.customer_key
+"""
+
+_FORGET_CUSTOMERS = "delete from import_customer where organization_id = %(org)s and import_job_id = %(job)s"
+
+_HISTORY = """
+delete from conversion_event h using conversion c
+where c.organization_id = %(org)s and c.import_job_id = %(job)s
+  and h.organization_id = c.organization_id and h.conversion_id = c.id
+"""
+
+_CONVERSIONS = "delete from conversion where organization_id = %(org)s and import_job_id = %(job)s"
+
+
+def lock_conversions(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
+    """Lock an import's conversions until the transaction ends; return how many of them are held back by what.
+
+    `refunded`: a refund was taken. `overridden`: somebody earned on top. `paid`: we paid the commission out.
+    """
+    db.stage(_LOCK, (organization_id, job_id))
+    row = db.row(_HELD, (organization_id, job_id))
+    assert row is not None
+    return {why: count for why, count in zip(("refunded", "overridden", "paid"), row, strict=True) if count}
+
+
+def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
+    """Stage the removal of an import's conversions with all they brought; the ledger gets opposite entries."""
+    for statement in (
+        _LEDGER,
+        _REVENUE,
+        _LOCK_CUSTOMERS,
+        _CUSTOMERS_GONE,
+        _CUSTOMERS_LEFT,
+        _FORGET_CUSTOMERS,
+        _HISTORY,
+        _CONVERSIONS,
+    ):
+        db.stage(statement, {"org": organization_id, "job": job_id, "at": at})
+
+
+_UNUSED = """
+select a.id from affiliate a
+where a.organization_id = %(org)s and a.import_job_id = %(job)s and a.deleted_at is null and a.account_id is null
+  and not exists (select from conversion c where c.organization_id = a.organization_id and c.affiliate_id = a.id)
+  and not exists (select from click k where k.organization_id = a.organization_id and k.affiliate_id = a.id)
+  and not exists
+    (select from affiliate r where r.organization_id = a.organization_id and r.recruited_by_affiliate_id = a.id)
+"""
+
+
+def unused_affiliates(*, organization_id: UUID, job_id: UUID) -> list[UUID]:
+    """Return an import's affiliates who never came: no conversion, no click, no recruit, and never signed in."""
+    return [found for (found,) in db.run(_UNUSED, {"org": organization_id, "job": job_id})]
+
+
+def count_affiliates(*, organization_id: UUID, job_id: UUID) -> int:
+    """Return how many affiliates of an import there still are."""
+    row = db.row(
+        "select count(*) from affiliate where organization_id = %s and import_job_id = %s and deleted_at is null",
+        (organization_id, job_id),
+    )
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,66 @@
+"""Takes an import back: its conversions as a whole, or those of its affiliates who were never used.
+
+Source: core spec, "Shared import safeguards" (an import can be undone from the dashboard); decision 11.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain.refused import Refused, not_found
+from models import affiliate_sets, import_undo, imports, tracking_links
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An import before and after it was undone (`models.imports` rows), and how many of its rows went and stayed."""
+
+    before: Any
+    after: Any
+    removed: int
+    kept: int
+
+
+def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
+    """Undo an import that stands and say what came of it.
+
+    Conversions go all or none; the same rows can be imported again then. Affiliates who have a conversion, a click, a
+    recruit or an account stay, the others are deleted with their links.
+    Raises Refused: 404 not_found; 409 migration_already_in_progress, import_already_undone, import_not_undoable (with
+    `reasons`, how many conversions each holds back: refunded, overridden, paid).
+    Budget: 5 round trips for conversions and 7 for affiliates, whatever their number.
+    """
+    if not imports.find(organization_id=organization_id, job_id=import_id):
+        raise not_found("import", import_id)
+    if not imports.try_turn(organization_id):
+        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    before = imports.find(organization_id=organization_id, job_id=import_id)
+    assert before is not None
+    if before.status != imports.COMPLETED:
+        raise Refused(409, "import_already_undone", "This import has been undone already.")
+    if before.kind == "Conversions":
+        _take_conversions_back(organization_id, import_id, now)
+        removed, kept = before.imported, 0
+    else:
+        removed, kept = _take_affiliates_back(organization_id, import_id, now)
+    imports.stage_undone(organization_id=organization_id, job_id=import_id, at=now)
+    after = before._replace(status=imports.UNDONE, undone_at=now)
+    return Undone(before, after, removed=removed, kept=kept)
+
+
+def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
+    held = import_undo.lock_conversions(organization_id=organization_id, job_id=import_id)
+    if held:
+        message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
+        raise Refused(409, "import_not_undoable", message, reasons=held)
+    import_undo.stage_removal(organization_id=organization_id, job_id=import_id, at=now)
+
+
+def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
+    tracking_links.stage_turn_of_everybody(organization_id=organization_id)
+    there = import_undo.count_affiliates(organization_id=organization_id, job_id=import_id)
+    unused = import_undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
+    affiliate_sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
+    tracking_links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
+    return len(unused), there - len(unused)

@@ -1,0 +1,129 @@
+"""Rows of a conversion import. Source: core spec, "Conversions" (conversion import)."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from domain import customers, import_rows
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+PROGRAM, BEN, ANN = UUID(int=1), UUID(int=2), UUID(int=3)
+
+
+def _sent(**fields):
+    row = {
+        "affiliateEmail": "ben@example.com",
+        "amountCents": 10_000,
+        "commissionCents": 2_000,
+        "currency": "USD",
+        "occurredAt": "2024-01-31T10:00:00Z",
+    } | fields
+    return {name: value for name, value in row.items() if value is not ...}
+
+
+def _read(**fields):
+    return import_rows.read(_sent(**fields), now=NOW)
+
+
+def _identity(affiliate_id=BEN, **fields):
+    return import_rows.identity(_read(**fields), program_id=PROGRAM, affiliate_id=affiliate_id)
+
+
+def test_a_row_is_read_with_its_defaults():
+    row = _read(affiliateEmail=" BEN@Example.com ", affiliateSlug=" Ben ", currency=" eur ", customerName=" Zoë 李 ")
+
+    assert (row.affiliate_email, row.affiliate_slug, row.customer_name) == ("ben@example.com", "ben", "Zoë 李")
+    assert (row.currency, row.is_paid, row.type, row.external_id) == ("EUR", False, "OneTime", None)
+    assert row.occurred_at == datetime(2024, 1, 31, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sent", "moment"),
+    [
+        ("2024-01-31", datetime(2024, 1, 31, tzinfo=UTC)),
+        ("2024-01-31T23:30:00-02:00", datetime(2024, 2, 1, 1, 30, tzinfo=UTC)),
+        ("2024-01-31T10:00:00", datetime(2024, 1, 31, 10, tzinfo=UTC)),
+        ("2026-01-31T12:00:00Z", NOW),
+    ],
+)
+def test_a_moment_is_read_as_utc(sent, moment):
+    assert _read(occurredAt=sent).occurred_at == moment
+
+
+@pytest.mark.parametrize("cents", [0, 1, 10**12])
+def test_amounts_from_zero_to_a_trillion_are_taken(cents):
+    row = _read(amountCents=cents, commissionCents=cents)
+
+    assert (row.amount_cents, row.commission_cents) == (cents, cents)
+
+
+_NO_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"affiliateEmail": ...}, "affiliate_email_or_slug_required"),
+        ({"affiliateEmail": "  ", "affiliateSlug": ""}, "affiliate_email_or_slug_required"),
+        ({"affiliateEmail": None, "affiliateSlug": None}, "affiliate_email_or_slug_required"),
+        *[({"amountCents": sent}, "amount_out_of_range") for sent in _NO_CENTS],
+        *[({"commissionCents": sent}, "commission_out_of_range") for sent in _NO_CENTS],
+        *[({"currency": sent}, "unsupported_currency") for sent in (None, ..., "", "XXX", "dollars", 840, "Ů$D")],
+        ({"occurredAt": ...}, "occurred_at_required"),
+        ({"occurredAt": None}, "occurred_at_required"),
+        *[({"occurredAt": sent}, "invalid_occurred_at") for sent in (7, "", "yesterday", "2024-02-30", "1706659200")],
+        ({"occurredAt": "0001-01-01T00:00:00+14:00"}, "invalid_occurred_at"),
+        ({"occurredAt": "2026-01-31T12:00:00.000001Z"}, "occurred_at_in_future"),
+        ({"occurredAt": "9999-12-31"}, "occurred_at_in_future"),
+        *[({"paid": sent}, "invalid_paid") for sent in (1, "true", [])],
+        *[({"type": sent}, "invalid_type") for sent in ("Bonus", "onetime", "", 7, [], {})],
+        ({"affiliateEmail": 7}, "invalid_affiliate_email"),
+        ({"affiliateEmail": "x" * 321}, "invalid_affiliate_email"),
+        ({"affiliateSlug": "nul\x00"}, "invalid_affiliate_slug"),
+        ({"customerEmail": "nul\x00@example.com"}, "invalid_customer_email"),
+        ({"customerName": "x" * 256}, "invalid_customer_name"),
+        ({"processorCustomerId": 10**18}, "invalid_processor_customer_id"),
+        ({"processorSubscriptionId": {}}, "invalid_processor_subscription_id"),
+        ({"externalId": 7}, "invalid_external_id"),
+        ({"externalId": "x" * 513}, "invalid_external_id"),
+    ],
+)
+def test_a_row_that_cannot_be_one_is_refused_with_its_code(fields, code):
+    with pytest.raises(import_rows.BadRow) as refused:
+        _read(**fields)
+
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("sent", [None, 7, "row", [], True])
+def test_what_is_no_object_is_no_row(sent):
+    with pytest.raises(import_rows.BadRow, match="invalid_row"):
+        import_rows.read(sent, now=NOW)
+
+
+def test_a_row_is_known_by_its_external_id_as_it_was_sent():
+    assert _identity(externalId=" Order 7 ") == " Order 7 "
+
+
+def test_a_row_without_an_external_id_is_known_by_what_it_says():
+    assert _identity() == _identity(externalId="  ", affiliateSlug="ben") == _identity(paid=True, customerName="Ann")
+    others = [
+        _identity(ANN),
+        _identity(amountCents=1),
+        _identity(commissionCents=1),
+        _identity(currency="EUR"),
+        _identity(occurredAt="2024-02-01"),
+        _identity(type="Recurring"),
+        _identity(customerEmail="ann@example.com"),
+        _identity(processorCustomerId="a"),
+        _identity(processorSubscriptionId="a"),
+    ]
+    assert len({_identity(), *others}) == len(others) + 1
+
+
+def test_a_customer_is_known_by_the_billing_id_else_the_inbox_and_apart_in_a_rehearsal():
+    assert customers.key(customer_id="cus_1", email="a@b.test", is_test=False) == "id:cus_1"
+    assert customers.key(customer_id=None, email="A+x@b.test", is_test=False) == "email:a@b.test"
+    assert customers.key(customer_id=None, email=None, is_test=False) is None
+    assert customers.key(customer_id="cus_1", email=None, is_test=True) == "test-id:cus_1"

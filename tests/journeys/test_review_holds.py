@@ -1,0 +1,134 @@
+"""Holds that pass: Pending becomes Approved, silently. Source: core spec, section 3 "States"."""
+
+from datetime import timedelta
+
+import pytest
+
+from models import db, reviews
+from pipelines import clock, hold, jobs
+from tests.api.racing import at_once, begun
+from tests.program_rows import NOW, ago, conversion
+from workers import scheduler
+
+
+@pytest.fixture
+def ben(brand):
+    """The affiliate of the brand's one campaign."""
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _release():
+    with db.any_org_work():
+        hold.any_org_release(now=clock.now())
+
+
+def _released():
+    with db.any_org_work():
+        return reviews.any_org_release(now=clock.now(), limit=5_000)
+
+
+def _statuses(brand):
+    return dict(brand.rows("select id, status from conversion"))
+
+
+def test_what_has_passed_its_hold_is_approved_and_the_rest_waits(brand, ben):
+    passed = conversion(brand, ben, hold_until=ago(seconds=1))
+    held = conversion(brand, ben, hold_until=NOW + timedelta(hours=1))
+
+    _release()
+
+    assert _statuses(brand) == {passed: "Approved", held: "Pending"}
+
+
+def test_nobody_is_told(brand, ben):
+    conversion(brand, ben, hold_until=ago(days=1))
+
+    _release()
+
+    assert brand.rows("select count(*) from event") == [(0,)]
+    assert brand.rows("select count(*) from ledger_entry") == [(0,)]
+
+
+@pytest.mark.parametrize("status", ["Approved", "Paid", "Refunded", "Denied", "Invalidated"])
+def test_only_what_is_pending_moves(brand, ben, status):
+    row = conversion(brand, ben, status=status, hold_until=ago(days=1))
+
+    _release()
+
+    assert _statuses(brand) == {row: status}
+
+
+def test_locked_history_stays_where_it_is(brand, ben):
+    row = conversion(brand, ben, payout_locked=True, hold_until=ago(days=100))
+
+    _release()
+
+    assert _statuses(brand) == {row: "Pending"}
+
+
+def test_every_organization_is_served(brand, rival, ben):
+    rival.program()
+    conversion(brand, ben, hold_until=ago(days=1))
+    conversion(rival, rival.affiliate("ben"), hold_until=ago(days=1))
+
+    _release()
+
+    assert [*_statuses(brand).values(), *_statuses(rival).values()] == ["Approved", "Approved"]
+
+
+def test_more_than_one_portion_is_caught_up(brand, ben, drain, monkeypatch):
+    while _released():
+        pass  # what other tests left due
+    monkeypatch.setattr("pipelines.hold._AT_ONCE", 2)
+    for _ in range(5):
+        conversion(brand, ben, hold_until=ago(days=1))
+    with db.any_org_work():
+        jobs.enqueue(jobs.HOLD_RELEASE, organization_id=None)
+
+    ran = drain()
+
+    assert set(_statuses(brand).values()) == {"Approved"}
+    assert ran == 3
+
+
+def test_two_at_once_and_a_repeat_change_nothing_more(brand, ben):
+    for _ in range(20):
+        conversion(brand, ben, hold_until=ago(days=1))
+
+    at_once(_release, _release)
+    _release()
+
+    assert set(_statuses(brand).values()) == {"Approved"}
+
+
+def test_a_row_that_somebody_is_at_work_on_waits_for_the_next_time(brand, ben):
+    row = conversion(brand, ben, hold_until=ago(days=1))
+    other = conversion(brand, ben, hold_until=ago(days=1))
+
+    with db.unit_of_work(brand.id):
+        db.db.run("select from conversion where id = %s for update", (row,))
+        begun(_release)()
+    meanwhile = _statuses(brand)
+    _release()
+
+    assert meanwhile == {row: "Pending", other: "Approved"}
+    assert _statuses(brand) == {row: "Approved", other: "Approved"}
+
+
+def test_a_sale_is_released_with_its_hold_and_can_still_be_denied(brand, ben):
+    made = brand.sale().json["conversionId"]
+    brand.get(f"/api/v1/conversions/{made}")
+    brand.rows("update conversion set hold_until = now() - interval '1 hour' returning 1")
+
+    _release()
+    answer = brand.person("Manager").post(f"/api/conversions/{made}/deny")
+
+    assert (answer.status_code, answer.json["status"]) == (200, "Denied")
+
+
+def test_it_runs_every_hour():
+    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.HOLD_RELEASE]
+
+    assert cron.split()[1:] == ["*"] * 4
+    assert cron.split()[0].isdigit()
