@@ -101,7 +101,7 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | No
     if not affiliates.insert(values):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     joined = Joined(affiliate=affiliates.Affiliate(**values), links=_insert_links(values, alias))
-    _tell(joined, event_source, now)
+    tell(joined.affiliate, slug=joined.links[0].slug, event_source=event_source, now=now)
     return joined
 
 
@@ -124,34 +124,38 @@ def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | 
 
 
 def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.ShownLink]:
-    # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
     organization_id, email = affiliate["organization_id"], affiliate["email"]
     known = tracking_links.slug_of(organization_id=organization_id, email=email)
     slug = known or alias or free_slug(organization_id=organization_id, email=email)
-    values = [_link(affiliate, slug, alias if alias == slug else None, is_default=True)]
-    if alias is not None and alias != slug:
-        values.append(_link(affiliate, alias, alias, is_default=False))
+    values = link_values(affiliate, slug=slug, alias=alias)
     for link in values:
         if not tracking_links.insert_link(link):
             raise alias_taken()
     return tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
 
 
-def _link(affiliate: Mapping[str, Any], slug: str, alias: str | None, *, is_default: bool) -> dict[str, Any]:
-    return {
-        "id": ids.new_id(),
-        "organization_id": affiliate["organization_id"],
-        "program_id": affiliate["program_id"],
-        "affiliate_id": affiliate["id"],
-        "slug": slug,
-        "custom_alias": alias,
-        "is_default": is_default,
-        "created_at": affiliate["created_at"],
-    }
+def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
+    """Return the columns of a new affiliate's links, the default one first.
+
+    A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
+    """
+    return [
+        {
+            "id": ids.new_id(),
+            "organization_id": affiliate["organization_id"],
+            "program_id": affiliate["program_id"],
+            "affiliate_id": affiliate["id"],
+            "slug": text,
+            "custom_alias": alias if text == alias else None,
+            "is_default": text == slug,
+            "created_at": affiliate["created_at"],
+        }
+        for text in ([slug] if alias in (None, slug) else [slug, alias])
+    ]
 
 
-def _tell(joined: Joined, event_source: str | None, now: datetime) -> None:
-    affiliate = joined.affiliate
+def tell(affiliate: affiliates.Affiliate, *, slug: str, event_source: str | None, now: datetime) -> None:
+    """Stage what the brand is told of a new affiliate; with an `event_source` an Approved one was so on arrival."""
     shared: dict[str, Any] = {
         "affiliate_id": affiliate.id,
         "program_id": affiliate.program_id,
@@ -159,9 +163,7 @@ def _tell(joined: Joined, event_source: str | None, now: datetime) -> None:
         "full_name": affiliate.full_name,
         "application_answers": affiliate.application_data,
     }
-    created = events.affiliate_created(
-        **shared, status=affiliate.status, slug=joined.links[0].slug, source=event_source
-    )
+    created = events.affiliate_created(**shared, status=affiliate.status, slug=slug, source=event_source)
     emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
     if affiliate.status != statuses.AffiliateStatus.Approved:
         return

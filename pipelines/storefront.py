@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, events, statuses
+from domain import emails, statuses
 from domain.refused import Refused
 from models import accounts, affiliates, ids, organizations, programs, storefront, tracking_links
 from models.affiliates import Affiliate
 from models.storefront import Desk
 from models.tracking_links import ShownLink
 from pipelines import affiliates as affiliate_rules
-from pipelines import capacity, emit, recruiting
+from pipelines import capacity, recruiting
 
 _EVENT_SOURCE = "public_apply"
 _SLUG_TRIES = 10
@@ -70,10 +70,10 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     if desk.affiliate_id is not None:
         return Filed(desk.affiliate_id, None, [])
     values = _columns(program, application, recruiter_id, now)
-    links = _links(values, slug=slug, alias=application["alias"])
+    links = affiliate_rules.link_values(values, slug=slug, alias=application["alias"])
     storefront.stage_affiliate(values, links)
     affiliate = Affiliate(**values)
-    _tell(affiliate, slug, now)
+    affiliate_rules.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
     return Filed(
         affiliate.id,
         affiliate,
@@ -120,36 +120,3 @@ def _columns(
         "approved_at": now if program.auto_approve else None,
         "created_at": now,
     }
-
-
-def _links(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
-    # A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
-    wanted = [slug] if alias in (None, slug) else [slug, alias]
-    return [
-        {
-            "id": ids.new_id(),
-            "organization_id": affiliate["organization_id"],
-            "program_id": affiliate["program_id"],
-            "affiliate_id": affiliate["id"],
-            "slug": text,
-            "custom_alias": alias if text == alias else None,
-            "is_default": text == slug,
-            "created_at": affiliate["created_at"],
-        }
-        for text in wanted
-    ]
-
-
-def _tell(affiliate: Affiliate, slug: str, now: datetime) -> None:
-    shared: dict[str, Any] = {
-        "affiliate_id": affiliate.id,
-        "program_id": affiliate.program_id,
-        "email": affiliate.email,
-        "full_name": affiliate.full_name,
-        "application_answers": affiliate.application_data,
-    }
-    created = events.affiliate_created(**shared, status=affiliate.status, slug=slug, source=_EVENT_SOURCE)
-    emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
-    if affiliate.status == statuses.AffiliateStatus.Approved:
-        approved = events.affiliate_approved(**shared, approved_at=now, auto_approved=True)
-        emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)
