@@ -4,8 +4,9 @@ They are priced, announced and shared with a recruiter as settled sales are.
 Source: core spec, "Conversions" (manual conversion).
 """
 
+import dataclasses
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -128,26 +129,5 @@ def _conversion(
     now: datetime,
 ) -> conversions.Conversion:
     kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
-    return conversions.Conversion(
-        id=facts.sale_id,
-        organization_id=organization_id,
-        program_id=facts.program_id,
-        affiliate_id=facts.affiliate_id,
-        source=SOURCE,
-        external_event_id=facts.external_event_id,
-        amount_cents=facts.amount_cents,
-        currency=facts.currency,
-        commission_cents=commission_cents,
-        status=statuses.ConversionStatus.Pending.value,
-        type=kind.value,
-        rate_source=rate.source if rate else SOURCE,
-        rate_type=rate.type.value if rate else None,
-        rate_value=rate.value if rate else None,
-        is_test=facts.is_test,
-        occurred_at=facts.accepted_at,
-        hold_until=facts.accepted_at + timedelta(days=facts.grace_days),
-        created_at=now,
-        attribution_method=METHOD,
-        customer_email=facts.customer_email,
-        customer_avatar_url=facts.customer_avatar_url,
-    )
+    made = sale.conversion_of(organization_id, facts, rate, commission_cents, kind.value, source=SOURCE)
+    return dataclasses.replace(made, attribution_method=METHOD, created_at=now)

@@ -71,7 +71,7 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
         return
     rate = rate_of(organization_id, facts)
     commission_cents = commission_of(facts, rate)
-    conversion = _conversion(
+    conversion = conversion_of(
         organization_id, facts, rate, commission_cents, recurring.conversion_type(facts.customer_ordinal)
     )
     conversions.stage_insert(conversion)
@@ -246,24 +246,31 @@ def commission_of(facts: sales.Facts, rate: commission.Rate) -> int:
     return commission.price(rate=rate, amount_cents=facts.amount_cents, currency=facts.currency)
 
 
-def _conversion(
-    organization_id: UUID, facts: sales.Facts, rate: commission.Rate, commission_cents: int, conversion_type: str
+def conversion_of(
+    organization_id: UUID,
+    facts: sales.Facts,
+    rate: commission.Rate | None,
+    commission_cents: int,
+    conversion_type: str,
+    *,
+    source: str = SOURCE,
 ) -> conversions.Conversion:
+    """Return the Pending conversion of a sale; without a rate its commission is what the source itself says."""
     return conversions.Conversion(
         id=facts.sale_id,
         organization_id=organization_id,
         program_id=facts.program_id,
         affiliate_id=facts.affiliate_id,
-        source=SOURCE,
+        source=source,
         external_event_id=facts.external_event_id,
         amount_cents=facts.amount_cents,
         currency=facts.currency,
         commission_cents=commission_cents,
         status=statuses.ConversionStatus.Pending.value,
         type=conversion_type,
-        rate_source=rate.source,
-        rate_type=rate.type.value,
-        rate_value=rate.value,
+        rate_source=rate.source if rate else source,
+        rate_type=rate.type.value if rate else None,
+        rate_value=rate.value if rate else None,
         is_test=facts.is_test,
         occurred_at=facts.accepted_at,
         hold_until=facts.accepted_at + timedelta(days=facts.grace_days),
