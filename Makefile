@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export FLASK_APP := app:create_app
 
-.PHONY: help run test check lint types layers bench clean
+.PHONY: help run test check lint types layers bench loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,9 @@ layers: .venv/.dev ## the import direction of docs/architecture.md
 
 bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
 	@$(BIN)/python -m bench
+
+loader: .venv/.dev ## minify the script of the brands' pages, after a change of it
+	@$(BIN)/python -c 'import minify; minify.config({"js-version": 2009}); minify.file("text/javascript", "api/templates/loader.js", "api/templates/loader.min.js")'
 
 clean: ## remove the virtual environment and caches; the data stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

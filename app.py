@@ -10,7 +10,7 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 import settings
-from adapters import embedded, logs, servers
+from adapters import click_stream, embedded, logs, networks, servers
 from api import (
     affiliate_actions,
     affiliate_import,
@@ -20,7 +20,9 @@ from api import (
     audit_log,
     billing,
     brand_files,
+    clicks,
     conversion_actions,
+    conversion_attribution,
     conversion_export,
     conversion_import,
     conversions,
@@ -29,16 +31,29 @@ from api import (
     health,
     home_currency,
     imports,
+    install_snippet,
     invite_page,
     invite_tokens,
     invites,
     keys,
+    lead_form,
+    leads,
+    loader,
     manual_conversions,
     organization,
+    paid_lead,
     partner_groups,
+    payout_account,
+    payout_csv,
+    payout_decisions,
+    payout_drafts,
+    payout_runs,
+    payouts,
     performance_tiers,
     program_numbers,
     programs,
+    rail_events,
+    short_links,
     storefront,
     storefront_lookup,
     sub_affiliate_config,
@@ -50,7 +65,7 @@ from api import (
 )
 from api.edge import cors, errors, limits, metrics, wake
 from commands import affiliates as affiliate_commands
-from commands import database, demo, jobs, mail, organizations, receiver, run, token
+from commands import database, demo, fx, jobs, ledger, mail, organizations, payout_desk, receiver, run, token
 from commands import programs as program_commands
 from models import db, ids
 
@@ -58,6 +73,13 @@ _log = structlog.get_logger("request")
 
 _RESOURCES = (
     tracking,
+    leads,
+    paid_lead,
+    lead_form,
+    clicks,
+    short_links,
+    loader,
+    install_snippet,
     programs,
     program_numbers,
     partner_groups,
@@ -72,15 +94,23 @@ _RESOURCES = (
     storefront,
     storefront_lookup,
     sub_affiliates,
+    payout_account,
     invites,
     invite_tokens,
     invite_page,
     conversions,
     conversion_actions,
+    conversion_attribution,
     conversion_export,
     manual_conversions,
     uncredited,
     conversion_import,
+    payouts,
+    payout_runs,
+    payout_decisions,
+    payout_drafts,
+    rail_events,
+    payout_csv,
     fraud_events,
     webhooks,
     attribution_params,
@@ -102,12 +132,16 @@ _COMMANDS = (
     affiliate_commands.group,
     token.group,
     jobs.group,
+    ledger.group,
+    payout_desk.group,
     mail.group,
+    fx.group,
     demo.demo,
     receiver.run,
     run.up,
     run.relay,
     run.schedule,
+    run.clicks,
 )
 
 
@@ -129,6 +163,7 @@ def create_app() -> Flask:
     try:
         chosen = settings.current()
         urls = servers.urls()
+        networks.known()  # a file that cannot be used is found now, not by the first click
     except (settings.BadSetting, embedded.StartFailed) as error:
         raise SystemExit(f"finderfee: {error}") from error
     logs.configure(chosen)
@@ -139,6 +174,7 @@ def create_app() -> Flask:
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
     app.extensions["waker"] = wake.Waker(urls.redis_url)
+    app.extensions["click_stream"] = click_stream.ClickStream(urls.redis_url)
     if chosen.trusted_proxies:
         hops = chosen.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
@@ -163,11 +199,13 @@ def _begin() -> Response | None:
 
 def _end(response: Response) -> Response:
     seconds = time.monotonic() - g.started
-    route = request.url_rule.rule if request.url_rule else "(none)"
-    response.headers["X-Request-Id"] = g.request_id
+    rule = request.url_rule
+    route = rule.rule if rule else "(none)"
+    headers = response.headers
+    headers["X-Request-Id"] = g.request_id
     # Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
-    response.headers.setdefault("Cache-Control", "no-store")
-    response.headers.setdefault("X-Content-Type-Options", "nosniff")
+    headers.setdefault("Cache-Control", "no-store")
+    headers.setdefault("X-Content-Type-Options", "nosniff")
     metrics.observe_request(route, response.status_code, seconds)
     _log.info("request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1))
     return cors.mark(response)

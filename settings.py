@@ -5,6 +5,7 @@ Units stand last in every name. README lists each variable; a test holds the two
 
 import contextlib
 import functools
+import ipaddress
 import os
 import re
 import secrets
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from email.utils import getaddresses
 from pathlib import Path
 
-from domain import delivery, smtp_address
+from domain import delivery, rail_access, smtp_address, transfers
 
 
 class BadSetting(Exception):
@@ -41,6 +42,7 @@ class Settings:
     cors_origins: tuple[str, ...]
     portal_domain: str | None
     job_lease_s: int
+    click_claim_s: int
     job_slots: Mapping[str, int]
     webhook_attempts_at_s: tuple[int, ...]
     webhook_timeout_s: int
@@ -55,11 +57,25 @@ class Settings:
     smtp: smtp_address.Server | None
     mail_from: str
     mail_per_minute: int
+    fraud_networks_file: Path | None
+    fraud_dns: str
+    fraud_scorer_url: str | None
+    fraud_scorer_token: str | None
+    human_check_url: str | None
+    human_check_secret: str | None
+    human_check_script_url: str | None
+    human_check_site_key: str | None
+    rails: rail_access.Rails
+    fx_feed_url: str | None
+    payout_ask_again_s: tuple[int, ...]
 
     def slots_per_thread(self, queue: str) -> int:
         """Return how many jobs of `queue` may be out per live worker thread."""
         return self.job_slots.get(queue, self.job_slots["default"])
 
+
+#: HUMAN_CHECK_URL that takes tokens which this service signs itself.
+LOCAL = "local"
 
 # A sender that every server can take: the letters of the plain alphabet.
 _SENDER = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
@@ -103,6 +119,40 @@ class _Environment:
             raise BadSetting(f"{name} is {value!r}; it must be a domain in lower case, such as partners.example.com")
         return value
 
+    def path(self, name: str) -> Path | None:
+        value = self.text(name)
+        return Path(value).resolve() if value else None
+
+    def http_url(self, name: str) -> str | None:
+        value = self.text(name)
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value, re.IGNORECASE):
+            # never with the value: it may hold a password
+            raise BadSetting(f"{name} cannot be used; it must be an https or http URL without user, query and fragment")
+        return value
+
+    def human_check(self, name: str) -> str | None:
+        return LOCAL if self.text(name) == LOCAL else self.http_url(name)
+
+    def safe_url(self, name: str, default: str) -> str:
+        value = self.text(name) or default
+        if not rail_access.is_safe_url(value):  # never with the value: it may hold a password
+            raise BadSetting(f"{name} cannot be used; it must be {default} or another https URL of a host alone")
+        return value.rstrip("/")
+
+    def group(self, needed: tuple[str, ...], others: tuple[str, ...]) -> bool:
+        """Return whether a group of variables is set; BadSetting when only a part of what is needed is."""
+        given = [name for name in (*needed, *others) if self.text(name)]
+        missing = [name for name in needed if not self.text(name)]
+        if given and missing:
+            raise BadSetting(f"{given[0]} is set without {missing[0]}; set both, or none of the group")
+        return bool(given)
+
+    def name_server(self, name: str) -> str:
+        value = self.values.get(name, "").strip() or "system"
+        if value not in ("system", "off") and not _is_address_with_port(value):
+            raise BadSetting(f"{name} is {value!r}; it must be system, off, or one server such as 192.0.2.53:53")
+        return value
+
     def seconds_list(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
         raw = self.values.get(name, "").strip()
         if not raw:
@@ -128,6 +178,16 @@ class _Environment:
         if len(addresses) != 1 or not _SENDER.fullmatch(addresses[0]) or not raw.isprintable():
             raise BadSetting(f"{name} is {raw!r}; it must be one sender, such as {default}")
         return raw
+
+
+def _is_address_with_port(text: str) -> bool:
+    address, _, port = text.rpartition(":")
+    try:
+        version = ipaddress.ip_address(address.removeprefix("[").removesuffix("]")).version
+    except ValueError:
+        return False
+    is_bracketed = address.startswith("[") and address.endswith("]")
+    return is_bracketed == (version == 6) and port.isascii() and port.isdigit() and 0 < int(port) < 2**16
 
 
 _SHORTEST_SECRET_KEY = 32
@@ -185,6 +245,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         cors_origins=env.origins("CORS_ORIGINS"),
         portal_domain=env.domain("PORTAL_DOMAIN"),
         job_lease_s=env.whole("JOB_LEASE_S", 30, least=1, most=3600),
+        click_claim_s=env.whole("CLICK_CLAIM_S", 60, least=1, most=3600),
         job_slots={
             queue: env.whole(f"JOB_SLOTS_{queue.upper()}", slots, least=1, most=1000)
             for queue, slots in _SLOTS_PER_THREAD.items()
@@ -202,7 +263,19 @@ def read(environ: Mapping[str, str]) -> Settings:
         affiliate_jwt_issuer=env.text("AFFILIATE_JWT_ISSUER"),
         affiliate_jwt_audience=env.text("AFFILIATE_JWT_AUDIENCE") or "finderfee-affiliates",
         affiliate_jwt_jwks=env.text("AFFILIATE_JWT_JWKS"),
+        fraud_networks_file=env.path("FRAUD_NETWORKS_FILE"),
+        fraud_dns=env.name_server("FRAUD_DNS"),
+        fraud_scorer_url=env.http_url("FRAUD_SCORER_URL"),
+        fraud_scorer_token=env.text("FRAUD_SCORER_TOKEN"),
+        human_check_url=env.human_check("HUMAN_CHECK_URL"),
+        human_check_secret=env.text("HUMAN_CHECK_SECRET"),
+        human_check_script_url=env.http_url("HUMAN_CHECK_SCRIPT_URL"),
+        human_check_site_key=env.text("HUMAN_CHECK_SITE_KEY"),
+        rails=rail_access.Rails(_processor_rail(env), _wallet_rail(env), _global_rail(env)),
+        fx_feed_url=env.http_url("FX_FEED_URL"),
+        payout_ask_again_s=env.seconds_list("PAYOUT_ASK_AGAIN_S", transfers.ASK_AGAIN_S),
     )
+    _check_human_check(chosen)
     _check_identity("DASHBOARD", chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_jwks)
     _check_identity("AFFILIATE", chosen.affiliate_jwt_issuer, chosen.affiliate_jwt_jwks)
     if (chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_audience) == (
@@ -214,6 +287,52 @@ def read(environ: Mapping[str, str]) -> Settings:
             "issuer for both, the audiences must differ"
         )
     return chosen
+
+
+def _processor_rail(env: _Environment) -> rail_access.Processor | None:
+    others = ("PAYOUT_RAIL_PROCESSOR_URL", "PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET")
+    if not env.group(("PAYOUT_RAIL_PROCESSOR_KEY",), others):
+        return None
+    return rail_access.Processor(
+        url=env.safe_url("PAYOUT_RAIL_PROCESSOR_URL", "https://api.stripe.com"),
+        key=env.text("PAYOUT_RAIL_PROCESSOR_KEY") or "",
+        webhook_secret=env.text("PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET"),
+    )
+
+
+def _wallet_rail(env: _Environment) -> rail_access.Wallet | None:
+    needed = ("PAYOUT_RAIL_WALLET_CLIENT_ID", "PAYOUT_RAIL_WALLET_SECRET")
+    if not env.group(needed, ("PAYOUT_RAIL_WALLET_URL", "PAYOUT_RAIL_WALLET_WEBHOOK_ID")):
+        return None
+    return rail_access.Wallet(
+        url=env.safe_url("PAYOUT_RAIL_WALLET_URL", "https://api-m.paypal.com"),
+        client_id=env.text("PAYOUT_RAIL_WALLET_CLIENT_ID") or "",
+        secret=env.text("PAYOUT_RAIL_WALLET_SECRET") or "",
+        webhook_id=env.text("PAYOUT_RAIL_WALLET_WEBHOOK_ID"),
+    )
+
+
+def _global_rail(env: _Environment) -> rail_access.Global | None:
+    needed = ("PAYOUT_RAIL_GLOBAL_KEY", "PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT")
+    if not env.group(needed, ("PAYOUT_RAIL_GLOBAL_URL", "PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET")):
+        return None
+    return rail_access.Global(
+        url=env.safe_url("PAYOUT_RAIL_GLOBAL_URL", "https://api.stripe.com"),
+        key=env.text("PAYOUT_RAIL_GLOBAL_KEY") or "",
+        financial_account=env.text("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT") or "",
+        webhook_secret=env.text("PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET"),
+    )
+
+
+def _check_human_check(chosen: Settings) -> None:
+    is_service = chosen.human_check_url not in (None, LOCAL)
+    if is_service != (chosen.human_check_secret is not None):
+        raise BadSetting("HUMAN_CHECK_URL of a service and HUMAN_CHECK_SECRET go together; set both, or neither")
+    is_shown = chosen.human_check_site_key is not None
+    if is_shown != (chosen.human_check_script_url is not None) or (is_shown and not is_service):
+        raise BadSetting(
+            "HUMAN_CHECK_SITE_KEY and HUMAN_CHECK_SCRIPT_URL go together, and with HUMAN_CHECK_URL of their service"
+        )
 
 
 def _check_identity(prefix: str, issuer: str | None, jwks: str | None) -> None:

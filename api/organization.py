@@ -14,7 +14,7 @@ from api.edge.guards import KIB, Guard
 from api.edge.operations import one, operation
 from domain import attribution_params
 from domain.access import Role
-from domain.refused import not_found
+from domain.refused import Refused, not_found
 from models import db, organizations
 from models.organizations import Organization
 from pipelines import brand_images, clock, profile
@@ -52,6 +52,7 @@ def get_organization() -> Mapping[str, object]:
     refuses=(
         "400 payout_grace_days_out_of_range",
         "400 slug_reserved",
+        "403 interactive_session_required",
         "404 not_found",
         "409 subdomain_already_taken",
         "409 subdomain_change_limit_reached",
@@ -66,8 +67,19 @@ def change_organization() -> Response:
 def _change(wanted: Mapping[str, Any]) -> _Answer:
     organization = _locked()
     before = _shown(organization)
-    profile.change(organization, wanted)
+    _check_is_a_person(organization, wanted)
+    profile.change(organization, wanted, now=clock.now())
     return 200, _audited("org.profile_changed", organization, before)
+
+
+def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) -> None:
+    """Let nobody but a person who logged in decide that money leaves by itself, or when."""
+    is_about_money = "automatic_payout_enabled" in wanted or (
+        "automatic_payout_cadence" in wanted and organization.automatic_payout_enabled
+    )
+    if is_about_money and not guards.caller().is_interactive:
+        message = "Only a person who logged in to the dashboard decides about automatic payouts."
+        raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
 
 
 @blueprint.post("/api/organizations/me/logo")

@@ -16,6 +16,8 @@ from rich.table import Table
 
 from bench import (
     affiliate_list,
+    clicks_accepted,
+    clicks_written,
     deep_page,
     deliveries,
     export_50k,
@@ -38,6 +40,8 @@ _QUICK_DIVISOR = 10
 #: In the order in which they run.
 _FIGURES = {
     "sales_accepted": sales_accepted.measure,
+    "clicks_accepted": clicks_accepted.measure,
+    "clicks_written": clicks_written.measure,
     "sales_settled": sales_settled.measure,
     "deliveries": deliveries.measure,
     "affiliate_list": affiliate_list.measure,

@@ -152,6 +152,7 @@ class Machine:
             "PROMETHEUS_MULTIPROC_DIR": str(numbers),
             "RATE_LIMIT_STANDARD_PER_MIN": _NO_LIMIT,
             "RATE_LIMIT_S2S_PER_MIN": _NO_LIMIT,
+            "RATE_LIMIT_ANONYMOUS_TRACKING_PER_MIN": _NO_LIMIT,
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate()),
         }

@@ -1,1 +1,4 @@
-"""Operator commands: `flask db|org|key|jobs|demo|relay|scheduler|up`. All take --json; each says what to do next."""
+"""Operator commands: `flask db|org|key|jobs|ledger|payout|demo|relay|scheduler|clicks|up` and more.
+
+All take --json; each says what to do next.
+"""

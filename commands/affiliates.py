@@ -1,7 +1,7 @@
 """`flask affiliate`: what an operator does for one affiliate."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from uuid import UUID
 
@@ -9,11 +9,14 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
+from domain import payout_accounts as account_rules
+from domain.payout_accounts import PayoutAccount
 from domain.refused import not_found
 from domain.statuses import AffiliateStatus
 from models import programs
 from pipelines import affiliates as affiliate_rules
-from pipelines import clock, tax_forms
+from pipelines import clock, payout_accounts, tax_forms
+from schemas.payout_account import PayoutAccountBody
 from schemas.tax_form import TYPES
 
 group = AppGroup("affiliate", help="Affiliates of all organizations.")
@@ -39,6 +42,63 @@ def tax_form(affiliate_id: UUID, type: str | None, file: Path | None, held_by_st
         as_json=as_json,
         person=lambda: click.echo(f"{affiliate_id}: {kept.form.type or 'held by the payout provider'}"),
     )
+
+
+@group.command("payout-account")
+@click.argument("affiliate_id", type=click.UUID, metavar="ID")
+@click.option("--method", type=click.Choice(list(account_rules.FIELDS)), help="How they are paid.")
+@click.option("--email", help="The wallet's address, for Wallet.")
+@click.option("--account", help="The connected account (acct_...), or the recipient for GlobalPayouts.")
+@click.option("--clear", is_flag=True, help="Take back what an operator said.")
+@output.json_option
+def payout_account(
+    affiliate_id: UUID, method: str | None, email: str | None, account: str | None, clear: bool, as_json: bool
+) -> None:
+    """Show where an affiliate is paid, or say it for one who has not: what they say themselves goes first."""
+    if clear and (method or email or account):
+        raise click.UsageError("--clear takes nothing else.")
+    wanted = _account(method, email, account)
+    with output.every_tenant():
+        if wanted is None and not clear:
+            found = payout_accounts.any_org_in_force(affiliate_id)
+        else:
+            found = _decide(affiliate_id, wanted)
+    shown = {
+        "affiliateId": str(affiliate_id),
+        "method": found.account.method if found.account else None,
+        "destination": account_rules.masked(found.account.destination) if found.account else None,
+        "source": found.source,
+    }
+    output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
+
+
+def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> payout_accounts.InForce:
+    decided = payout_accounts.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
+    said = {
+        "before": decided.before.for_others if decided.before else None,
+        "after": wanted.for_others if wanted else None,
+    }
+    trail.record("payout_account.changed", said, about=affiliate_id, organization_id=decided.now.organization_id)
+    return decided.now
+
+
+def _account(method: str | None, email: str | None, account: str | None) -> PayoutAccount | None:
+    """Return the account that the options name, None for none; half an account is a usage error."""
+    if method is None and email is None and account is None:
+        return None
+    sent = {"method": method, "walletEmail": email}
+    sent["recipientId" if method == "GlobalPayouts" else "connectedAccountId"] = account
+    wrong = PayoutAccountBody().validate(sent)
+    if method is None or wrong:
+        raise click.UsageError("Give --method Wallet with --email, or another method with its --account.")
+    loaded = PayoutAccountBody().load(sent)
+    return PayoutAccount(loaded["method"], loaded[account_rules.FIELDS[loaded["method"]]])
+
+
+def _said(shown: Mapping[str, object]) -> str:
+    if shown["method"] is None:
+        return f"{shown['affiliateId']}: nowhere yet; they say it themselves, or give --method"
+    return f"{shown['affiliateId']}: {shown['method']} {shown['destination']} (said by: {shown['source']})"
 
 
 @group.command("make-test")

@@ -1,7 +1,7 @@
 """`flask demo`: a small brand to try things on, made through the service's own API.
 
 One campaign that pays 20 %, a recruiter (rita) who gets 10 % of what her recruit (ben) earns, a key, and a webhook
-endpoint that leads to the demo receiver on this machine. The key's secrets are kept in the data folder, because the
+endpoint that leads to the demo receiver on this machine. Both are paid by the sandbox rail, which moves no money. The key's secrets are kept in the data folder, because the
 database keeps only what cannot be read back.
 """
 
@@ -10,16 +10,22 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import click
 from flask import current_app
 
 import settings
 from commands import output, receiver
-from models import organizations
-from pipelines import clock
+from domain.payout_accounts import PayoutAccount
+from models import fx_rates, organizations
+from pipelines import clock, payout_accounts
+from pipelines import fx_rates as fx_rules
 from pipelines import keys as key_rules
 from pipelines import organizations as organization_rules
+
+# Rates to try payouts with, of no day in particular: major units per 1 USD.
+_SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
 
 
 @click.command("demo")
@@ -38,6 +44,8 @@ def is_wanted(chosen: settings.Settings) -> bool:
 def ensure() -> dict[str, str]:
     """Return the demo's ids, key and secret, making them on the first call."""
     kept = _file(settings.current())
+    if is_wanted(settings.current()):
+        _publish_samples()
     if kept.exists():
         made: dict[str, str] = json.loads(kept.read_text())
         with output.every_tenant():
@@ -50,6 +58,16 @@ def ensure() -> dict[str, str]:
         json.dump(made, file, indent=2)
     draft.replace(kept)
     return made
+
+
+def _publish_samples() -> None:
+    """Publish the sample rates as today's for currencies that have no fresh one. Never on somebody's own database."""
+    with output.every_tenant():
+        now = clock.now()
+        fresh = fx_rates.newest_since(_SAMPLE_RATES, since=fx_rules.fresh_since(now))
+        rows = [f"{code},{rate},{now:%Y-%m-%d}" for code, rate in _SAMPLE_RATES.items() if code not in fresh]
+        if rows:
+            fx_rules.store(fx_rules.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
 
 
 def receiver_environment(chosen: settings.Settings) -> dict[str, str]:
@@ -68,6 +86,9 @@ def _make() -> dict[str, str]:
             owner_email="owner@demo.example.com",
             now=clock.now(),
         )
+        organization_rules.change(
+            organization_id=organization_id, assignments={"verified": "on", "sandboxRail": "ok"}, now=clock.now()
+        )
         key = key_rules.create(
             organization_id=organization_id,
             scope="read_write",
@@ -81,7 +102,19 @@ def _make() -> dict[str, str]:
         "apiKey": key.api_key,
         "signingSecret": key.signing_secret,
     }
-    return made | _through_the_api(key.api_key)
+    made |= _through_the_api(key.api_key)
+    _give_accounts(made["programId"], key.api_key)
+    return made
+
+
+def _give_accounts(program_id: str, api_key: str) -> None:
+    """Let the campaign's affiliates be paid on wallets at their addresses."""
+    listed = _call("GET", f"/api/v1/affiliates?programId={program_id}", api_key, None)["items"]
+    with output.every_tenant():
+        for affiliate in listed:
+            payout_accounts.any_org_decide(
+                affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount("Wallet", affiliate["email"])
+            )
 
 
 def _through_the_api(api_key: str) -> dict[str, str]:
@@ -126,7 +159,7 @@ def _endpoint(api_key: str) -> dict[str, str]:
     return {"webhookEndpointId": endpoint["id"], "webhookSecret": endpoint["secret"]}
 
 
-def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
+def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     answer = current_app.test_client().open(path, method=method, json=body, headers=headers)
     if answer.status_code >= 300:
@@ -156,7 +189,7 @@ curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Si
 
 curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'; echo
 
-{_deliveries(made, url, key)}  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
+{_deliveries(made, url, key)}{_payouts(made, url, key)}  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
 """
 
 
@@ -166,5 +199,18 @@ def _deliveries(made: Mapping[str, str], url: str, key: str) -> str:
     return f"""  3. See what the webhook endpoint was told:
 
 curl -s '{url}/api/v1/webhooks/{made["webhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
+
+"""
+
+
+def _payouts(made: Mapping[str, str], url: str, key: str) -> str:
+    """Return how the Owner pays ben and rita; without days of grace, so that what was just sold is due."""
+    return f"""  4. Pay ben and rita, on a rail that moves no money; the Owner confirms the total that the preview shows:
+
+.venv/bin/flask org set {made["organizationId"]} payoutGraceDays=0
+owner=$(.venv/bin/flask token dashboard --org {made["organizationId"]} --role Owner)
+total=$(curl -s -X POST {url}/api/v1/payouts/preview -H 'Authorization: Bearer {key}' | python3 -c "import json,sys; print(json.load(sys.stdin)['totalEligibleCents'])")
+curl -s {url}/api/v1/payouts/run -H "Authorization: Bearer $owner" -H 'Content-Type: application/json' -d '{{"confirmTotalCents":'$total'}}'; echo
+curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}'; echo
 
 """

@@ -50,8 +50,9 @@ def create(name: str, plan: str, status: str, currency: str, owner_email: str, a
 @output.json_option
 def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
     """Change what only an operator may: plan, status, trialEndsAt, gateways, payoutGraceDays, currency, affiliateLimit,
-    subdomain, portalHost, billingProvider, billingInterval, fraudStrictness. `none` takes a limit, host or provider
-    away.
+    subdomain, portalHost, billingProvider, billingInterval, fraudStrictness, fraudScore, bannedReferrers, leadPreview,
+    leadsPerDay, pixelPublicKey, trackingDomain, trackingDomainVerified, sandboxRail. `none` takes a
+    limit, host, key, provider or rail away.
     """
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():

@@ -1,4 +1,4 @@
-"""`flask up|relay|scheduler`: the processes that are not a web server and not a worker fleet."""
+"""`flask up|relay|scheduler|clicks`: the processes that are not a web server and not a worker fleet."""
 
 import contextlib
 import dataclasses
@@ -19,7 +19,8 @@ import settings
 from adapters import embedded, logs, servers
 from commands import demo
 from models import migrate
-from workers import broker, scheduler
+from workers import broker, metrics, scheduler
+from workers import clicks as click_consumer
 from workers import relay as relay_loop
 from workers.supervisor import Supervisor, parse
 
@@ -38,6 +39,16 @@ def relay() -> None:
 def schedule() -> None:
     """Fire what is due by the clock until told to stop. Any number may run."""
     scheduler.run(_until_told())
+
+
+@click.command("clicks")
+def clicks() -> None:
+    """Write the clicks of the stream until told to stop. Any number may run."""
+    urls = servers.urls()
+    port = settings.current().metrics_port
+    if port is not None:
+        metrics.serve(port)
+    click_consumer.Consumer(urls.redis_url, claim_s=settings.current().click_claim_s).run(_until_told())
 
 
 @click.command("up")

@@ -7,11 +7,12 @@ import click
 from flask.cli import AppGroup
 from marshmallow import ValidationError
 
-from adapters import identity
+from adapters import human_check, identity
 from commands import output, trail
 from domain.access import Role
 from domain.refused import Refused
 from models import organizations
+from pipelines import clock
 from schemas.base import Email
 
 _LONGEST_TTL_S = 366 * 86_400
@@ -77,6 +78,17 @@ def affiliate(email: str, unverified_email: bool, ttl_s: int, as_json: bool) -> 
             {"kind": "affiliate", "email": address, "emailVerified": not unverified_email, "ttlS": ttl_s},
             about=f"local:{address}",
         )
+    output.show({"token": token}, as_json=as_json, person=lambda: click.echo(token))
+
+
+@group.command("human")
+@output.json_option
+def human(as_json: bool) -> None:
+    """Issue a token that passes for a person at the paid lead, while HUMAN_CHECK_URL names no service."""
+    local = human_check.local()
+    if local is None:
+        raise click.ClickException("HUMAN_CHECK_URL is not `local`, so tokens of this service are not accepted.")
+    token = local.issue(now=clock.now())
     output.show({"token": token}, as_json=as_json, person=lambda: click.echo(token))
 
 

@@ -52,6 +52,11 @@ class Params:
         """Return every parameter in the order in which it counts, each once."""
         return list(dict.fromkeys([*_entries(self.custom or ""), *DEFAULTS]))
 
+    @property
+    def printable(self) -> "Params":
+        """Return these without whatever could not be a parameter, to be written into scripts and pages."""
+        return Params(",".join(entry for entry in _entries(self.custom or "") if _PARAM.fullmatch(entry)) or None)
+
 
 def settle(sent: str | None) -> str | None:
     """Return the custom parameters as they are kept: trimmed, each once, in the order sent; None clears them.

@@ -77,7 +77,7 @@ def choose_rate(facts: RateFacts) -> Rate:
         return Rate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
     if facts.group_type is not None and facts.group_value is not None:
         return Rate(type=facts.group_type, value=facts.group_value, source="group")
-    tier = _reached_tier(facts)
+    tier = reached_tier(facts)
     if tier is not None:
         return Rate(type=tier.type, value=tier.value, source="tier")
     return Rate(type=facts.default_type, value=facts.default_value, source="program")
@@ -96,7 +96,8 @@ def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
     return money.major_to_minor(major=rate.value, currency=currency)
 
 
-def _reached_tier(facts: RateFacts) -> Tier | None:
+def reached_tier(facts: RateFacts) -> Tier | None:
+    """Return the highest tier that the affiliate's revenue reached; None for none."""
     reached = []
     for tier in facts.tiers:
         least = _home_minimum(tier, facts)

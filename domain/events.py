@@ -6,7 +6,7 @@ omitted). Signing is in `signing`, retries are in `delivery`.
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 from domain import event_samples
@@ -147,6 +147,83 @@ def conversion_refunded(
     )
 
 
+def payout_created(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    conversion_ids: Iterable[UUID],
+    period_start: date,
+    period_end: date,
+) -> dict[str, object]:
+    """Return the data of a payout.created event: once per recipient and run, and again when one is retried.
+
+    Units: minor units of the payout's currency. Source: tracking spec, section 6, payout.created.
+    """
+    return {
+        "payoutId": str(payout_id),
+        "affiliateId": str(affiliate_id),
+        "amountCents": amount_cents,
+        "currency": currency,
+        "method": method,
+        "status": "Pending",
+        "lineItemConversionIds": [str(conversion_id) for conversion_id in conversion_ids],
+        "periodStart": period_start.isoformat(),
+        "periodEnd": period_end.isoformat(),
+    }
+
+
+def payout_paid(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    paid_at: datetime,
+    references: Mapping[str, str | None],
+) -> dict[str, object]:
+    """Return the data of a payout.paid event; `references` are what the rail calls the payment, by its own names.
+
+    Source: tracking spec, section 6, payout.paid.
+    """
+    return _without_nulls(
+        {
+            "payoutId": str(payout_id),
+            "affiliateId": str(affiliate_id),
+            "amountCents": amount_cents,
+            "currency": currency,
+            "method": method,
+            "paidAt": _timestamp(paid_at),
+            **references,
+        }
+    )
+
+
+def payout_failed(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    failure_reason: str,
+    failed_at: datetime,
+) -> dict[str, object]:
+    """Return the data of a payout.failed event. Source: tracking spec, section 6, payout.failed."""
+    return {
+        "payoutId": str(payout_id),
+        "affiliateId": str(affiliate_id),
+        "amountCents": amount_cents,
+        "currency": currency,
+        "method": method,
+        "failureReason": failure_reason,
+        "failedAt": _timestamp(failed_at),
+    }
+
+
 def conversion_reviewed(
     *,
     conversion_id: UUID,
@@ -179,6 +256,43 @@ def conversion_reviewed(
             "reason": reason,
             "attributionMethod": attribution_method,
             "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
+
+
+def conversion_adjusted(
+    *,
+    conversion_id: UUID,
+    affiliate_id: UUID,
+    program_id: UUID,
+    amount_cents: int,
+    previous_amount_cents: int,
+    currency: str,
+    commission_cents: int,
+    previous_commission_cents: int,
+    status: str,
+    reason: str | None = None,
+    attribution_method: str | None = None,
+) -> dict[str, object]:
+    """Return the data of a conversion.adjusted event: its amounts before and after; the status stays as it is.
+
+    Units: minor units; commissions are net of reversals.
+    Source: tracking spec, section 6 (the shape is not shown there).
+    """
+    return _without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "amountCents": amount_cents,
+            "previousAmountCents": previous_amount_cents,
+            "currency": currency,
+            "commissionCents": commission_cents,
+            "previousCommissionCents": previous_commission_cents,
+            "status": str(status),
+            "previousStatus": str(status),
+            "reason": reason,
+            "attributionMethod": attribution_method,
         }
     )
 

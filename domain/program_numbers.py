@@ -11,7 +11,7 @@ from dataclasses import dataclass
 class Part:
     """Some money: what it is in home-currency minor units, and how much of it (native minor units) had no rate.
 
-    Either is None when there is nothing of it.
+    Either is None when there is nothing of it, and less than 0 when it is to be taken off the rest.
     """
 
     currency: str
@@ -34,7 +34,7 @@ def total(parts: Iterable[Part]) -> Money:
         home += part.home_cents or 0
         if part.held_cents is not None:
             held[part.currency] = held.get(part.currency, 0) + part.held_cents
-    return Money(home, held or None)
+    return Money(home, {currency: cents for currency, cents in held.items() if cents} or None)
 
 
 @dataclass(frozen=True, slots=True)

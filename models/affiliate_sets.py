@@ -93,6 +93,15 @@ def emails_in(*, organization_id: UUID, program_id: UUID, emails: Sequence[str])
     return {email for (email,) in rows}
 
 
+def known(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of these ids are affiliates of the organization, those who were deleted included."""
+    rows = db.run(
+        "select id from affiliate where organization_id = %s and id = any(%s::uuid[])",
+        (organization_id, list(affiliate_ids)),
+    )
+    return {row[0] for row in rows}
+
+
 def imported(
     *, organization_id: UUID, import_job_id: UUID, statuses: Sequence[str], after: UUID, limit: int
 ) -> list[tuple[UUID, str]]:
@@ -111,8 +120,12 @@ def stage_affiliates(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -
 
 
 def stage_links(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage the insert of many tracking links, in one statement."""
-    _stage("tracking_link", _LINK_COLUMNS, organization_id, rows)
+    """Stage the insert of many tracking links, in one statement.
+
+    A slug has a turn in the whole service, so all take turns in one order: two imports that share slugs wait for each
+    other and no more.
+    """
+    _stage("tracking_link", _LINK_COLUMNS, organization_id, sorted(rows, key=lambda row: str(row["slug"])))
 
 
 def _change(

@@ -34,6 +34,8 @@ class Affiliate(Table):
     application_data = peewee.JSONField(null=True)
     rejection_reason = peewee.TextField(null=True)
     wallet_email = peewee.TextField(null=True)
+    payout_method = peewee.TextField(null=True)
+    payout_destination = peewee.TextField(null=True)
     import_job_id = peewee.UUIDField(null=True)
     is_test = peewee.BooleanField(default=False)
     applied_at = Moment()

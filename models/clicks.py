@@ -1,10 +1,13 @@
 """Clicks: visits that a tracking link brought, whatever came of them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import peewee
+from playhouse.postgres_ext import ArrayField
 
+from models.db import db
 from models.table import Moment, Table
 
 
@@ -18,10 +21,13 @@ class Click(Table):
     slug = peewee.TextField()
     sub_id = peewee.TextField(null=True)
     visitor_hash = peewee.BlobField(null=True)
+    network_hash = peewee.BlobField(null=True)
     occurred_at = Moment()
     is_duplicate = peewee.BooleanField(default=False)
     score = peewee.IntegerField(default=0)
+    reasons = ArrayField(peewee.TextField, index=False, null=True)
     outcome = peewee.TextField(default="recorded")
+    conversion_id = peewee.UUIDField(null=True)
     created_at = Moment()
 
 
@@ -29,3 +35,14 @@ def insert_many(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert clicks in one statement; one whose id is known already is left as it is."""
     if rows:
         Click.insert_many(rows).on_conflict(action="IGNORE").as_rowcount().execute()
+
+
+def any_org_forget_hashes(*, before: datetime, limit: int) -> int:
+    """Forget by whom up to `limit` clicks from before a moment were made, the oldest first; returns how many."""
+    rows = db.run(
+        "update click set visitor_hash = null, network_hash = null where id in (select id from click"
+        " where occurred_at < %s and (visitor_hash is not null or network_hash is not null)"
+        " order by occurred_at limit %s for update skip locked) returning 1",
+        (before, limit),
+    )
+    return len(rows)

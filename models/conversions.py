@@ -18,7 +18,10 @@ from models.ids import new_id
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal."""
+    """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal.
+
+    `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
+    """
 
     id: UUID
     organization_id: UUID
@@ -47,11 +50,13 @@ class Conversion:
     customer_name: str | None = None
     customer_email: str | None = None
     customer_avatar_url: str | None = None
+    attribution_log: list[str] | None = None
     parent_id: UUID | None = None
     payout_locked: bool = False
     refunded_cents: int = 0
     reversed_cents: int = 0
     refunded_at: datetime | None = None
+    paid_cents: int = 0
 
     @property
     def net_commission_cents(self) -> int:
@@ -199,11 +204,18 @@ def lock_override(*, organization_id: UUID, parent_id: UUID) -> Conversion | Non
     return Conversion(*row) if row else None
 
 
-def has_override(*, organization_id: UUID, parent_id: UUID) -> bool:
-    """Say whether a conversion's override row is written. True is only final under the parent's lock."""
-    return bool(
-        db.run("select from conversion where organization_id = %s and parent_id = %s", (organization_id, parent_id))
+def followers(*, organization_id: UUID, conversion_id: UUID) -> tuple[bool, bool]:
+    """Say whether a conversion's override row is written, and whether any payout ever named the conversion.
+
+    True is only final under the conversion's lock.
+    """
+    row = db.row(
+        "select exists (select from conversion where organization_id = %(org)s and parent_id = %(id)s),"
+        " exists (select from payout_line where organization_id = %(org)s and conversion_id = %(id)s)",
+        {"org": organization_id, "id": conversion_id},
     )
+    assert row is not None
+    return bool(row[0]), bool(row[1])
 
 
 @dataclass(frozen=True, slots=True)

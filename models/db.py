@@ -18,6 +18,7 @@ import peewee
 import psycopg2.extensions
 import psycopg2.extras
 from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
+from psycopg2 import errorcodes
 
 from models.hot import Hot
 
@@ -29,6 +30,9 @@ UNAVAILABLE = (OperationalError, InterfaceError)
 
 # Turns psycopg2's exceptions into peewee's, as peewee itself does.
 _translated: Any = vars(peewee)["__exception_wrapper__"]
+
+# What a server says that is there: this transaction alone waited too long for others.
+_HELD_UP = (errorcodes.LOCK_NOT_AVAILABLE, errorcodes.QUERY_CANCELED, errorcodes.DEADLOCK_DETECTED)
 
 Params = Sequence[object] | Mapping[str, object]
 
@@ -240,6 +244,11 @@ def any_org_work() -> Iterator[None]:
     """Open a transaction that sees every tenant. For the functions named `any_org_*` and the job runner alone."""
     with _transaction("set local app.any_org = 'on'"):
         yield
+
+
+def is_held_up(error: Exception) -> bool:
+    """Say whether one of UNAVAILABLE means that the database is there, and only this transaction could not go on."""
+    return getattr(getattr(error, "orig", None), "pgcode", None) in _HELD_UP
 
 
 def in_transaction() -> bool:

@@ -77,19 +77,27 @@ def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: d
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many events of one subject and action had exactly these reasons."""
+    """How many events of one subject and action had exactly these reasons; `released` ones pay by now after all."""
 
     subject: str
     action: str
     reasons: tuple[str, ...]
     number: int
+    released: int
+
+
+# A lead has its conversion's id; of clicks only a held one has a conversion.
+_IS_RELEASED = """exists (select from conversion c where c.organization_id = e.organization_id
+  and c.id = case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
+    (select k.conversion_id from click k where k.organization_id = e.organization_id and k.id = e.subject_id) end
+  and c.status not in ('Invalidated', 'Denied'))"""
 
 
 def counts(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[Count]:
     """Return how many events a program had since a moment, in one pass: there are few combinations of reasons."""
     rows = db.run(
-        "select subject, action, reasons, count(*) from fraud_event"
+        f"select subject, action, reasons, count(*), count(*) filter (where {_IS_RELEASED}) from fraud_event e"
         " where organization_id = %s and program_id = %s and occurred_at >= %s group by subject, action, reasons",
         (organization_id, program_id, since),
     )
-    return [Count(subject, action, tuple(reasons), number) for subject, action, reasons, number in rows]
+    return [Count(subject, action, tuple(reasons), *numbers) for subject, action, reasons, *numbers in rows]

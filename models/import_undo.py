@@ -15,7 +15,8 @@ select count(*) filter (where c.refunded_cents > 0 or exists
     (select from conversion o where o.organization_id = c.organization_id and o.parent_id = c.id)),
   count(*) filter (where c.status = 'Paid' and not c.payout_locked or exists
     (select from ledger_entry l where l.organization_id = c.organization_id and l.conversion_id = c.id
-     and l.kind in ('pay', 'clawback')))
+     and l.kind in ('pay', 'clawback')) or exists
+    (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id))
 from conversion c where c.organization_id = %s and c.import_job_id = %s
 """
 
@@ -80,7 +81,7 @@ _CONVERSIONS = "delete from conversion where organization_id = %(org)s and impor
 def lock_conversions(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
     """Lock an import's conversions until the transaction ends; return how many of them are held back by what.
 
-    `refunded`: a refund was taken. `overridden`: somebody earned on top. `paid`: we paid the commission out.
+    `refunded`: a refund was taken. `overridden`: somebody earned on top. `paid`: a payout names it.
     """
     db.stage(_LOCK, (organization_id, job_id))
     row = db.row(_HELD, (organization_id, job_id))

@@ -65,6 +65,29 @@ def stage(
     )
 
 
+def stage_dead(
+    *, queue: str, name: str, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str
+) -> None:
+    """Stage a row that is a dead letter from the start: something that could not be worked on at all.
+
+    The same one again, which has the same arguments, changes nothing while it is there.
+    """
+    db.stage(
+        "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at, last_error)"
+        " select %(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, 1, 1, now(), %(error)s where not exists"
+        " (select from job where queue = %(queue)s and failed_at is not null and name = %(name)s"
+        "  and args = %(args)s::jsonb)",
+        {
+            "org": organization_id,
+            "queue": queue,
+            "name": name,
+            "args": Json(args),
+            "fair_key": fair_key,
+            "error": error,
+        },
+    )
+
+
 # $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
 # oldest first), so a key with 50,000 rows and a key with one both move.

@@ -42,6 +42,7 @@ class Organization(Table):
     min_payout_currency = peewee.TextField(null=True)
     automatic_payout_enabled = peewee.BooleanField(default=False)
     automatic_payout_cadence = peewee.TextField(default="Manual")
+    automatic_payout_since = peewee.DateField(null=True)
     last_automatic_payout_at = Moment(null=True)
     home_currency_changed_at = Moment(null=True)
     attribution_params = peewee.TextField(null=True)
@@ -51,6 +52,24 @@ class Organization(Table):
     processor_subscription_id = peewee.TextField(null=True)
     affiliate_limit = peewee.IntegerField(null=True)
     fraud_strictness = peewee.TextField(default="balanced")
+    fraud_score = peewee.IntegerField(default=0)
+    banned_referrers = ArrayField(peewee.TextField, default=list, index=False)
+    lead_preview = peewee.BooleanField(default=False)
+    leads_per_day = peewee.IntegerField(default=100)
+    pixel_public_key = peewee.TextField(null=True)
+    tracking_domain = peewee.TextField(null=True)
+    tracking_domain_verified = peewee.BooleanField(default=False)
+    sandbox_rail = peewee.TextField(null=True)
+    verification_state = peewee.TextField(default="unverified")
+    identity_required = peewee.BooleanField(null=True)
+    identity_threshold = peewee.IntegerField(default=85)
+    high_risk_threshold = peewee.IntegerField(default=60)
+    funding_mode = peewee.TextField(default="balance")
+    bank_balance_cents = peewee.BigIntegerField(default=0)
+    funding_frozen = peewee.BooleanField(default=False)
+    payouts_need_review = peewee.BooleanField(default=False)
+    payout_hold_days = peewee.IntegerField(default=0)
+    tax_form_required = peewee.BooleanField(default=False)
     created_at = Moment()
 
     def columns(self) -> dict[str, Any]:
@@ -89,11 +108,34 @@ def update(organization_id: UUID, changes: Mapping[str, Any]) -> bool:
     return bool(Organization.update(changes).where(Organization.id == organization_id).execute())
 
 
+def any_org_params_at(host: str) -> str | None:
+    """Return the custom attribution parameters of the organization whose verified tracking domain a host is."""
+    row = db.row(
+        "select attribution_params from organization where tracking_domain = %s and tracking_domain_verified", (host,)
+    )
+    return row[0] if row else None
+
+
+def any_org_params_of(program_id: UUID) -> str | None:
+    """Return the custom attribution parameters of the organization that has a program."""
+    row = db.row(
+        "select o.attribution_params from program p join organization o on o.id = p.organization_id where p.id = %s",
+        (program_id,),
+    )
+    return row[0] if row else None
+
+
 def home_currency(organization_id: UUID) -> str:
     """Return the organization's home currency code."""
     row = db.row("select home_currency from organization where id = %s", (organization_id,))
     assert row is not None
     return str(row[0])
+
+
+def sandbox_rail(organization_id: UUID) -> str | None:
+    """Return how the organization's sandbox rail behaves, None when it has none of its own."""
+    row = db.row("select sandbox_rail from organization where id = %s", (organization_id,))
+    return row[0] if row else None
 
 
 def update_unless_taken(organization_id: UUID, changes: Mapping[str, Any]) -> bool:
@@ -122,14 +164,15 @@ class Usage:
 
 
 def usage(*, organization_id: UUID, paid_since: datetime) -> Usage:
-    """Return what is used of the plan; of payouts what was paid from a moment on."""
+    """Return what is used of the plan; of payouts what was paid from a moment on, less what they held back."""
     campaigns = db.row(
         "select count(*) from program where organization_id = %s and archived_at is null", (organization_id,)
     )
     seats = db.row("select count(*) from member where organization_id = %s", (organization_id,))
     paid = db.run(
         "select currency, -sum(amount_cents) from ledger_entry"
-        " where organization_id = %s and kind = 'pay' and created_at >= %s and not is_test group by currency",
+        " where organization_id = %s and kind in ('pay', 'clawback') and created_at >= %s and not is_test"
+        " group by currency",
         (organization_id, paid_since),
     )
     assert campaigns is not None

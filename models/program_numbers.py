@@ -13,15 +13,19 @@ from uuid import UUID
 
 from domain.program_numbers import Part
 from domain.valuation import Factors
-from models import fx_rates
+from models import fx_rates, payout_candidates
 from models.db import db
 
 _NET = "commission_cents - reversed_cents"
 _COUNTED = "parent_id is null and status not in ('Denied', 'Invalidated')"
+_IS_VISIT = "not is_duplicate and outcome <> 'blocked'"
+# A row that pays for clicks gathers those of an hour, so they are counted by themselves.
+_PAID_CLICKS = (
+    "from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id"
+    " where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null"
+    " and c.status not in ('Denied', 'Invalidated') and not c.is_test"
+)
 _SUMMED = fx_rates.summed(_NET)
-
-# The one place that says which rows a payout holds that is not Paid yet.
-_IS_SETTLING = "false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +37,28 @@ class Program:
     first_conversion_at: datetime | None
     affiliates: int
     clicks: int
+    paid_clicks: int
 
 
 def programs(*, organization_id: UUID, since: datetime) -> list[Program]:
-    """Return the programs that are not archived, newest first, with their affiliates and the clicks since then."""
+    """Return the programs that are not archived, newest first, with their affiliates and the clicks since then.
+
+    A click is paid as long as the row that pays for it counts.
+    """
     params = {"org": organization_id, "since": since}
     with _reading_whole_tables():
         rows = db.run(
             "select p.id, o.home_currency,"
             " (select min(occurred_at) from conversion c where c.organization_id = p.organization_id"
             "   and c.program_id = p.id),"
-            " coalesce(a.number, 0), coalesce(k.number, 0)"
+            " coalesce(a.number, 0), coalesce(k.number, 0), coalesce(paid.number, 0)"
             " from program p join organization o on o.id = p.organization_id"
             " left join (select program_id, count(*) as number from affiliate where organization_id = %(org)s"
             "   and deleted_at is null and not is_test group by program_id) a on a.program_id = p.id"
             " left join (select program_id, count(*) as number from click where organization_id = %(org)s"
-            "   and occurred_at >= %(since)s and not is_duplicate group by program_id) k on k.program_id = p.id"
+            f"   and occurred_at >= %(since)s and {_IS_VISIT} group by program_id) k on k.program_id = p.id"
+            f" left join (select k.program_id, count(*) as number {_PAID_CLICKS} group by k.program_id) paid"
+            "   on paid.program_id = p.id"
             " where p.organization_id = %(org)s and p.archived_at is null order by p.created_at desc, p.id desc",
             params,
         )
@@ -69,38 +79,59 @@ def currencies(organization_id: UUID) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What the conversions of one program, currency and bucket come to.
+    """What the conversions of one program, currency and bucket come to, or a part of it.
 
-    `bucket` is "pending", "available", "settling" or None for what is not owed.
+    `bucket` is "pending", "available", "settling" (in a payout that is not Paid yet) or None for what is not owed.
     """
 
     program_id: UUID
     bucket: str | None
     sales: int
     leads: int
-    paid_clicks: int
     money: Part
 
 
 _IS_RECENT = f"occurred_at >= %(since)s and {_COUNTED}"
+_IS_HELD = "status = 'Pending' and hold_until > %(now)s"
+# First what every conversion earns that was not denied or paid, as if there were no payouts. Then, for the few that a
+# payout holds or has paid, the same money taken out, and what they still have to give (or to get back) put in.
 _SUMS = f"""
-select program_id, currency, status in ('Pending', 'Approved') and not payout_locked as is_owed,
-  status = 'Pending' and hold_until > %(now)s as is_held, {_IS_SETTLING} as is_settling,
+select program_id, currency, status in ('Pending', 'Approved') and not payout_locked as is_owed, {_IS_HELD} as is_held,
+  false as is_settling, 1 as sign,
   count(*) filter (where {_IS_RECENT} and type in ('OneTime', 'Recurring')),
   count(*) filter (where {_IS_RECENT} and type = 'LeadReward'),
-  count(*) filter (where {_IS_RECENT} and type = 'ClickReward'),
   {_SUMMED}
 from conversion
 where organization_id = %(org)s and not is_test
   and (occurred_at >= %(since)s or status in ('Pending', 'Approved'))
 group by 1, 2, 3, 4, 5
+union all
+select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_rates.summed("part.cents")}
+from (
+  select id, bool_or(is_settling) as is_settling from (
+    select conversion_id as id, true as is_settling from payout_line where organization_id = %(org)s and is_open
+    union all select id, false from conversion
+      where organization_id = %(org)s and paid_cents > 0 and status in ('Pending', 'Approved')
+    union all select id, false from conversion
+      where organization_id = %(org)s and paid_cents > {payout_candidates.EARNED}
+  ) named group by id
+) named
+join conversion c on c.organization_id = %(org)s and c.id = named.id
+cross join lateral (select {_IS_HELD} as is_held, {payout_candidates.EARNED} - paid_cents as cents) due
+cross join lateral (values
+  (case when status in ('Pending', 'Approved') then {_NET} else 0 end, -1, due.is_held, false),
+  (abs(due.cents), sign(due.cents)::int, due.is_held and due.cents > 0, named.is_settling)
+) as part (cents, sign, is_held, is_settling)
+where not is_test and not payout_locked and part.cents > 0
+group by program_id, currency, part.is_held, part.is_settling, part.sign
 """
 
 
 def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datetime) -> list[Sum]:
     """Return what the organization's conversions come to: counts of those since `since`, money of all.
 
-    One pass over the table, which only a plan that reads all of it can make fast.
+    Some parts are to be taken off others: their money is less than 0. One pass over the table, which only a plan that
+    reads all of it can make fast.
     """
     params = {"org": organization_id, "since": since, "now": now, **fx_rates.value_params(factors)}
     with _reading_whole_tables():
@@ -109,11 +140,11 @@ def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datet
 
 
 def _sum(row: tuple[Any, ...]) -> Sum:
-    program_id, currency, is_owed, is_held, is_settling, sales, leads, paid_clicks, home, held = row
+    program_id, currency, is_owed, is_held, is_settling, sign, sales, leads, home, held = row
     bucket = None
     if is_owed:
         bucket = "settling" if is_settling else "pending" if is_held else "available"
-    return Sum(program_id, bucket, sales, leads, paid_clicks, Part(currency, _whole(home), _whole(held)))
+    return Sum(program_id, bucket, sales, leads, Part(currency, _whole(home, sign), _whole(held, sign)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +155,7 @@ class Traffic:
     last_conversion_at: datetime | None
     clicks: int
     conversions: int
+    is_installed: bool
 
 
 def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
@@ -133,9 +165,12 @@ def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traf
         " (select max(occurred_at) from conversion where organization_id = %(org)s and program_id = %(program)s"
         "   and parent_id is null),"
         " (select count(*) from click where organization_id = %(org)s and program_id = %(program)s"
-        "   and occurred_at >= %(since)s and not is_duplicate),"
+        f"   and occurred_at >= %(since)s and {_IS_VISIT}),"
         " (select count(*) from conversion where organization_id = %(org)s and program_id = %(program)s"
-        f"   and occurred_at >= %(since)s and {_COUNTED} and type <> 'Bonus' and not is_test)",
+        f"   and occurred_at >= %(since)s and {_COUNTED} and type not in ('Bonus', 'ClickReward') and not is_test)"
+        f" + (select count(*) {_PAID_CLICKS} and k.program_id = %(program)s),"
+        " (select install_seen_at is not null from program"
+        "   where organization_id = %(org)s and id = %(program)s)",
         {"org": organization_id, "program": program_id, "since": since},
     )
     assert row is not None
@@ -204,8 +239,8 @@ def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[
     return [Part(currency, _whole(home), _whole(held)) for currency, home, held in rows]
 
 
-def _whole(number: Decimal | int | None) -> int | None:
-    return None if number is None else int(number)
+def _whole(number: Decimal | int | None, sign: int = 1) -> int | None:
+    return None if number is None else sign * int(number)
 
 
 @contextmanager

@@ -57,6 +57,8 @@ class Program(Table):
     sub_affiliate_percent = peewee.DecimalField(max_digits=7, decimal_places=4, default=0)
     suspended_at = Moment(null=True)
     archived_at = Moment(null=True)
+    # When a page of the brand last said that the script or the picture is in it.
+    install_seen_at = Moment(null=True)
     created_at = Moment()
     updated_at = Moment()
 
@@ -117,6 +119,18 @@ def find_open(*, organization_id: UUID, program_id: UUID) -> Program | None:
         Program.archived_at.is_null(),
         Program.suspended_at.is_null(),
     )
+
+
+def newest_open(*, organization_id: UUID) -> Program | None:
+    """Return the organization's newest program that is active, not archived and not suspended."""
+    programs = Program.select().where(
+        Program.organization_id == organization_id,
+        Program.is_active,
+        Program.archived_at.is_null(),
+        Program.suspended_at.is_null(),
+    )
+    newest: Program | None = programs.order_by(Program.created_at.desc(), Program.id.desc()).first()
+    return newest
 
 
 def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:

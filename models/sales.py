@@ -69,6 +69,7 @@ class Sale:
     customer_key: str | None
     customer_name: str | None
     customer_email: str | None
+    email_normalized: str | None
     customer_avatar_url: str | None
     sub_id: str | None
     is_test: bool
@@ -85,6 +86,16 @@ _INSERT = Hot(
 def insert(sale: Sale) -> bool:
     """Insert an accepted sale; False when the organization has one with this external event id already."""
     return bool(db.run(_INSERT, tuple(getattr(sale, name) for name in _SALE_FIELDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class LeadOfBuyer:
+    """A lead of the inbox that a sale names. `occurred_at` is aware UTC."""
+
+    id: UUID
+    affiliate_id: UUID
+    sub_id: str | None
+    occurred_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +132,18 @@ class Facts:
     override_percent: Decimal | None
     recruiter_id: UUID | None
     grace_days: int
+    affiliate_email_normalized: str | None = None
+    lead: LeadOfBuyer | None = None
 
 
-_FACTS = Hot("""
+# The window of a lead is the one of `domain.leads`. Both looks for one read an index in its order: with an order of
+# their own a plan made while the table is empty would go through all of a tenant's leads.
+_LEAD = """from lead l
+  where l.organization_id = s.organization_id and l.email_normalized = s.email_normalized and l.is_test = s.is_test
+    and l.state <> 'Invalidated'
+    and l.occurred_at > s.accepted_at - interval '90 days' and l.occurred_at <= s.accepted_at"""
+# Of several leads the affiliate's own is meant, then the newest.
+_FACTS = Hot(f"""
 select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
   s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
   p.default_commission_model, p.default_commission_type, p.default_commission_value,
@@ -131,7 +151,8 @@ select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, 
   a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
   s.customer_ordinal, coalesce(c.first_paid_at, s.accepted_at),
   exists (select from performance_tier t where t.organization_id = s.organization_id and t.program_id = s.program_id),
-  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days
+  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days,
+  a.email_normalized, lead.id, lead.affiliate_id, lead.sub_id, lead.occurred_at
 from sale s
 join organization o on o.id = s.organization_id
 join program p on p.id = s.program_id
@@ -141,6 +162,14 @@ left join program_customer c on c.organization_id = s.organization_id and c.prog
   and c.customer_key = s.customer_key
 left join affiliate r on r.id = a.recruited_by_affiliate_id
   and r.status = 'Approved' and r.deleted_at is null
+left join lateral (
+  (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, true as is_own
+    {_LEAD} and l.affiliate_id = s.affiliate_id order by l.occurred_at desc, l.id desc limit 1)
+  union all
+  (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, false
+    {_LEAD} order by l.occurred_at desc, l.id desc limit 1)
+  order by is_own desc limit 1
+) lead on true
 where s.organization_id = %s and s.id = %s and s.settled_at is null
 for update of s
 """)
@@ -149,7 +178,12 @@ for update of s
 def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
     """Lock an accepted sale that has no conversion yet and return its facts; None when there is nothing to settle."""
     row = db.row(_FACTS, (organization_id, sale_id))
-    return Facts(*row) if row else None
+    if row is None:
+        return None
+    *known, lead_id, affiliate_id, sub_id, occurred_at = row
+    if lead_id is not None:
+        known.append(LeadOfBuyer(lead_id, affiliate_id, sub_id, occurred_at))
+    return Facts(*known)
 
 
 _SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")

@@ -84,12 +84,21 @@ class Desk:
     """What is known of an applicant and of the slugs they might get, read at once so that nobody's answer is faster.
 
     `affiliate_id` is theirs in this campaign already; `slug` the one they have in the organization's other campaigns.
+    A slug is shared when a link somewhere in the service has it: a second one is known by its program too.
     """
 
     affiliate_id: UUID | None
     slug: str | None
     is_alias_taken: bool
     is_spare_taken: bool
+    is_alias_shared: bool
+    is_spare_shared: bool
+
+    def is_shared(self, slug: str, *, alias: str | None) -> bool:
+        """Say whether a link with this slug of the three needs its program; their own slug has a link already."""
+        if slug == self.slug:
+            return True
+        return self.is_alias_shared if slug == alias else self.is_spare_shared
 
 
 # A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is theirs everywhere.
@@ -110,7 +119,9 @@ select
      and (a.email <> %(email)s or (l.program_id = %(program)s and a.deleted_at is not null)))
   or exists (select from affiliate_account where slug = %(alias)s and email <> %(email)s),
   exists (select from tracking_link where organization_id = %(org)s and slug = %(spare)s and deleted_at is null)
-  or exists (select from affiliate_account where slug = %(spare)s)
+  or exists (select from affiliate_account where slug = %(spare)s),
+  is_slug_taken_anywhere(%(alias)s),
+  is_slug_taken_anywhere(%(spare)s)
 """
 
 

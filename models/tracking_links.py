@@ -24,6 +24,8 @@ class TrackingLink(Table):
     custom_alias = peewee.TextField(null=True)
     is_default = peewee.BooleanField()
     format = peewee.TextField(default="Short")
+    #: Another living link had the slug first, so this one is shared with its program. The database decides it.
+    needs_program = peewee.BooleanField(default=False)
     created_at = Moment()
     deleted_at = Moment(null=True)
 
@@ -34,7 +36,10 @@ def insert_link(values: Mapping[str, Any]) -> bool:
 
 
 class ShownLink(NamedTuple):
-    """A living link as it is shown, ids as texts; `destination_url` is its program's."""
+    """A living link as it is shown, ids as texts; `destination_url` is its program's.
+
+    `program_id` is there when the link is shared with it, because its slug alone is another one's.
+    """
 
     affiliate_id: str
     id: str
@@ -44,10 +49,11 @@ class ShownLink(NamedTuple):
     format: str
     created_at: datetime
     destination_url: str | None
+    program_id: str | None
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], *, destination_url: str | None) -> "ShownLink":
-        """Return a link that was just inserted with these values."""
+    def of(cls, values: Mapping[str, Any], *, destination_url: str | None, needs_program: bool) -> "ShownLink":
+        """Return a link that is about to be inserted with these values."""
         return cls(
             affiliate_id=str(values["affiliate_id"]),
             id=str(values["id"]),
@@ -57,6 +63,7 @@ class ShownLink(NamedTuple):
             format=values.get("format", LinkFormat.Short.value),
             created_at=values["created_at"],
             destination_url=destination_url,
+            program_id=str(values["program_id"]) if needs_program else None,
         )
 
 
@@ -64,7 +71,8 @@ _LINKS = Hot(
     "select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,"
     # A short link leads through us, so that few have to ask where their program is.
     " case when l.format <> 'Short' then"
-    " (select p.referral_destination_url from program p where p.id = l.program_id) end from tracking_link l"
+    " (select p.referral_destination_url from program p where p.id = l.program_id) end,"
+    " case when l.needs_program then l.program_id::text end from tracking_link l"
     " where l.organization_id = %(organization_id)s and l.affiliate_id = any(%(affiliate_ids)s::uuid[])"
     " and l.deleted_at is null order by l.is_default desc, l.created_at, l.id"
 )

@@ -3,10 +3,12 @@
 `models.sales.stage_uncredited` writes them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.attribution import log
 from models.db import db
 
 
@@ -25,11 +27,17 @@ class Uncredited:
     affiliate_status_at_drop: str
     status: str
     occurred_at: datetime
+    attribution_log: list[str] | None
+
+    @property
+    def attribution(self) -> Sequence[log.Line]:
+        """What the steps said that led to the affiliate; nothing where it was not kept."""
+        return log.read(self.attribution_log or ())
 
 
 _SELECT = (
     "select u.id, u.affiliate_id, a.email, a.full_name, u.program_id, u.amount_cents, u.currency, u.reason,"
-    " u.affiliate_status_at_drop, u.status, u.occurred_at"
+    " u.affiliate_status_at_drop, u.status, u.occurred_at, u.attribution_log"
     " from uncredited_conversion u join affiliate a on a.id = u.affiliate_id"
     " where u.organization_id = %s and not u.is_test"
 )

@@ -4,6 +4,7 @@ Source: core spec, "Affiliate" (tracking link) and section 8 "Limits" (affiliate
 """
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from domain import links
@@ -24,7 +25,7 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     _check_room(affiliate, links.most(program.default_commission_model))
     if alias is not None:
         affiliate_rules.check_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
-    values = {
+    values: dict[str, Any] = {
         "id": ids.new_id(),
         "organization_id": organization_id,
         "program_id": affiliate.program_id,
@@ -37,7 +38,9 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     }
     if not tracking_links.insert_link(values):
         raise affiliate_rules.alias_taken()
-    return ShownLink.of(values, destination_url=program.referral_destination_url)
+    made = tracking_links.find_link(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
+    assert made is not None  # inserted in this transaction
+    return made
 
 
 def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> ShownLink:

@@ -4,7 +4,7 @@ The event is frozen here, as the bytes every attempt will send, in the transacti
 change without its event and no event without its change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -26,6 +26,22 @@ def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: d
         created_at=at,
         delivery_job=jobs.WEBHOOK_DELIVER,
     )
+
+
+def events_of_type(*, organization_id: UUID, type: str, data: Iterable[Mapping[str, object]], at: datetime) -> None:
+    """Stage many events of one type as `event` does one, in one statement."""
+    bodies = {}
+    for each in data:
+        event_uuid = ids.new_id()
+        bodies[event_uuid] = frozen(event_uuid=event_uuid, organization_id=organization_id, type=type, data=each, at=at)
+    if bodies:
+        outbox.stage_events(
+            organization_id=organization_id,
+            event_type=type,
+            bodies=bodies,
+            created_at=at,
+            delivery_job=jobs.WEBHOOK_DELIVER,
+        )
 
 
 def frozen(*, event_uuid: UUID, organization_id: UUID, type: str, data: Mapping[str, object], at: datetime) -> str:

@@ -22,7 +22,7 @@ class Summary:
     """Events of the last `window_days`, closed or not.
 
     `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
-    units; None when a rate that it needs is missing.
+    units, without those that the brand has validated since; None when a rate that it needs is missing.
     """
 
     window_days: int
@@ -49,20 +49,28 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
         organization_id=organization_id, program_id=program_id, since=now - timedelta(days=days)
     )
     blocked = [count for count in counts if (count.subject, count.action) == ("click", "blocked")]
-    clicks, leads = (sum(count.number for count in counts if count.subject == one) for one in ("click", "lead"))
-    blocked_clicks = sum(count.number for count in blocked)
+    clicks, leads = ([count for count in counts if count.subject == one] for one in ("click", "lead"))
+    blocked_clicks = _number(blocked)
     terms = _terms(program)
-    unbilled = [(clicks, fees.per_click(terms)), (leads, fees.per_lead(terms))]
+    unbilled = [(_unbilled(clicks), fees.per_click(terms)), (_unbilled(leads), fees.per_lead(terms))]
     return Summary(
         window_days=days,
         blocked_clicks=blocked_clicks,
         blocked_clicks_by_reason=_by_reason(blocked),
-        held_clicks=clicks - blocked_clicks,
-        quarantined_leads=leads,
+        held_clicks=_number(clicks) - blocked_clicks,
+        quarantined_leads=_number(leads),
         estimated_not_billed_cents=_in_home(unbilled, organization.home_currency),
         currency=organization.home_currency,
         fraud_strictness=organization.fraud_strictness,
     )
+
+
+def _number(counts: Iterable[Count]) -> int:
+    return sum(count.number for count in counts)
+
+
+def _unbilled(counts: Iterable[Count]) -> int:
+    return sum(count.number - count.released for count in counts)
 
 
 def _by_reason(counts: Iterable[Count]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from domain.refused import Refused, not_found
 from models import affiliate_sets, import_undo, imports, tracking_links
+from pipelines import payout_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
 
 
 def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
+    payout_lines.stage_turn(organization_id)
     held = import_undo.lock_conversions(organization_id=organization_id, job_id=import_id)
     if held:
         message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."

@@ -51,6 +51,11 @@ OVERRIDE_WRITE = Job("override.write", queue="sales")
 REFUND_CASCADE = Job("refund.cascade", queue="refunds")
 # Its own schedule decides when a delivery has had its five attempts; these are for crashes on top of that.
 WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
+# A rail is asked again by the answer it gave; these are for crashes on top of that.
+PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90)
+PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
+# It may make a run, which takes minutes for a million conversions.
+PAYOUT_PREPARE = Job("payout.prepare", queue="payouts", lease_s=900)
 # A mail server that is away, or wants to be asked again later (greylisting), is given hours.
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
@@ -58,18 +63,46 @@ FORGET = Job("upkeep.forget", queue="upkeep")
 INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
 HOLDS_RENEW = Job("holds.renew", queue="upkeep")
 HOLD_RELEASE = Job("hold.release", queue="upkeep")
+LEAD_CAPTURE = Job("lead.capture", queue="tracking")
+LEAD_RECORD = Job("lead.record", queue="tracking")
+LEADS_EXPIRE = Job("leads.expire", queue="upkeep")
+# The operator's scorer is asked about up to 20 clicks, two seconds each; while it is away no attempt is counted.
+CLICKS_RESCORE = Job("clicks.rescore", queue="tracking", lease_s=90)
+# A dead letter from birth: an entry of the stream of clicks that could not be written. Played again, it is read anew.
+CLICK_UNREADABLE = Job("click.unreadable", queue="tracking", max_attempts=1)
+# A click that a web process had to take while the stream was away, and could not write for want of a turn.
+CLICK_LATE = Job("click.late", queue="tracking")
+CLICKS_FORGET = Job("clicks.forget", queue="upkeep")
+# Starts the checks of all organizations; each then has a job of its own, which reads everything that it ever earned.
+LEDGER_CHECK = Job("ledger.check", queue="upkeep")
+LEDGER_CHECK_ONE = Job("ledger.check_one", queue="upkeep", max_attempts=3, lease_s=900)
+# A feed that is away is asked again for some hours; the next day it is asked anew.
+FX_REFRESH = Job("fx.refresh", queue="upkeep", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 
 ALL = (
     SALE_SETTLE,
     OVERRIDE_WRITE,
     REFUND_CASCADE,
     WEBHOOK_DELIVER,
+    PAYOUT_TRANSFER,
+    PAYOUT_CADENCE,
+    PAYOUT_PREPARE,
     MAIL_SEND,
     IMPORT_NOTIFY,
     FORGET,
     INVITES_EXPIRE,
     HOLDS_RENEW,
     HOLD_RELEASE,
+    LEAD_CAPTURE,
+    LEAD_RECORD,
+    LEADS_EXPIRE,
+    CLICKS_RESCORE,
+    CLICK_UNREADABLE,
+    CLICK_LATE,
+    CLICKS_FORGET,
+    FX_REFRESH,
+    LEDGER_CHECK,
+    LEDGER_CHECK_ONE,
 )
 BY_NAME = {job.name: job for job in ALL}
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.

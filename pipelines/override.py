@@ -20,7 +20,7 @@ def write(*, organization_id: UUID, conversion_id: UUID, recruiter_id: UUID, per
 
     Idempotent: the row's external id is made of the parent's and the recruiter's. A share that rounds to 0 writes
     nothing. Refunds that came first are applied at once, so the totals are those of the usual order.
-    Budget: 2 round trips (lock parent; insert) and the writes with the commit; 3 more when the parent was refunded.
+    Budget: 2 round trips (lock parent; insert) and the writes with the commit; 4 more when the parent was refunded.
     """
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if parent is None:

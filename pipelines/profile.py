@@ -11,16 +11,16 @@ from domain import attribution_params, currencies, slugs
 from domain.refused import Refused
 from models import organizations
 from models.organizations import Organization
-from pipelines import holds
+from pipelines import holds, payout_cadence
 
 #: How often an organization may rename the host of its portal: old links die with the old name.
 SUBDOMAIN_CHANGES_MAX = 3
 
 
-def change(organization: Organization, wanted: Mapping[str, object]) -> None:
+def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> None:
     """Change the profile. `wanted` is `schemas.organization.ProfileChanges` loaded.
 
-    A new hold moves every Pending conversion. A minimum payout is in the home currency of now, and keeps it.
+    A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency of now, and keeps it.
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """
@@ -31,6 +31,10 @@ def change(organization: Organization, wanted: Mapping[str, object]) -> None:
     _check_grace_days(organization, changes)
     if "subdomain" in changes:
         changes |= _moved(organization, str(changes["subdomain"]))
+    if "automatic_payout_cadence" in changes:
+        timezone = str(changes.get("timezone", organization.timezone))
+        name = changes["automatic_payout_cadence"]
+        changes["automatic_payout_since"] = payout_cadence.counted_from(name, timezone=timezone, now=now)
     _set(organization, changes)
     if "payout_grace_days" in changes:
         holds.renew(organization.id)

@@ -74,7 +74,7 @@ def _stats(program: numbers.Program, sums: Sequence[numbers.Sum]) -> Stats:
         clicks=program.clicks,
         sales=sum(part.sales for part in sums),
         leads=sum(part.leads for part in sums),
-        paid_clicks=sum(part.paid_clicks for part in sums),
+        paid_clicks=program.paid_clicks,
         pending=_money(sums, "pending"),
         available=_money(sums, "available"),
         settling=_money(sums, "settling"),
@@ -99,18 +99,21 @@ class TrackingStatus:
     last_conversion_at: datetime | None
     total_clicks: int
     total_conversions: int
+    is_installed: bool
 
     @property
     def is_verified(self) -> bool:
-        """Whether any click or conversion was ever recorded."""
-        return self.last_click_at is not None or self.last_conversion_at is not None
+        """Whether any click or conversion was ever recorded, or a page was seen to carry the program's tag."""
+        return self.is_installed or self.last_click_at is not None or self.last_conversion_at is not None
 
 
 def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> TrackingStatus:
     """Return a program's tracking status. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
     found = numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
-    return TrackingStatus(found.last_click_at, found.last_conversion_at, found.clicks, found.conversions)
+    return TrackingStatus(
+        found.last_click_at, found.last_conversion_at, found.clicks, found.conversions, found.is_installed
+    )
 
 
 def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.Event]:

@@ -10,7 +10,7 @@ from uuid import UUID
 from domain import events, refund, statuses
 from domain.refused import Refused
 from models import conversions, ids, refunds, sales
-from pipelines import emit, jobs, sale
+from pipelines import emit, jobs, payout_lines, sale
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,14 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     A sale that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
-    Budget: 5 round trips (find; is it settled; lock; has it an override; commit), with the writes on the fourth;
-    one more to settle first.
+    Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
+    to settle first, and one more when a payout names the conversion.
     """
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
     sale.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    payout_lines.stage_turn(organization_id)
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise LookupError(f"sale {conversion_id} is settled and has no conversion")
@@ -50,8 +51,11 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
     conversions.stage_revenue(conversion, amount_cents=-record.amount_cents)
+    has_override, is_in_payout = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
+    if is_in_payout:
+        payout_lines.take_back(conversion, outcome.reversal_cents, now=now)
     # An override that is not written yet catches up by itself: its job locks this parent first.
-    if conversions.has_override(organization_id=organization_id, parent_id=conversion_id):
+    if has_override:
         jobs.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
     return Refunded(
         conversion_id=conversion_id,
@@ -66,8 +70,9 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
 
     Idempotent, and right in any order: a cascade that runs before the override is written does nothing, and the
     override's own job applies what it missed. An override that was paid out is left untouched.
-    Budget: 3 round trips (lock parent; lock override; refunds) and the writes with the commit.
+    Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
+    payout_lines.stage_turn(organization_id)
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     if parent is None or override is None or override.status == statuses.ConversionStatus.Paid:
@@ -78,6 +83,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
         reversal_cents = _override_reversal_cents(parent, override, record, reversed_cents)
         reversed_cents += reversal_cents
         _take_back(override, record, reversal_cents=reversal_cents, status=_override_status(override, record))
+    payout_lines.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
 
 
 def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> refund.Outcome:

@@ -14,10 +14,10 @@ from uuid import UUID
 from domain import events, review
 from domain.refused import Refused, not_found
 from domain.review import Action
-from domain.statuses import ConversionStatus
+from domain.statuses import ConversionStatus, ConversionType
 from models import conversions, ids, reviews
 from models.conversions import Conversion
-from pipelines import emit, sale
+from pipelines import emit, leads, payout_lines, sale
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
     Raises Refused 404 not_found.
     """
     sale.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    payout_lines.stage_turn(organization_id)
     parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None
@@ -96,6 +97,13 @@ def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent
         after = _restore(word, conversion, status, parent)
     else:
         after = _restate(word, conversion, status)
+    if conversion.type == ConversionType.LeadReward and word.action in (Action.validate, Action.invalidate):
+        leads.stage_reviewed(
+            organization_id=conversion.organization_id,
+            lead_id=conversion.id,
+            is_valid=word.action == Action.validate,
+            now=word.at,
+        )
     emit.event(
         organization_id=conversion.organization_id,
         type=f"conversion.{word.action}",
@@ -110,6 +118,7 @@ def _restate(word: _Word, conversion: Conversion, status: ConversionStatus) -> C
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in review.EARNS_NOTHING and conversion.status not in review.EARNS_NOTHING:
         _adjust(word, conversion, -conversion.net_commission_cents)
+        payout_lines.take_back_if_named(conversion, conversion.net_commission_cents, now=word.at)
     return dataclasses.replace(conversion, status=status.value)
 
 
@@ -117,7 +126,7 @@ def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, pare
     """Stage that a row earns again, at its own numbers, less what refunds took from it meanwhile."""
     _adjust(word, conversion, conversion.net_commission_cents)
     late_cents = _take_back_late(word, conversion, parent)
-    settled = ConversionStatus.Refunded if conversion.refunded_at is not None else status
+    settled = _settled(conversion, late_cents, status)
     reviews.stage_validated(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
@@ -125,6 +134,14 @@ def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, pare
         late_cents=late_cents,
     )
     return dataclasses.replace(conversion, status=settled.value, reversed_cents=conversion.reversed_cents + late_cents)
+
+
+def _settled(conversion: Conversion, late_cents: int, status: ConversionStatus) -> ConversionStatus:
+    """Return the status of a row that earns again: what was paid for while it earned nothing is not due once more."""
+    if conversion.refunded_at is not None:
+        return ConversionStatus.Refunded
+    is_paid = 0 < conversion.net_commission_cents - late_cents <= conversion.paid_cents
+    return ConversionStatus.Paid if is_paid else status
 
 
 def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> int:

@@ -4,17 +4,16 @@ Source: tracking spec, "Server-to-server sale body", "Server-to-server sale" and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
-from domain import commission, customers, fx, recurring, statuses
+from domain import commission, customers, emails, recurring, statuses
+from domain.attribution import Candidate, Decision, Facts, Referral, log
 from domain.refused import Refused
-from models import conversions, fx_rates, ids, job_rows, organizations, performance_tiers, programs, sales
-from pipelines import earn, jobs
+from models import conversions, ids, job_rows, programs, sales
+from pipelines import attribution, earn, jobs, standing
 
 SOURCE = "s2s"
 
@@ -59,7 +58,7 @@ def _backfill_override(organization_id: UUID, conversion_id: UUID) -> None:
 
 
 def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
-    """Price an accepted sale and write its conversion, ledger entry, event and override job.
+    """Price an accepted sale and write its conversion, ledger entry, event and override job; convert the buyer's lead.
 
     Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
     under the same lock. Terms are those in force now.
@@ -71,13 +70,15 @@ def settle(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
         return
     rate = rate_of(organization_id, facts)
     commission_cents = commission_of(facts, rate)
-    conversion = conversion_of(
-        organization_id, facts, rate, commission_cents, recurring.conversion_type(facts.customer_ordinal)
-    )
+    kind = recurring.conversion_type(facts.customer_ordinal)
+    decision = attribution.of_sale(facts)
+    conversion = conversion_of(organization_id, facts, rate, commission_cents, kind, decision=decision)
     conversions.stage_insert(conversion)
     earn.stage(conversion, now=now)
     conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
     sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
+    if decision is not None:
+        attribution.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)
     enqueue_override(facts, conversion)
 
 
@@ -108,22 +109,20 @@ def _refuse_what_cannot_sell(referral: sales.Referral) -> None:
 def _uncredited(
     organization_id: UUID, sale: Mapping[str, Any], referral: sales.Referral, is_test: bool, now: datetime
 ) -> Recorded:
-    sales.stage_uncredited(
-        {
-            "id": ids.new_id(),
-            "organization_id": organization_id,
-            "program_id": referral.program_id,
-            "affiliate_id": referral.affiliate_id,
-            "source": SOURCE,
-            "external_event_id": sale["external_event_id"],
-            "amount_cents": sale["amount_cents"],
-            "currency": sale["currency"],
-            "reason": "affiliate_not_active",
-            "affiliate_status_at_drop": referral.affiliate_status,
-            "is_test": is_test,
-            "occurred_at": now,
-        }
+    assert referral.program_id is not None
+    assert referral.affiliate_id is not None
+    named = Candidate(referral.affiliate_id, referral.affiliate_status or "")
+    payment = attribution.Payment(
+        organization_id=organization_id,
+        source=SOURCE,
+        external_event_id=sale["external_event_id"],
+        amount_cents=sale["amount_cents"],
+        currency=sale["currency"],
+        is_test=is_test,
+        occurred_at=now,
     )
+    decision = attribution.decide(Facts(paid_at=now, referral=Referral(named, method=None)))
+    attribution.stage_uncredited(payment, decision, program_id=referral.program_id)
     message = f"The affiliate is {referral.affiliate_status}, not Approved; the sale is listed as uncredited."
     return Recorded(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
 
@@ -145,6 +144,7 @@ def _accepted(
         customer_key=customers.key(customer_id=sale["customer_id"], email=sale["customer_email"], is_test=is_test),
         customer_name=sale["customer_name"],
         customer_email=sale["customer_email"],
+        email_normalized=emails.normalize(sale["customer_email"]) if sale["customer_email"] else None,
         customer_avatar_url=sale["customer_avatar_url"],
         sub_id=sale["sub_id"],
         is_test=is_test,
@@ -163,17 +163,17 @@ def rate_of(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
         return commission.Rate(
             type=commission.CommissionType(facts.sale_leg_type), value=facts.sale_leg_value, source="program_sale_leg"
         )
-    standing = _standing(organization_id, facts)
+    stands = _standing(organization_id, facts)
     return commission.choose_rate(
         commission.RateFacts(
             custom_type=_type(facts.custom_type),
             custom_value=facts.custom_value,
             group_type=_type(facts.group_type),
             group_value=facts.group_value,
-            tiers=standing.tiers,
-            tier_revenue_cents=standing.revenue_cents,
-            home_currency=standing.home_currency,
-            per_usd=standing.per_usd,
+            tiers=stands.tiers,
+            tier_revenue_cents=stands.revenue_cents,
+            home_currency=stands.home_currency,
+            per_usd=stands.per_usd,
             default_type=commission.CommissionType(facts.default_type),
             default_value=facts.default_value,
         )
@@ -184,53 +184,11 @@ def _type(value: str | None) -> commission.CommissionType | None:
     return commission.CommissionType(value) if value is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
-
-    tiers: tuple[commission.Tier, ...] = ()
-    revenue_cents: Fraction = Fraction(0)
-    home_currency: str = ""
-    per_usd: Mapping[str, Decimal] = field(default_factory=dict)
-
-
-def _standing(organization_id: UUID, facts: sales.Facts) -> _Standing:
+def _standing(organization_id: UUID, facts: sales.Facts) -> standing.Standing:
     if not facts.has_tiers:
-        return _Standing()
-    home_currency = organizations.home_currency(organization_id)
+        return standing.Standing()
     programs.stage_affiliate_turn(organization_id=organization_id, affiliate_id=facts.affiliate_id)
-    days = conversions.revenue_by_day(
-        organization_id=organization_id, affiliate_id=facts.affiliate_id, home_currency=home_currency
-    )
-    tiers = performance_tiers.of_program(organization_id=organization_id, program_id=facts.program_id)
-    foreign = {tier.currency for tier in tiers} - {home_currency}
-    return _Standing(
-        tiers=tuple(_tier(tier) for tier in tiers),
-        revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
-        home_currency=home_currency,
-        per_usd=fx_rates.newest_of({home_currency, *foreign}) if foreign else {},
-    )
-
-
-def _tier(tier: performance_tiers.Tier) -> commission.Tier:
-    return commission.Tier(
-        min_revenue_cents=tier.min_revenue_cents,
-        currency=tier.currency,
-        type=commission.CommissionType(tier.commission_type),
-        value=tier.commission_value,
-    )
-
-
-def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> Fraction:
-    rates: dict[str, Decimal] = {}
-    if day.per_usd is not None:
-        rates[day.currency] = day.per_usd
-    if day.home_per_usd is not None:
-        rates[home_currency] = day.home_per_usd
-    converted = fx.exactly(
-        amount_cents=day.net_cents, from_currency=day.currency, to_currency=home_currency, per_usd=rates
-    )
-    return converted or Fraction(0)  # revenue without a rate cannot count towards a tier
+    return standing.of(organization_id=organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id)
 
 
 def commission_of(facts: sales.Facts, rate: commission.Rate) -> int:
@@ -254,8 +212,12 @@ def conversion_of(
     conversion_type: str,
     *,
     source: str = SOURCE,
+    decision: Decision | None = None,
 ) -> conversions.Conversion:
-    """Return the Pending conversion of a sale; without a rate its commission is what the source itself says."""
+    """Return the Pending conversion of a sale; without a rate its commission is what the source itself says.
+
+    `decision` is why its affiliate is credited, where the sale alone does not say it.
+    """
     return conversions.Conversion(
         id=facts.sale_id,
         organization_id=organization_id,
@@ -275,7 +237,9 @@ def conversion_of(
         occurred_at=facts.accepted_at,
         hold_until=facts.accepted_at + timedelta(days=facts.grace_days),
         created_at=facts.accepted_at,
-        sub_id=facts.sub_id,
+        sub_id=decision.sub_id if decision else facts.sub_id,
+        attribution_method=decision.method if decision else None,
+        attribution_log=log.written(decision.steps) if decision else None,
         processor_customer_id=facts.customer_id,
         customer_name=facts.customer_name,
         customer_email=facts.customer_email,

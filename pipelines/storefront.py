@@ -77,8 +77,12 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     return Filed(
         affiliate.id,
         affiliate,
-        [ShownLink.of(link, destination_url=program.referral_destination_url) for link in links],
+        [_shown(link, program, desk.is_shared(link["slug"], alias=application["alias"])) for link in links],
     )
+
+
+def _shown(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> ShownLink:
+    return ShownLink.of(link, destination_url=program.referral_destination_url, needs_program=needs_program)
 
 
 def _not_open() -> Refused:

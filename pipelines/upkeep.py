@@ -1,6 +1,13 @@
 """Housekeeping: what the service remembers only for a while."""
 
-from models import job_rows, mail, stored_answers
+from datetime import datetime, timedelta
+
+from models import clicks, job_rows, mail, stored_answers
+from pipelines import jobs
+
+#: How long it is known that two clicks are of one visitor, or of one network.
+CLICK_HASHES_DAYS = 90
+_CLICKS_AT_ONCE = 5_000
 
 
 def forget() -> None:
@@ -8,3 +15,10 @@ def forget() -> None:
     stored_answers.any_org_forget()
     mail.any_org_forget_bodies()
     job_rows.forget_ticks_and_processes()
+
+
+def forget_click_hashes(*, now: datetime) -> None:
+    """Forget who made the clicks that are old enough, in portions: a full one asks for the next."""
+    before = now - timedelta(days=CLICK_HASHES_DAYS)
+    if clicks.any_org_forget_hashes(before=before, limit=_CLICKS_AT_ONCE) == _CLICKS_AT_ONCE:
+        jobs.enqueue(jobs.CLICKS_FORGET, organization_id=None)

@@ -178,7 +178,11 @@ def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
     shown: list[dict[str, Any]] = _LINK.dump(held, many=True)
     for link, one in zip(held, shown, strict=True):
         one["url"] = links.url(
-            slug=link.slug, format=link.format, destination_url=link.destination_url, base_url=base_url
+            slug=link.slug,
+            format=link.format,
+            destination_url=link.destination_url,
+            base_url=base_url,
+            program_id=link.program_id,
         )
     return shown
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import email_validator
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from schemas import rendering
+from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.
 NEEDED = {"is_needed": True}
@@ -30,9 +30,17 @@ class Wire(Schema):
     class Meta:
         unknown = EXCLUDE
 
+    def load(self, data: Any, **options: Any) -> Any:
+        found = None if options else self._reading.read(data)
+        return super().load(data, **options) if found is None else found
+
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan
         return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
+
+    @functools.cached_property
+    def _reading(self) -> reading.Plan:
+        return reading.Plan(self)
 
     @functools.cached_property
     def _plan(self) -> rendering.Plan:

@@ -8,9 +8,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate
 
 from domain import money, slugs
+from domain.cadence import Cadence
 from schemas.base import Email, Flag, Instant, Wire, not_blank, one_of, text, whole
 
-_CADENCES = ("Manual", "Weekly", "Biweekly", "Monthly")
 _IMAGE_KINDS = ("logo", "favicon")
 _MOST_GRACE_DAYS = 365
 # The pattern as browsers read it too; that nothing follows is the length's to say.
@@ -45,7 +45,7 @@ class ProfileChanges(Wire):
     industry_category = text(longest=100, allow_none=True)
     payout_grace_days = whole(validate=validate.Range(min=0, max=_MOST_GRACE_DAYS))
     automatic_payout_enabled = Flag()
-    automatic_payout_cadence = one_of(_CADENCES)
+    automatic_payout_cadence = one_of(tuple(Cadence))
     min_payout_cents = whole(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
     white_label_enabled = Flag()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
+from schemas.attribution import StepRecord
 from schemas.base import Instant, Wire, one_of
 
 _ALL = "all"
@@ -37,6 +38,7 @@ class UncreditedRecord(Wire):
     affiliate_status_at_drop = fields.String()
     status = fields.String()
     occurred_at = Instant()
+    attribution = fields.List(fields.Nested(StepRecord))
 
 
 class CurrencyTotal(Wire):

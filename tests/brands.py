@@ -197,6 +197,12 @@ class Partner:
         sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
         return self.app.test_client().get(path, headers=sent)
 
+    def put(self, path: str, body: Any) -> TestResponse:
+        """PUT JSON, or bytes as they are, with the affiliate's token."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        return self.app.test_client().put(path, data=raw, headers=sent)
+
 
 def _header_names(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}

@@ -29,6 +29,14 @@ _UNSET = {
     "CORS_ORIGINS",
     "PORTAL_DOMAIN",
     "PUBLIC_BASE_URL",
+    "FRAUD_NETWORKS_FILE",
+    "FRAUD_SCORER_URL",
+    "FRAUD_SCORER_TOKEN",
+    "HUMAN_CHECK_URL",
+    "HUMAN_CHECK_SECRET",
+    "HUMAN_CHECK_SCRIPT_URL",
+    "HUMAN_CHECK_SITE_KEY",
+    "FX_FEED_URL",
 }
 # Directories whose tests share something dear (a machine, a browser, the parsed description): each in one process.
 _TOGETHER = {"faults", "contracts", "pages"}
@@ -76,7 +84,7 @@ def _is_distributed(config: pytest.Config) -> bool:
 def _point_at_servers() -> None:
     import psycopg2
 
-    for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name]:
+    for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name or "PAYOUT_RAIL_" in name]:
         os.environ.pop(name, None)
     database_url, redis_url = _servers()
     name = f"finderfee_test_{_WORKER}"
@@ -94,6 +102,7 @@ def _point_at_servers() -> None:
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
         KEY_CACHE_S="0",
         LOG_LEVEL="error",
+        FRAUD_DNS="off",
         **{f"RATE_LIMIT_{bucket}_PER_MIN": "1000000" for bucket in _BUCKETS},
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="2",
@@ -124,10 +133,12 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     from adapters import broker
     from api.edge import callers, cors
     from models import db
+    from pipelines import public_links
 
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
     cors.forget_known()
+    public_links.forget()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")

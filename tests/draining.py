@@ -6,13 +6,13 @@ from models import db, ids, job_rows
 from pipelines import jobs
 
 
-def drain(*, deliveries: int = 1, most: int = 2_000) -> int:
-    """Run due jobs until none is due, each pointer `deliveries` times; returns how many jobs ran."""
+def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
+    """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
     with db.any_org_work():
         job_rows.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
     ran = 0
     while ran < most:
-        pointers = [pointer for queue in jobs.QUEUES for pointer in _hand_out(queue)]
+        pointers = [pointer for queue in queues or jobs.QUEUES for pointer in _hand_out(queue)]
         if not pointers:
             return ran
         for pointer in pointers:

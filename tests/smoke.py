@@ -1,10 +1,11 @@
-"""Uses a service that `make run` has started: pastes the printed curl and waits for conversion, override and delivery.
+"""Uses a service that `make run` has started: pastes what it prints, line by line, and checks what that promises.
 
 python -m tests.smoke LOG      LOG is what `make run` prints
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 _PATIENCE_S = 120
+# A line of the banner that is a command starts with one of these.
+_COMMANDS = ("t=", "sig=", "curl ", "owner=", "total=", ".venv/bin/flask org")
+_LINES = 10
 
 
 def main(log: Path) -> None:
     """Do what the banner says and check what it promises."""
-    sale, conversions, deliveries = _wait_for(lambda: _commands(log), "the banner")
+    lines = _wait_for(lambda: _pasted(log), "the banner")
+    sale, conversions, deliveries = "\n".join(lines[:3]), lines[3], lines[4]
     answer = json.loads(_shell(sale))
     assert answer["ok"] is True, answer
     rows = _wait_for(lambda: _items(conversions, 2), "the conversion and its override")
@@ -25,16 +30,55 @@ def main(log: Path) -> None:
     assert by_method[None]["id"] == answer["conversionId"], rows
     assert by_method[None]["commissionCents"] == 2_000, rows
     assert by_method["sub_affiliate_override"]["commissionCents"] == 200, rows
-    told = _wait_for(lambda: _delivered(deliveries), "both deliveries")
+    told = _wait_for(lambda: _delivered(deliveries, "conversion.created", 2), "both deliveries")
     print(f"smoke: conversion {answer['conversionId']}, its override and {len(told)} deliveries seen")
+    _pay(lines, by_method[None]["externalEventId"])
 
 
-def _commands(log: Path) -> tuple[str, str, str] | None:
+def _pay(lines: list[str], order: str) -> None:
+    """Pay what was sold, refund a half of it after that, sell more in three currencies: the next run nets it."""
+    sale, deliveries, run, listed = "\n".join(lines[:3]), lines[4], "\n".join(lines[5:-1]), lines[-1]
+    assert _answer(run)["totalCents"] == 2_200
+    _wait_for(lambda: _paid(listed, 2), "the payouts")
+    _wait_for(lambda: _delivered(deliveries, "payout.paid", 2), "the deliveries of payout.paid")
+    assert _answer(_refund(sale, order, 5_000))["refundedAmountCents"] == 5_000
+    for currency in ("USD", "EUR", "JPY"):
+        assert _answer(_in(sale, currency))["ok"] is True
+    # Ben gives back 10.00 of what he was paid; an override that was paid out stays with its recruiter.
+    due = {"EUR": 2_200, "JPY": 2_200, "USD": 2_200 - 1_000}
+    _wait_for(lambda: _preview(lines)["nativeTotalsForRun"] == due or None, f"what is due: {due}")
+    assert _answer(run)["nativeTotalsForRun"] == due
+    _wait_for(lambda: _paid(listed, 4), "the payouts of three currencies")
+    told = _wait_for(lambda: _delivered(deliveries, "payout.paid", 4), "their deliveries")
+    print(f"smoke: paid, refunded and netted in three currencies, {len(told)} payouts told")
+
+
+def _pasted(log: Path) -> list[str] | None:
     lines = log.read_text(errors="replace").splitlines()
-    pasted = [line for line in lines if line.startswith(("t=", "sig=", "curl "))]
-    if len(pasted) < 5:
-        return None
-    return "\n".join(pasted[:3]), pasted[3], pasted[4]
+    pasted = [line for line in lines if line.startswith(_COMMANDS)]
+    return pasted[:_LINES] if len(pasted) >= _LINES else None
+
+
+def _in(sale: str, currency: str) -> str:
+    """Return the pasted sale in another currency, as another order than one of the same second."""
+    return sale.replace("order-", f"order-{currency}-").replace('"USD"', f'"{currency}"')
+
+
+def _refund(sale: str, order: str, cents: int) -> str:
+    """Return the pasted sale as a refund."""
+    body = json.dumps({"externalEventId": order, "refundAmountCents": cents}, separators=(",", ":"))
+    return re.sub("body='.*'", lambda _: f"body='{body}'", sale).replace("/tracking/s2s", "/tracking/refund")
+
+
+def _preview(lines: list[str]) -> dict[str, Any]:
+    (line,) = (line for line in lines if line.startswith("total="))
+    return _answer(line.removeprefix("total=$(").partition(" | ")[0])
+
+
+def _answer(command: str) -> dict[str, Any]:
+    """Return the JSON on the last line that a command prints."""
+    found: dict[str, Any] = json.loads(_shell(command).splitlines()[-1])
+    return found
 
 
 def _items(command: str, number: int) -> list[dict[str, Any]] | None:
@@ -42,9 +86,14 @@ def _items(command: str, number: int) -> list[dict[str, Any]] | None:
     return items if len(items) == number else None
 
 
-def _delivered(command: str) -> list[dict[str, Any]] | None:
-    items = json.loads(_shell(command))["items"]
-    return items if len(items) == 2 and all(item["status"] == "Delivered" for item in items) else None
+def _paid(command: str, number: int) -> list[dict[str, Any]] | None:
+    items = _items(command, number)
+    return items if items and all(item["status"] == "Paid" for item in items) else None
+
+
+def _delivered(command: str, kind: str, number: int) -> list[dict[str, Any]] | None:
+    items = [item for item in json.loads(_shell(command))["items"] if item["eventType"] == kind]
+    return items if len(items) == number and all(item["status"] == "Delivered" for item in items) else None
 
 
 def _shell(command: str) -> str:

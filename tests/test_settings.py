@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import settings
+from domain import rail_access
 from settings import BadSetting
 
 _LONG = "a secret that is long enough to be one"
@@ -42,6 +43,7 @@ def test_without_any_variable_the_defaults_hold():
         cors_origins=(),
         portal_domain=None,
         job_lease_s=30,
+        click_claim_s=60,
         job_slots={"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
         webhook_attempts_at_s=(0, 60, 120, 240, 480),
         webhook_timeout_s=10,
@@ -56,6 +58,17 @@ def test_without_any_variable_the_defaults_hold():
         smtp=None,
         mail_from="Finderfee <no-reply@localhost>",
         mail_per_minute=60,
+        fraud_networks_file=None,
+        fraud_dns="system",
+        fraud_scorer_url=None,
+        fx_feed_url=None,
+        fraud_scorer_token=None,
+        human_check_url=None,
+        human_check_secret=None,
+        human_check_script_url=None,
+        human_check_site_key=None,
+        rails=rail_access.Rails(),
+        payout_ask_again_s=(5, 15, 30, 60, 300, 900, 3600),
     )
 
 
@@ -85,12 +98,21 @@ def test_a_variable_that_is_set_to_nothing_is_not_set():
         ("CORS_ORIGINS", "https://a.test, http://b.test:81", "cors_origins", ("https://a.test", "http://b.test:81")),
         ("PORTAL_DOMAIN", "partners.example.com", "portal_domain", "partners.example.com"),
         ("JOB_LEASE_S", "3600", "job_lease_s", 3600),
+        ("CLICK_CLAIM_S", "1", "click_claim_s", 1),
         ("WEBHOOK_ATTEMPTS_AT_S", "0, 1,1,5", "webhook_attempts_at_s", (0, 1, 1, 5)),
+        ("PAYOUT_ASK_AGAIN_S", "1,2", "payout_ask_again_s", (1, 2)),
         ("WEBHOOK_TIMEOUT_S", "60", "webhook_timeout_s", 60),
         ("WEBHOOK_ALLOW_PRIVATE", "on", "webhook_allow_private", True),
         ("WEBHOOK_CA_BUNDLE", "/some.pem", "webhook_ca_bundle", "/some.pem"),
         ("MAIL_FROM", "Acme & Söhne <a@example.com>", "mail_from", "Acme & Söhne <a@example.com>"),
         ("MAIL_PER_MINUTE", "1", "mail_per_minute", 1),
+        ("FRAUD_NETWORKS_FILE", "/etc/networks.txt", "fraud_networks_file", Path("/etc/networks.txt")),
+        ("FRAUD_DNS", "off", "fraud_dns", "off"),
+        ("FRAUD_DNS", "192.0.2.53:5353", "fraud_dns", "192.0.2.53:5353"),
+        ("FRAUD_DNS", "[2001:db8::53]:53", "fraud_dns", "[2001:db8::53]:53"),
+        ("FRAUD_SCORER_URL", "http://10.0.0.1:8080/judge", "fraud_scorer_url", "http://10.0.0.1:8080/judge"),
+        ("FX_FEED_URL", "https://www.example.com/daily.xml", "fx_feed_url", "https://www.example.com/daily.xml"),
+        ("FRAUD_SCORER_TOKEN", "t", "fraud_scorer_token", "t"),
     ],
 )
 def test_a_variable_sets_its_setting(variable, value, name, expected):
@@ -127,6 +149,7 @@ def test_a_queue_without_slots_of_its_own_has_the_default():
         ("PORTAL_DOMAIN", "localhost", "a domain in lower case"),
         ("RATE_LIMIT_APPLY_PER_MIN", "many", "a whole number from 1 to 2147483648"),
         ("JOB_LEASE_S", "0", "a whole number from 1 to 3600"),
+        ("CLICK_CLAIM_S", "0", "a whole number from 1 to 3600"),
         ("JOB_SLOTS_MAIL", "0", "a whole number from 1 to 1000"),
         ("WEBHOOK_TIMEOUT_S", "61", "a whole number from 1 to 60"),
         ("MAIL_FROM", "nobody", "one sender"),
@@ -136,6 +159,12 @@ def test_a_queue_without_slots_of_its_own_has_the_default():
         ("LOG_FORMAT", "xml", "one of: json, console"),
         ("LOG_LEVEL", "INFO", "one of: debug, info, warning, error"),
         ("WEBHOOK_ALLOW_PRIVATE", "yes", "one of: on, off"),
+        ("FRAUD_DNS", "192.0.2.53", "system, off, or one server such as 192.0.2.53:53"),
+        ("FRAUD_DNS", "ns.example.com:53", "system, off, or one server"),
+        ("FRAUD_DNS", "2001:db8::53:53", "system, off, or one server"),
+        ("FRAUD_DNS", "[192.0.2.53]:53", "system, off, or one server"),
+        ("FRAUD_DNS", "192.0.2.53:0", "system, off, or one server"),
+        ("FRAUD_DNS", "192.0.2.53:65536", "system, off, or one server"),
         ("WEBHOOK_ATTEMPTS_AT_S", "0,x", "seconds after the event, such as 0,60,120,240,480"),
         ("WEBHOOK_ATTEMPTS_AT_S", "0,60,", "seconds after the event, such as 0,60,120,240,480"),
         ("WEBHOOK_ATTEMPTS_AT_S", "60,0", "must not go back"),
@@ -147,6 +176,18 @@ def test_a_bad_value_is_refused_with_its_name_and_what_would_do(variable, value,
 
     assert str(refused.value).startswith(f"{variable} is {value!r}; ")
     assert what_would_do in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://there.example", "https://user:s3cret@there.example/", "https://there.example/?key=s3cret", "s3cret"]
+)
+def test_an_address_of_a_scorer_that_cannot_be_is_refused_without_being_shown(url):
+    with pytest.raises(
+        BadSetting, match=r"^FRAUD_SCORER_URL cannot be used; it must be an https or http URL"
+    ) as refused:
+        settings.read({"FRAUD_SCORER_URL": url})
+
+    assert "s3cret" not in str(refused.value)
 
 
 def test_a_database_of_ones_own_needs_a_secret_key():
@@ -196,3 +237,100 @@ def test_a_damaged_secret_key_file_is_refused_instead_of_sealing_with_nothing(tm
 
     with pytest.raises(BadSetting, match="secret_key is damaged"):
         settings.secret_key(settings.read({"DATA_DIR": str(tmp_path)}))
+
+
+def test_a_human_check_is_a_service_with_its_secret_or_local():
+    service = {"HUMAN_CHECK_URL": "https://human.example.com/verify", "HUMAN_CHECK_SECRET": "s"}
+    widget = {"HUMAN_CHECK_SCRIPT_URL": "https://human.example.com/api.js", "HUMAN_CHECK_SITE_KEY": "k"}
+
+    assert settings.read({"HUMAN_CHECK_URL": "local"}).human_check_url == settings.LOCAL
+    assert settings.read(service | widget).human_check_site_key == "k"
+    for wrong in (
+        {"HUMAN_CHECK_URL": service["HUMAN_CHECK_URL"]},
+        {"HUMAN_CHECK_SECRET": "s"},
+        {"HUMAN_CHECK_URL": "local", "HUMAN_CHECK_SECRET": "s"},
+        {"HUMAN_CHECK_URL": "nowhere", "HUMAN_CHECK_SECRET": "s"},
+        service | {"HUMAN_CHECK_SITE_KEY": "k"},
+        service | {"HUMAN_CHECK_SCRIPT_URL": widget["HUMAN_CHECK_SCRIPT_URL"]},
+        {"HUMAN_CHECK_URL": "local"} | widget,
+    ):
+        with pytest.raises(BadSetting, match="HUMAN_CHECK_"):
+            settings.read(wrong)
+
+
+_RAILS = {
+    "PAYOUT_RAIL_PROCESSOR_KEY": "s3cret",
+    "PAYOUT_RAIL_WALLET_CLIENT_ID": "c",
+    "PAYOUT_RAIL_WALLET_SECRET": "s3cret",
+    "PAYOUT_RAIL_GLOBAL_KEY": "s3cret",
+    "PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT": "fa_1",
+}
+
+
+def test_a_rail_needs_its_credentials_alone_and_shows_no_secret():
+    rails = settings.read(_RAILS).rails
+
+    assert rails == rail_access.Rails(
+        rail_access.Processor("https://api.stripe.com", "s3cret", None),
+        rail_access.Wallet("https://api-m.paypal.com", "c", "s3cret", None),
+        rail_access.Global("https://api.stripe.com", "s3cret", "fa_1", None),
+    )
+    assert "s3cret" not in repr(rails)
+
+
+def test_a_rail_may_be_elsewhere_and_tell_us_by_itself():
+    more = {
+        "PAYOUT_RAIL_PROCESSOR_URL": "http://127.0.0.1:12111/",
+        "PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET": "whsec_1",
+        "PAYOUT_RAIL_WALLET_URL": "https://api-m.sandbox.paypal.com",
+        "PAYOUT_RAIL_WALLET_WEBHOOK_ID": "W1",
+        "PAYOUT_RAIL_GLOBAL_URL": "http://localhost:1",
+        "PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET": "whsec_2",
+    }
+
+    assert settings.read(_RAILS | more).rails == rail_access.Rails(
+        rail_access.Processor("http://127.0.0.1:12111", "s3cret", "whsec_1"),
+        rail_access.Wallet("https://api-m.sandbox.paypal.com", "c", "s3cret", "W1"),
+        rail_access.Global("http://localhost:1", "s3cret", "fa_1", "whsec_2"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ("PAYOUT_RAIL_PROCESSOR_URL", "PAYOUT_RAIL_PROCESSOR_KEY"),
+        ("PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET", "PAYOUT_RAIL_PROCESSOR_KEY"),
+        ("PAYOUT_RAIL_WALLET_CLIENT_ID", "PAYOUT_RAIL_WALLET_SECRET"),
+        ("PAYOUT_RAIL_WALLET_SECRET", "PAYOUT_RAIL_WALLET_CLIENT_ID"),
+        ("PAYOUT_RAIL_WALLET_WEBHOOK_ID", "PAYOUT_RAIL_WALLET_CLIENT_ID"),
+        ("PAYOUT_RAIL_GLOBAL_KEY", "PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT"),
+        ("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT", "PAYOUT_RAIL_GLOBAL_KEY"),
+    ],
+)
+def test_a_part_of_a_rail_is_refused_with_what_is_missing(given, missing):
+    with pytest.raises(BadSetting, match=f"^{given} is set without {missing}; ") as refused:
+        settings.read({given: "s3cret"})
+
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://api.example.com",
+        "https://u:s3cret@api.example.com",
+        "https://api.example.com/s3cret",
+        "https://api.example.com?s3cret",
+        "https://",
+        "https://api.example.com:x",
+        "s3cret",
+    ],
+)
+@pytest.mark.parametrize("rail", ["PROCESSOR", "WALLET", "GLOBAL"])
+def test_credentials_go_nowhere_but_to_https_or_this_machine(rail, url):
+    name = f"PAYOUT_RAIL_{rail}_URL"
+
+    with pytest.raises(BadSetting, match=f"^{name} cannot be used; it must be https://api") as refused:
+        settings.read(_RAILS | {name: url})
+
+    assert "s3cret" not in str(refused.value)

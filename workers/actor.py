@@ -74,7 +74,8 @@ def calling_job(
         if prepared is None:
             return
         answer = call(prepared)
-        with db.unit_of_work(claimed.tenant):
+        is_of_one = claimed.organization_id is not None
+        with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
             again_at = record(prepared, answer)
             if again_at is None:
                 job_rows.stage_done(job_id=job_id, attempt=attempt)

@@ -15,7 +15,9 @@ connected = broker.connect(servers.urls().redis_url)
 ACTOR_MODULES = (
     "workers.sales",
     "workers.refunds",
+    "workers.tracking",
     "workers.webhooks",
+    "workers.payouts",
     "workers.mail",
     "workers.imports",
     "workers.upkeep",

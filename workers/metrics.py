@@ -14,6 +14,9 @@ _job_seconds = Histogram(
 )
 _handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the broker.", ["queue"])
 
+_clicks = Counter("finderfee_clicks_written_total", "Clicks that were written, by whether they repeat one.", ["kind"])
+_unreadable_clicks = Counter("finderfee_clicks_unreadable_total", "Clicks that became dead letters.")
+
 
 def count_job(job: str, outcome: str, seconds: float) -> None:
     """Count one attempt."""
@@ -24,6 +27,17 @@ def count_job(job: str, outcome: str, seconds: float) -> None:
 def count_handed_out(queue: str) -> None:
     """Count one job that the relay handed out."""
     _handed_out.labels(queue).inc()
+
+
+def count_clicks(*, new: int, duplicates: int) -> None:
+    """Count the clicks of a batch; `new` has the duplicates in it."""
+    _clicks.labels("first").inc(new - duplicates)
+    _clicks.labels("duplicate").inc(duplicates)
+
+
+def count_unreadable_click() -> None:
+    """Count one click that nobody could write."""
+    _unreadable_clicks.inc()
 
 
 def serve(port: int) -> None:

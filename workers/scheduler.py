@@ -44,6 +44,12 @@ SCHEDULE = (
     Entry("*/10 * * * *", jobs.FORGET),
     Entry("7 * * * *", jobs.INVITES_EXPIRE),
     Entry("17 * * * *", jobs.HOLD_RELEASE),
+    Entry("41 * * * *", jobs.CLICKS_FORGET),
+    Entry("23 4 * * *", jobs.LEADS_EXPIRE),
+    # Central banks publish in the afternoon of Europe.
+    Entry("30 16 * * *", jobs.FX_REFRESH),
+    Entry("11 6 * * *", jobs.PAYOUT_CADENCE),
+    Entry("29 * * * *", jobs.LEDGER_CHECK),
 )
 
 

@@ -2,9 +2,10 @@
 
 from uuid import UUID
 
+from domain.fx_files import RateFile
 from models.job_rows import Claimed
-from pipelines import clock, hold, holds, invites, jobs, upkeep
-from workers.actor import database_job
+from pipelines import clock, fx_rates, hold, holds, invites, jobs, leads, ledger_check, upkeep
+from workers.actor import calling_job, database_job
 
 
 @database_job(jobs.FORGET)
@@ -29,3 +30,42 @@ def renew_holds(job: Claimed) -> None:
 def release_holds(job: Claimed) -> None:
     """Approve what has passed its hold, of every organization."""
     hold.any_org_release(now=clock.now())
+
+
+@database_job(jobs.LEADS_EXPIRE)
+def expire_leads(job: Claimed) -> None:
+    """Expire the leads of every organization that no sale came of in time."""
+    leads.any_org_expire(now=clock.now())
+
+
+@database_job(jobs.CLICKS_FORGET)
+def forget_click_hashes(job: Claimed) -> None:
+    """Forget who made the old clicks of every organization."""
+    upkeep.forget_click_hashes(now=clock.now())
+
+
+@database_job(jobs.LEDGER_CHECK)
+def start_ledger_checks(job: Claimed) -> None:
+    """Ask for a check of the next organizations."""
+    ledger_check.any_org_start(after=UUID(job.args.get("after", str(ledger_check.FIRST))))
+
+
+@database_job(jobs.LEDGER_CHECK_ONE)
+def check_ledger(job: Claimed) -> None:
+    """Check whether an organization's money adds up."""
+    ledger_check.run(job.tenant, now=clock.now())
+
+
+def _feed(job: Claimed) -> str | None:
+    return fx_rates.feed_url()
+
+
+def _fetch(url: str) -> RateFile:
+    return fx_rates.fetch(url, now=clock.now())
+
+
+def _take_in(url: str, found: RateFile) -> None:
+    fx_rates.take_in(found)
+
+
+calling_job(jobs.FX_REFRESH, prepare=_feed, call=_fetch, record=_take_in)

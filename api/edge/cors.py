@@ -39,10 +39,16 @@ def answer_preflight() -> Response | None:
 
 def mark(answer: Response) -> Response:
     """Say on an answer whether the asking page may read it."""
-    answer.vary.add("Origin")  # also when no page asks: a cache that has this answer must not give it to one
-    if "Origin" in request.headers and _is_let_in():
-        answer.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
-        answer.headers["Access-Control-Expose-Headers"] = _EXPOSED
+    headers = answer.headers
+    # Also when no page asks: a cache that has this answer must not give it to one.
+    if "Vary" in headers:
+        answer.vary.add("Origin")
+    else:
+        headers.add("Vary", "Origin")
+    origin = request.headers.get("Origin")
+    if origin is not None and _is_let_in():
+        headers["Access-Control-Allow-Origin"] = origin
+        headers["Access-Control-Expose-Headers"] = _EXPOSED
     return answer
 
 

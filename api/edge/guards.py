@@ -5,6 +5,7 @@ Order on the others: body size, caller (401), rate limit (429), scope, role and 
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
+import functools
 import ipaddress
 from dataclasses import dataclass
 from typing import Literal
@@ -34,8 +35,11 @@ class Guard:
     `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
     403), "affiliate" one who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a
     person at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an
-    email that is theirs; `hides_role` refuses a wrong role without a body. `plan` (None: every plan) holds for keys,
-    `needs_active_subscription` for everybody. `bucket` names the rate limit; sizes in bytes.
+    email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that
+    somebody logged in to, and refuses keys and other tokens before it looks at anything else of theirs.
+    `plan` (None: every plan) holds for keys, `needs_active_subscription` for everybody. `bucket` names the rate limit;
+    sizes in bytes.
+    A route that `counts_itself` counts in its bucket together with what it sends to the same server.
     `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read.
     """
 
@@ -44,9 +48,11 @@ class Guard:
     role: Role | None = None
     verified_email: bool = False
     hides_role: bool = False
+    needs_login: bool = False
     plan: plans.Tier | None = None
     needs_active_subscription: bool = False
     bucket: str | None = "standard"
+    counts_itself: bool = False
     max_body_bytes: int = 64 * KIB
     takes_legacy_header: bool = False
     accepts_any_trial: bool = False
@@ -63,7 +69,7 @@ def check(guard: Guard) -> None:
     """Let the caller of this request in, or raise Refused."""
     _check_size(guard)
     if guard.audience == "public":
-        _check_limit(guard, _network())
+        _check_limit(guard, network())
     elif guard.audience == "affiliate":
         _check_account(guard)
     elif guard.audience == "signed":
@@ -96,6 +102,23 @@ def caller_name() -> str:
     return f"account {g.account.subject}" if "account" in g else "public"
 
 
+def network() -> str:
+    """Return what a stranger's requests are counted by: their IPv4 address, or the network of their IPv6 address."""
+    return _network(request.remote_addr or "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _network(sent: str) -> str:
+    # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
+    try:
+        address = ipaddress.ip_address(sent)
+    except ValueError:
+        return sent
+    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
+        return str(address)
+    return str(ipaddress.IPv6Address(int(address) >> _HOST_BITS << _HOST_BITS))
+
+
 def _check_size(guard: Guard) -> None:
     # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
     request.max_content_length = guard.max_body_bytes + 1
@@ -115,7 +138,7 @@ def _check_account(guard: Guard) -> None:
 def _check_signed(guard: Guard) -> None:
     holder = callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
     holder = _signed_by(holder)
-    _check_limit(guard, _network())
+    _check_limit(guard, network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway:
@@ -129,6 +152,7 @@ def _check_brand(guard: Guard) -> None:
     if found is None:
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
+    _check_login(guard, found)
     _check_is_person(guard, found)
     _check_scope(guard, found)
     _check_role(guard, found)
@@ -152,20 +176,15 @@ def _signed_by(holder: Caller | None) -> Caller:
     return holder
 
 
-def _network() -> str:
-    # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
-    try:
-        address = ipaddress.ip_address(request.remote_addr or "")
-    except ValueError:
-        return request.remote_addr or ""
-    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
-        return str(address)
-    return str(ipaddress.IPv6Address(int(address) >> _HOST_BITS << _HOST_BITS))
-
-
 def _check_limit(guard: Guard, name: str) -> None:
-    if guard.bucket and not current_app.extensions["limiter"].allows(guard.bucket, name):
+    if guard.bucket and not guard.counts_itself and not current_app.extensions["limiter"].allows(guard.bucket, name):
         raise Refused(429)
+
+
+def _check_login(guard: Guard, found: Caller) -> None:
+    if guard.needs_login and not found.is_interactive:
+        message = "Only a person who logged in to the dashboard can do this; an API key or another token cannot."
+        raise Refused(403, "interactive_session_required", message)
 
 
 def _check_is_person(guard: Guard, found: Caller) -> None:

@@ -1,13 +1,18 @@
 """The Prometheus page: counters of every process of this machine, and gauges read from the job table when asked."""
 
+import math
+import functools
 import os
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest, multiprocess
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from models import db, job_rows
-from pipelines import jobs
+from adapters import broker, click_intake, servers
+from adapters.broker import RedisError
+from adapters.click_stream import ClickStream
+from models import db, job_rows, ledger_results
+from pipelines import clock, fx_rates, jobs
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",
@@ -19,7 +24,12 @@ _request_seconds = Histogram(
 
 def observe_request(route: str, status: int, seconds: float) -> None:
     """Count one request."""
-    _request_seconds.labels(route, str(status)).observe(seconds)
+    _seconds_of(route, status).observe(seconds)
+
+
+@functools.cache
+def _seconds_of(route: str, status: int) -> Histogram:
+    return _request_seconds.labels(route, str(status))
 
 
 def exposition() -> bytes:
@@ -31,6 +41,10 @@ def exposition() -> bytes:
         from prometheus_client import REGISTRY as registry
     queues = CollectorRegistry()
     queues.register(_Queues())
+    queues.register(_ClickStream())
+    queues.register(_ClickWriters())
+    queues.register(_FxRates())
+    queues.register(_Ledger())
     return generate_latest(registry) + generate_latest(queues)
 
 
@@ -54,3 +68,77 @@ class _Queues:
             age.add_metric([queue], oldest_s)
             threads.add_metric([queue], live.get(queue, 0))
         yield from (depth, age, threads)
+
+
+class _ClickStream:
+    """How many clicks wait on their stream to be written; nothing while its server is away."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            waiting = ClickStream(servers.urls().redis_url).length()
+        except RedisError:
+            return
+        yield GaugeMetricFamily(
+            "finderfee_click_stream_length", "Clicks on their stream, not written yet.", value=waiting
+        )
+
+
+class _ClickWriters:
+    """How far the writers of clicks are, and whether a restart of the stream's server would lose clicks."""
+
+    def collect(self) -> Iterator[Metric]:
+        client = broker.prompt_client(servers.urls().redis_url)
+        try:
+            found, is_kept = click_intake.backlog(client), click_intake.is_kept_on_disk(client)
+        except RedisError:
+            return
+        entries = GaugeMetricFamily(
+            "finderfee_click_stream_entries",
+            "Clicks that no writer has taken yet, and those in hand.",
+            labels=["state"],
+        )
+        entries.add_metric(["unread"], found.unread)
+        entries.add_metric(["in_hand"], found.in_hand)
+        yield entries
+        yield GaugeMetricFamily(
+            "finderfee_click_stream_kept_on_disk",
+            "1 if the server of the stream writes an append-only file, 0 if a restart loses the clicks in it.",
+            value=int(is_kept),
+        )
+
+
+class _Ledger:
+    """What the last checks of the money found."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                red, checked, age_s = ledger_results.any_org_summary()
+        except db.UNAVAILABLE:
+            return
+        organizations = GaugeMetricFamily(
+            "finderfee_ledger_organizations", "Organizations by what their last check found.", labels=["state"]
+        )
+        organizations.add_metric(["red"], red)
+        organizations.add_metric(["clean"], checked - red)
+        yield organizations
+        yield GaugeMetricFamily("finderfee_ledger_check_oldest_seconds", "Age of the oldest last check.", value=age_s)
+
+
+class _FxRates:
+    """How old the newest rate of each currency in use is; without any, older than everything."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                ages = fx_rates.any_org_ages(now=clock.now())
+        except db.UNAVAILABLE:
+            return
+        oldest = GaugeMetricFamily(
+            "finderfee_fx_rate_age_days",
+            "Days since the newest rate of a currency in use was published; above 3, nobody is paid in it.",
+            labels=["currency"],
+        )
+        for age in ages:
+            oldest.add_metric([age.currency], math.inf if age.days is None else age.days)
+        yield oldest

@@ -119,7 +119,8 @@ def _parameters(route: Route, method: str, describer: Describer) -> list[dict[st
     ]
     if route.operation.asks is not None:
         found += describer.parameters(route.operation.asks)
-    if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience != "public":
+    # An affiliate is of no one tenant, and answers are kept by tenant.
+    if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience not in ("public", "affiliate"):
         found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", maxLength=255))
     if route.operation.guard.audience == "signed":
         signature = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
@@ -144,6 +145,7 @@ def _extensions(guard: Guard) -> dict[str, Any]:
         "x-scope": guard.scope if guard.audience in ("brand", "signed") else None,
         "x-role": str(guard.least_role) if is_brand else None,
         "x-verified-email": True if guard.verified_email else None,
+        "x-needs-login": True if guard.needs_login else None,
         "x-plan": str(guard.plan) if guard.plan else None,
         "x-needs-active-subscription": True if guard.needs_active_subscription else None,
         "x-rate-limit": guard.bucket,
@@ -160,6 +162,8 @@ def _responses(about: Operation, describer: Describer) -> dict[str, Any]:
         codes.setdefault(int(number), []).append(code)
     if about.guard.hides_role:
         codes.setdefault(403, []).append("")
+    if about.guard.needs_login:
+        codes.setdefault(403, []).append("interactive_session_required")
     for status in sorted({*codes, *_expected(about)}):
         found[str(status)] = _refusal(status, codes.get(status, []), is_page=about.gives.media_type == "text/html")
     for status in about.gives_at:

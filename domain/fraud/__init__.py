@@ -32,6 +32,7 @@ __all__ = [
     "LeadFacts",
     "Strictness",
     "Verdict",
+    "added",
     "decide",
     "score",
     "severity",
@@ -71,6 +72,14 @@ def score(facts: ClickFacts | LeadFacts) -> Verdict:
     if isinstance(facts, ClickFacts):
         return _weighed(CLICK_RULES, facts, _NOTHING)
     return _weighed(LEAD_RULES, facts, facts.click or _NOTHING)
+
+
+def added(ours: Verdict, theirs: Verdict) -> Verdict:
+    """Return both verdicts as one: the points of both, 100 at most, and every reason once."""
+    return Verdict(
+        score=min(ours.score + theirs.score, _MOST),
+        reasons=tuple(dict.fromkeys((*ours.reasons, *theirs.reasons))),
+    )
 
 
 def _weighed(rules: Iterable[Rule[Facts]], facts: Facts, known: Verdict) -> Verdict:

@@ -49,6 +49,7 @@ def test_a_sale_of_an_affiliate_who_is_paused_is_listed(campaign):
 
     ((affiliate_id,),) = campaign.rows("select id from affiliate")
     assert row.pop("occurredAt").endswith("Z")
+    assert [step["code"] for step in row.pop("attribution")][:2] == ["no_coupon", "referral_carried"]
     assert row == {
         "id": str(campaign.rows("select id from uncredited_conversion")[0][0]),
         "affiliateId": str(affiliate_id),

@@ -63,7 +63,7 @@ def test_a_server_that_is_away_limits_nobody_and_every_request_is_counted(app):
 def test_a_server_that_failed_is_left_alone_for_a_while(app, monkeypatch):
     limiter = _limiter(_AWAY)
     limiter.allows("strict_write", "ann")
-    limiter._windows = _limiter()._windows  # the server is back
+    limiter._wire = _limiter()._wire  # the server is back
 
     while_left_alone = [limiter.allows("strict_write", "ann") for _ in range(3)]
     monkeypatch.setattr(limits, "time", _InSixSeconds)

@@ -99,11 +99,41 @@ def test_clicks_of_thirty_days_count_and_duplicates_do_not(brand, ben):
     assert _shown(brand, "clicks30d") == (2,)
 
 
-def test_sales_leads_and_paid_clicks_add_up_to_conversions(brand, ben):
-    for kind in ("OneTime", "Recurring", "LeadReward", "LeadReward", "ClickReward", "Bonus"):
-        conversion(brand, ben, type=kind)
+def test_clicks_that_the_rules_blocked_do_not_count_and_held_ones_do(brand, ben):
+    for outcome in ("blocked", "held", "unscored", "over_budget", "earned"):
+        click(brand, ben, outcome=outcome)
 
-    assert _shown(brand, *COUNTS) == (5, 2, 2, 1)
+    assert _shown(brand, "clicks30d") == (4,)
+
+
+def test_sales_leads_and_paid_clicks_add_up_to_conversions(brand, ben):
+    for kind in ("OneTime", "Recurring", "LeadReward", "LeadReward", "Bonus"):
+        conversion(brand, ben, type=kind)
+    pays = conversion(brand, ben, type="ClickReward")
+    for columns in ({}, {"occurred_at": ago(days=29)}, {"occurred_at": ago(days=31)}):
+        click(brand, ben, outcome="earned", conversion_id=pays, **columns)
+    click(brand, ben)
+
+    assert _shown(brand, *COUNTS) == (6, 2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "number"),
+    [
+        ({}, 3),
+        ({"status": "Paid"}, 3),
+        ({"status": "Denied"}, 0),
+        ({"status": "Invalidated"}, 0),
+        ({"is_test": True}, 0),
+    ],
+)
+def test_paid_clicks_count_as_long_as_the_row_that_gathers_them_does(brand, ben, columns, number):
+    pays = conversion(brand, ben, type="ClickReward", **columns)
+    for _ in range(3):
+        click(brand, ben, outcome="earned", conversion_id=pays)
+
+    assert _shown(brand, "clicks30d", "paidClicks30d", "conversions30d") == (3, number, number)
+    assert brand.get(f"/api/v1/programs/{brand.programs[-1]}/tracking-status").json["totalConversions30d"] == number
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, job_rows, performance_tiers
+from models import db, job_rows, performance_tiers, sales
 from pipelines import clock, jobs, override, refund, sale
 from schemas.sale import SaleBody
 from tests.draining import drain as drain_all
@@ -125,6 +125,32 @@ def test_settling_a_sale(shop, buyer):
     assert counted.numbers == (2, 9), counted
 
 
+def test_settling_a_sale_to_a_lead_converts_it_with_the_commit(shop):
+    for event in ("warm", "order-a"):
+        lead = {"affiliateSlug": "ben", "email": f"{event}@x.test"}
+        assert "leadId" in shop.signed("/api/tracking/lead", lead).json
+    _settle(shop, _accept(shop, "warm", customerEmail="warm@x.test"))
+    conversion_id = _accept(shop, "order-a", customerEmail="order-a@x.test")
+
+    with _counting() as counted:
+        _settle(shop, conversion_id)
+
+    assert counted.numbers == (2, 10), counted
+    assert shop.rows("select count(*) from lead where state = 'Converted'") == [(2,)]
+
+
+def test_the_lead_of_a_sale_is_found_by_its_index_even_with_a_plan_of_an_empty_table(shop):
+    conversion_id = _accept(shop, "order-a")
+    _settle(shop, conversion_id)
+
+    with db.unit_of_work(shop.id):
+        plan = [line for (line,) in db.db.run(f"explain {sales._FACTS.execute}", (shop.id, conversion_id))]
+
+    looks = [line for line in plan if " on lead l" in line]
+    assert len(looks) == 2, plan
+    assert all("using lead_match on" in look for look in looks), looks
+
+
 def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand):
     Recruits.create(brand)
     _settle(brand, _accept(brand, "warm"))
@@ -136,7 +162,7 @@ def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand)
     assert counted.numbers == (2, 10), counted
 
 
-def test_settling_a_sale_in_a_campaign_with_tiers_costs_three_more(shop):
+def test_settling_a_sale_in_a_campaign_with_tiers_costs_four_more(shop):
     with db.unit_of_work(shop.id):
         tier = performance_tiers.Tier(0, "Percentage", Decimal(10), "USD")
         performance_tiers.replace(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
@@ -188,7 +214,7 @@ def test_writing_an_override(brand):
     assert counted.numbers == (2 + 1, 7), counted
 
 
-def test_writing_the_override_of_a_refunded_sale_costs_three_more(brand):
+def test_writing_the_override_of_a_refunded_sale_costs_four_more(brand):
     pair = Recruits.create(brand)
     ids = [_accept(brand, event) for event in ("warm", "order-a")]
     for conversion_id, event in zip(ids, ("warm", "order-a"), strict=True):
@@ -199,12 +225,12 @@ def test_writing_the_override_of_a_refunded_sale_costs_three_more(brand):
     with _counting() as counted:
         _write_override(pair, ids[1])
 
-    assert _budget(override.write).endswith("3 more when the parent was refunded")
-    assert len(counted.trips) == 2 + 1 + 3, counted
+    assert _budget(override.write).endswith("4 more when the parent was refunded")
+    assert len(counted.trips) == 2 + 1 + 4, counted
 
 
 @pytest.mark.parametrize(
-    ("has_override", "numbers"), [(False, (5, 13)), (True, (5, 14))], ids=["alone", "with an override"]
+    ("has_override", "numbers"), [(False, (5, 14)), (True, (5, 15))], ids=["alone", "with an override"]
 )
 def test_refunding_a_sale(brand, has_override, numbers):
     pair = Recruits.create(brand, sub_affiliate_enabled=has_override)
@@ -218,7 +244,7 @@ def test_refunding_a_sale(brand, has_override, numbers):
     with _counting() as counted:
         _refund(brand, "order-a", 100)
 
-    assert _budget(refund.apply).startswith("5 round trips (find; is it settled; lock; has it an override; commit)")
+    assert _budget(refund.apply).startswith("5 round trips (find; is it settled; lock; who follows it; commit)")
     assert counted.numbers == numbers, counted
     assert [trip.count(b"insert into refund") + trip.count(b"update conversion") for trip in counted.trips][3] >= 1
 
@@ -235,9 +261,9 @@ def test_cascading_a_refund(brand):
     with _counting() as counted:
         _cascade(brand, ids[1])
 
-    stated = "3 round trips (lock parent; lock override; refunds) and the writes with the commit"
+    stated = "4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit"
     assert _budget(refund.cascade) == stated
-    assert counted.numbers == (3 + 1, 10), counted
+    assert counted.numbers == (4 + 1, 12), counted
 
 
 def test_delivering_an_event(shop, receiver):

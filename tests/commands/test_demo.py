@@ -5,6 +5,8 @@ import json
 import re
 import stat
 import subprocess
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -12,6 +14,7 @@ import settings
 from commands import demo
 from models import db
 from tests.brands import Brand
+from tests.rates import stored
 
 
 @pytest.fixture
@@ -86,6 +89,24 @@ def test_a_sale_of_the_demo_pays_ben_and_rita(flask, app, drain):
     assert sorted(row["commissionCents"] for row in brand.get("/api/v1/conversions").json["items"]) == [200, 2_000]
 
 
+def test_an_owner_of_the_demo_can_pay_what_was_sold(flask, app, drain):
+    made = json.loads(flask("demo", "--json"))
+    brand = _brand(app, made)
+    with db.any_org_work():
+        db.db.run("update webhook_endpoint set deleted_at = now() where id = %s", (made["webhookEndpointId"],))
+    brand.set(payoutGraceDays="0")
+    brand.sale(affiliateSlug=made["affiliateSlug"])
+    drain()
+
+    total = brand.post("/api/v1/payouts/preview").json["totalEligibleCents"]
+    ran = brand.person("Owner").post("/api/v1/payouts/run", {"confirmTotalCents": total})
+    drain()
+
+    assert (total, ran.status_code) == (2_200, 200)
+    shown = brand.get("/api/v1/payouts").json["items"]
+    assert sorted((one["amountCents"], one["status"]) for one in shown) == [(200, "Paid"), (2_000, "Paid")]
+
+
 def test_a_person_is_shown_a_sale_that_works_when_pasted(flask, app, tmp_path):
     said = flask("demo")
     made = json.loads(flask("demo", "--json"))
@@ -120,3 +141,29 @@ def _refused():
     import click
 
     raise click.ClickException("refused")
+
+
+def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask, monkeypatch):
+    private = dataclasses.replace(settings.current(), database_url=None)
+    monkeypatch.setattr(settings, "current", lambda: private)
+    today = datetime.now(UTC).date()
+    with db.any_org_work():
+        db.db.run(
+            "insert into fx_rate values ('CAD', %s, 1.25) on conflict (currency, published_on) do update set"
+            " per_usd = 1.25",
+            (today - timedelta(days=3),),
+        )
+
+    flask("demo", "--json")
+
+    known = {row[0] for row in stored("EUR", "GBP", "AUD", "JPY") if row[1] >= today - timedelta(days=3)}
+    assert known == {"EUR", "GBP", "AUD", "JPY"}
+    assert stored("CAD")[-1][1:] == (today - timedelta(days=3), Decimal("1.25"))
+
+
+def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
+    monkeypatch.setattr(demo, "_SAMPLE_RATES", {"GYD": "209"})
+
+    flask("demo", "--json")
+
+    assert stored("GYD") == []

@@ -2,13 +2,16 @@
 
 import json
 import time
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 import settings
-from adapters import identity
+from adapters import human_check, identity
 from models import db
+from pipelines import clock
+from tests.paid_leads import verified_by
 
 
 @pytest.fixture
@@ -162,3 +165,18 @@ def test_with_an_issuer_there_is_no_token_but_where_to_get_one(flask, brand, for
             f"Error: The {kind} tokens of this installation come from https://id.example.com/; ask there for one.\n",
         )
     assert _audit(f"local:{email}") == []
+
+
+def test_a_human_token_passes_for_a_person_while_no_service_is_configured(flask):
+    with verified_by(URL="local"):
+        token = _token(flask("token", "human", "--json"))
+
+        assert human_check.verify(token, ip="", about="", now=clock.now())
+        assert not human_check.verify(token, ip="", about="", now=clock.now() + timedelta(minutes=10))
+
+
+def test_a_human_token_is_refused_where_it_would_not_be_accepted(flask):
+    code, said = flask("token", "human")
+
+    assert code == 1
+    assert "HUMAN_CHECK_URL" in said

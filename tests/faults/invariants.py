@@ -1,26 +1,20 @@
 """What must be true of the money whatever happened, each rule as the statement that finds its exceptions.
 
 `broken` asks all of them through any function that runs SQL, sees every row and returns tuples; nothing here knows a
-test, a clock or a process, so an operator's job may ask as well. A rule returns one text per exception. All rules but
-those of `UNFINISHED` hold at every moment, also while work is under way.
+test, a clock or a process. A rule returns one text per exception. All rules but those of `UNFINISHED` hold at every
+moment, also while work is under way. Those about the money itself are `models.ledger_check`'s, which the service asks
+by itself; these are about what it told others and what it still has to do.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 from uuid import UUID
 
-Rows = Callable[..., list[tuple[Any, ...]]]
-
-# Minor units of a percentage, half to even, written out again here so that the service's own rounding is checked too.
-_SHARE = """
-cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
-cross join lateral (select floor(exact) + case
-  when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
-) share
-"""
+from models import ledger_check
+from models.ledger_check import Rows
 
 #: True at every moment.
 ALWAYS: Mapping[str, str] = {
+    **ledger_check.RULES,
     "a settled sale has its conversion, and only a settled sale has one": """
 select s.external_event_id from sale s
 left join conversion c on c.organization_id = s.organization_id and c.id = s.id
@@ -32,49 +26,14 @@ where c.source = 's2s' and s.id is null and {org:c}""",
     "an accepted sale that is not settled has a job to settle it": """
 select s.external_event_id from sale s where s.settled_at is null and {org:s}
 and not exists (select from job j where j.name = 'sale.settle' and j.args ->> 'sale_id' = s.id::text)""",
-    "the ledger earned what the conversion says": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'earn'
-where {org:c} and not c.payout_locked group by c.id
-having count(l.id) > 1 or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
-and not (count(l.id) = 0 and exists (select from event e where e.organization_id = c.organization_id
-  and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
-  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated')))""",
-    "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
-and l.kind in ('earn', 'reverse', 'adjust') where {org:c} and not c.payout_locked
-group by c.id having coalesce(sum(l.amount_cents), 0) <>
-case when c.status in ('Denied', 'Invalidated') then 0 else c.commission_cents - c.reversed_cents end""",
-    "the ledger took back what the conversion says": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'reverse'
-where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
-    "the ledger and the conversion name one affiliate and one currency": """
-select l.id::text from ledger_entry l join conversion c on c.id = l.conversion_id
-where (l.affiliate_id, l.currency, l.organization_id) is distinct from (c.affiliate_id, c.currency, c.organization_id)
-and {org:l}""",
-    "nothing is refunded or taken back beyond what there was": """
-select c.external_event_id from conversion c where {org:c}
-and not (c.refunded_cents between 0 and c.amount_cents and c.reversed_cents between 0 and c.commission_cents)""",
-    "the refunds of a sale add up to what it says, each on top of the one before": """
-select c.external_event_id from conversion c left join refund r on r.conversion_id = c.id
-where c.parent_id is null and {org:c} group by c.id
-having coalesce(sum(r.amount_cents), 0) <> c.refunded_cents or coalesce(max(r.cumulative_cents), 0) <> c.refunded_cents
-union all
-select r.id::text from refund r where {org:r} and r.cumulative_cents <>
-(select sum(b.amount_cents) from refund b
- where b.conversion_id = r.conversion_id and b.cumulative_cents <= r.cumulative_cents)""",
-    "the reversals of a row add up to what it says": """
-select c.external_event_id from conversion c left join reversal v on v.conversion_id = c.id
-where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
-    "a sale refunded in full has given everything back": """
-select c.external_event_id from conversion c where c.parent_id is null and {org:c}
-and c.status not in ('Denied', 'Invalidated') and c.amount_cents > 0
-and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed_cents = c.commission_cents)""",
-    "a sale has at most one override, and it is the share it says of the sale's commission": f"""
-select c.external_event_id from conversion c join conversion p on p.id = c.parent_id {_SHARE}
-where {{org:c}} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
-union all
-select c.parent_id::text from conversion c where c.parent_id is not null and {{org:c}}
-group by c.parent_id having count(*) > 1""",
+    "a row that gathers clicks earned the fee of each, and no other click earned": """
+select coalesce(c.external_event_id, k.conversion_id::text, '') from (
+  select * from conversion c where c.source = 'cpc' and {org:c}) c
+full join (
+  select conversion_id, count(*) as clicks from click where outcome in ('earned', 'held') and {org:organization_id}
+  group by conversion_id) k on k.conversion_id = c.id
+where c.id is null or k.clicks is null
+or c.commission_cents / k.clicks / nullif(c.rate_value, 0) not in (1, 100, 1000, 10000)""",
     "every conversion is announced once": """
 with told as materialized (
   select e.organization_id, (e.body::jsonb #>> '{{data,conversionId}}')::uuid as conversion_id
@@ -116,7 +75,7 @@ select coalesce(r.affiliate_id, k.affiliate_id)::text from (
 full join (
   select organization_id, affiliate_id, currency, sum(amount_cents - refunded_cents) as cents from conversion
   where parent_id is null and not is_test group by 1, 2, 3) k using (organization_id, affiliate_id, currency)
-where r.cents is distinct from k.cents and {org:organization_id}""",
+where coalesce(r.cents, 0) <> coalesce(k.cents, 0) and {org:organization_id}""",
     "a customer has paid as often as there are sales to them, which are numbered from one": """
 select c.customer_key from program_customer c left join sale s on s.organization_id = c.organization_id
 and s.program_id = c.program_id and s.customer_key = c.customer_key
@@ -135,6 +94,7 @@ select p.external_event_id from conversion p join affiliate a on a.id = p.affili
 join program g on g.id = p.program_id and g.sub_affiliate_enabled
 left join conversion c on c.organization_id = p.organization_id and c.parent_id = p.id
 where p.parent_id is null and a.recruited_by_affiliate_id is not null and {org:p}
+and p.type not in ('ClickReward', 'LeadReward')
 and p.commission_cents * g.sub_affiliate_percent / 100 > 0.5
 and (c.affiliate_id, c.rate_value) is distinct from (a.recruited_by_affiliate_id, g.sub_affiliate_percent)""",
     "every refund reached the sale and its override": """
@@ -158,22 +118,5 @@ def broken(rows: Rows, *, organization_id: UUID | None = None, is_finished: bool
     return [
         f"{rule}: {exception}"
         for rule, sql in rules.items()
-        for (exception,) in rows(f"{_scoped(sql, organization_id)} limit 5")
+        for (exception,) in rows(f"{ledger_check.scoped(sql, organization_id)} limit 5")
     ]
-
-
-def _scoped(sql: str, organization_id: UUID | None) -> str:
-    return sql.format(org=_Scope(organization_id))
-
-
-class _Scope:
-    """Writes `{org:c}` as a condition on `c.organization_id`, and on a whole expression as it is."""
-
-    def __init__(self, organization_id: UUID | None) -> None:
-        self._organization_id = organization_id
-
-    def __format__(self, what: str) -> str:
-        if self._organization_id is None:
-            return "true"
-        column = f"{what}.organization_id" if what.isidentifier() and len(what) == 1 else what
-        return f"{column} = '{self._organization_id}'"

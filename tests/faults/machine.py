@@ -11,6 +11,7 @@ from pathlib import Path
 
 from adapters import embedded, embedded_place
 from tests import receiver as receivers
+from tests.adapters.rails import fake_processor
 from tests.faults.ground import LEASE_S, PATIENCE_S, Ground
 from tests.faults.processes import Process
 
@@ -19,8 +20,10 @@ COMMANDS = {
     "web": ["gunicorn", "app:create_app()"],
     "relay": ["flask", "relay"],
     "scheduler": ["flask", "scheduler"],
-    "workers": [*_FLEET, "-t", "4", "-Q", "sales", "refunds", "upkeep"],
+    "clicks": ["flask", "clicks"],
+    "workers": [*_FLEET, "-t", "4", "-Q", "sales", "refunds", "tracking", "upkeep"],
     "webhooks": [*_FLEET, "-t", "8", "-Q", "webhooks"],
+    "payouts": [*_FLEET, "-t", "4", "-Q", "payouts"],
 }
 
 
@@ -31,6 +34,8 @@ class Machine(Ground):
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
         self.port = _free_port()
+        #: Where the payout rails are expected: nobody is there but while a test puts a payment service there.
+        self.rail_port = _free_port()
         self.processes: dict[str, Process] = {}
         self.certificate = receivers.certificate(home)
         (home / "metrics").mkdir()
@@ -47,7 +52,7 @@ class Machine(Ground):
             self.processes[name] = Process(name, [program, first, *modules, *rest], env=self._environment(), log=log)
             self.note(f"started {name}")
         new = "select from worker_process where id::text <> all(%s)"
-        fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks"))]
+        fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks", "payouts"))]
         self.until(
             lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
@@ -84,6 +89,7 @@ class Machine(Ground):
         """Bring back what a test took away: servers, the usual processes and no others, no work left over."""
         embedded.start(self.home, durable=True)
         self.valkey().config_set("maxmemory", 0)
+        self.valkey().delete("finderfee:clicks")
         for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
             self.valkey().delete(buried)
         for name, process in list(self.processes.items()):
@@ -137,11 +143,14 @@ class Machine(Ground):
             "WEB_CONCURRENCY": "1",
             "LOG_LEVEL": "warning",
             "JOB_LEASE_S": str(LEASE_S),
+            "CLICK_CLAIM_S": str(LEASE_S),
             "RATE_LIMIT_S2S_PER_MIN": "1000000",
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
             "WEBHOOK_TIMEOUT_S": "1",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
+            "PAYOUT_ASK_AGAIN_S": "1",
+            **fake_processor.environment(f"http://127.0.0.1:{self.rail_port}"),
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
         }

@@ -6,6 +6,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
+from models import ledger_check
 from tests.faults import invariants
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
@@ -16,6 +17,11 @@ _DAMAGE = {
     "delete from conversion where parent_id is null": "a settled sale has its conversion",
     "update sale set settled_at = null where true": "an accepted sale that is not settled has a job",
     "delete from ledger_entry where kind = 'earn'": "the ledger earned what",
+    "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at, outcome)"
+    " select gen_random_uuid(), organization_id, program_id, id, slug, now(), 'earned'"
+    " from affiliate join (values ('x')) as v (slug) on true": "a row that gathers clicks",
+    "insert into reward_spend (organization_id, program_id, currency, spent_cents)"
+    " select organization_id, id, 'USD', 1 from program": "rewards cost a budget",
     "update ledger_entry set kind = 'adjust', amount_cents = amount_cents + 1 where kind = 'earn'":
         "the ledger comes to what a conversion still earns",
     "update ledger_entry set amount_cents = amount_cents - 1 where kind = 'reverse'": "the ledger took back what",
@@ -73,7 +79,8 @@ def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> N
 
 
 def test_every_rule_is_damaged_by_one_of_these() -> None:
-    rules = {*invariants.ALWAYS, *invariants.UNFINISHED}
+    # Those about payouts are damaged in tests/models/test_ledger_check.py.
+    rules = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(ledger_check.PAYOUTS)
 
     unproven = {rule for rule in rules if not any(rule.startswith(start) for start in _DAMAGE.values())}
 

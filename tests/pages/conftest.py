@@ -3,15 +3,24 @@
 import shutil
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from werkzeug.serving import make_server
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from models import db
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-headless-shell")
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--no-first-run",
+    # pages under public names may load from this machine, where the service under test is
+    "--disable-features=LocalNetworkAccessChecks",
+]
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +35,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """Return an empty page; what goes wrong in it fails the test."""
+def page(browser: Browser, site: str) -> Iterator[Page]:
+    """Return an empty page that is gone before its site is; what goes wrong in it fails the test."""
     context = browser.new_context()
     opened = context.new_page()
     wrong: list[str] = []
@@ -38,16 +47,26 @@ def page(browser: Browser) -> Iterator[Page]:
     assert wrong == []
 
 
+class _Handler(WSGIRequestHandler):
+    timeout = 5  # seconds of silence
+
+
+class _Server(ThreadedWSGIServer):
+    """A thread for each connection: a browser opens some ahead, and says nothing on them. Closing waits for all."""
+
+    daemon_threads = False
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        super().process_request_thread(request, client_address)
+        db.db.drop_connection()
+
+
 @pytest.fixture
 def site(app: object) -> Iterator[str]:
     """Return the address of the application behind a real socket."""
 
-    def serve() -> None:
-        server.serve_forever()
-        db.db.drop_connection()
-
-    server = make_server("127.0.0.1", 0, app, threaded=False)  # type: ignore[arg-type]  # a Flask application
-    thread = threading.Thread(target=serve)
+    server = _Server("127.0.0.1", 0, app, _Handler)  # type: ignore[arg-type]  # a Flask application
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

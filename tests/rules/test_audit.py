@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.brands import Brand
+from tests.draining import drain
 from tests.fraud_rows import flagged
 from tests.images import png
 from tests.program_rows import conversion
@@ -16,6 +17,7 @@ _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/
 _CONVERSIONS = "/api/v1/conversions"
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
 _FRAUD = "/api/v1/fraud-events"
+_PAYOUTS = "/api/v1/payouts"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
     "affiliateSlug": "ben",
@@ -25,7 +27,7 @@ _PAST_SALE = {
     "occurredAt": "2024-01-31",
 }
 # A POST that only looks.
-_LOOKS = {"POST /api/v1/conversions/import/preview"}
+_LOOKS = {"POST /api/v1/conversions/import/preview", "POST /api/v1/payouts/preview"}
 
 # What a call takes: the rest of the path after the route's own, and the body. The owner sends it.
 Prepared = tuple[str, Any]
@@ -103,6 +105,26 @@ def _uncredited(owner: Brand) -> str:
     _affiliate(owner, "Paused")
     owner.other_key().sale()
     return str(owner.rows("select id from uncredited_conversion")[0][0])
+
+
+def _due(owner: Brand, rail: str = "ok") -> int:
+    owner.set(verified="on", payoutGraceDays="0", sandboxRail=rail)
+    owner.program()
+    owner.affiliate("ben", payout_method="Wallet", payout_destination="ben@example.com")
+    owner.other_key().sale()
+    drain("sales")
+    return int((owner.post(f"{_PAYOUTS}/preview").json or {})["totalEligibleCents"])
+
+
+def _payout(owner: Brand, rail: str = "ok") -> str:
+    receipt = owner.post(f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner, rail)}).json or {}
+    return f"{_PAYOUTS}/{receipt['payouts'][0]['payoutId']}"
+
+
+def _failed_payout(owner: Brand) -> str:
+    payout = _payout(owner, rail="fail")
+    drain("payouts")
+    return payout
 
 
 #: A valid call of every route with which a brand writes: it returns the path and the body to send. A new route
@@ -184,6 +206,13 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     "PATCH /api/v1/uncredited-conversions/<uncredited_id>/dismiss": lambda owner: (
         f"/api/v1/uncredited-conversions/{_uncredited(owner)}/dismiss",
         None,
+    ),
+    f"POST {_PAYOUTS}/run": lambda owner: (f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner)}),
+    f"POST {_PAYOUTS}/<payout_id>/retry": lambda owner: (f"{_failed_payout(owner)}/retry", None),
+    f"POST {_PAYOUTS}/<payout_id>/void": lambda owner: (f"{_failed_payout(owner)}/void", None),
+    f"POST {_PAYOUTS}/<payout_id>/mark-paid": lambda owner: (
+        f"{_payout(owner)}/mark-paid",
+        {"externalTransactionId": "bank 17"},
     ),
     f"POST {_INVITES}": lambda owner: (_INVITES, _invitation(owner)),
     f"POST {_INVITES}/bulk": lambda owner: (

@@ -48,7 +48,7 @@ def test_the_list_and_the_routes_name_the_same_addresses(routes):
 def test_a_route_guards_what_the_list_says(routes, row):
     guard = routes[row["method"], _shape(row["path"])]
     found = {
-        "callers": guard.audience,
+        "callers": f"{guard.audience}{' (interactive)' if guard.needs_login else ''}",
         "scope": guard.scope if guard.audience in ("brand", "signed") else "-",
         "role": str(guard.least_role) if guard.audience in ("brand", "dashboard") else "-",
         "verified_email": "yes" if guard.verified_email else "no",

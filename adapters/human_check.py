@@ -1,0 +1,176 @@
+"""Asks whether it was a person who filled in a form: a verification service, or tokens of our own for development.
+
+The service speaks the `siteverify` protocol: a form with the secret and the token in, `{"success": true}` out.
+Source: core spec, "Click and lead fraud review" (human-verification token).
+"""
+
+import functools
+import hashlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import NAMESPACE_URL, uuid5
+
+import orjson
+import requests
+import structlog
+
+import settings
+from settings import LOCAL
+
+#: For how long a token of our own is good.
+LIFETIME_S = 600
+#: How long a person takes at least to fill in a form.
+FILLING_S = 2
+
+_LONGEST_TOKEN = 4096
+_LARGEST_ANSWER = 16 * 1024
+_TIMEOUTS_S = (2, 4)  # to connect, and between two pieces of the answer
+_WHOLE_ANSWER_S = 5
+# What a service says when it is not the token that is wrong: nobody would get in until somebody mends it.
+_NOT_THE_TOKEN = {"missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"}
+
+_log = structlog.get_logger(__name__)
+
+
+class Away(Exception):
+    """The verification service gave no usable answer, so nobody knows whether it was a person."""
+
+
+class NotConfigured(Exception):
+    """There is no verification service and tokens of our own are not accepted here."""
+
+
+class HumanCheck(Protocol):
+    """What tells people from programs."""
+
+    def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
+        """Say whether a person got this token; raises Away.
+
+        `about` says what the token is used for: the same use may be verified again, another one may not.
+        """
+
+
+class SiteVerify:
+    """A service at a URL."""
+
+    def __init__(self, url: str, secret: str) -> None:
+        self._url, self._secret = url, secret
+
+    def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
+        if not token or len(token) > _LONGEST_TOKEN:
+            return False
+        try:
+            said = orjson.loads(self._ask(token, ip, about))
+        except (requests.RequestException, OSError, ValueError) as error:
+            raise _away(f"the call failed: {type(error).__name__}") from error
+        if not isinstance(said, dict) or not isinstance(said.get("success"), bool):
+            raise _away("its answer does not say whether it was a success")
+        wrong = said.get("error-codes") or []
+        if isinstance(wrong, list) and _NOT_THE_TOKEN.intersection(code for code in wrong if isinstance(code, str)):
+            raise _away(f"it refuses us: {', '.join(map(str, wrong))[:200]}")
+        return bool(said["success"])
+
+    def _ask(self, token: str, ip: str, about: str) -> bytes:
+        # A token is good once; a service that knows this key takes it again for the same use, so a retry is no fraud.
+        again = str(uuid5(NAMESPACE_URL, f"{token}\n{about}"))
+        form = {"secret": self._secret, "response": token, "remoteip": ip, "idempotency_key": again}
+        deadline = time.monotonic() + _WHOLE_ANSWER_S
+        with requests.Session() as session:
+            session.trust_env = False
+            headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+            sent = session.post(
+                self._url, data=form, headers=headers, timeout=_TIMEOUTS_S, allow_redirects=False, stream=True
+            )
+            with sent as answer:
+                if answer.status_code != 200:
+                    raise _away(f"it answers {answer.status_code}")
+                read = bytearray()
+                while len(read) <= _LARGEST_ANSWER and (piece := answer.raw.read1(4096)):
+                    read += piece
+                    if time.monotonic() > deadline:
+                        raise _away("it answers too slowly")
+        if len(read) > _LARGEST_ANSWER:
+            raise _away(f"its answer is longer than {_LARGEST_ANSWER} bytes")
+        return bytes(read)
+
+
+class Local:
+    """Tokens that this service signs: they prove that somebody fetched one and took their time, and no more."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def issue(self, *, now: datetime, ready_in_s: int = 0) -> str:
+        """Return a token, good from `ready_in_s` seconds on until LIFETIME_S."""
+        issued = int(now.timestamp())
+        said = f"{issued + ready_in_s}.{issued + LIFETIME_S}.{secrets.token_hex(8)}"
+        return f"{said}.{self._signature(said)}"
+
+    def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
+        said, _, signature = token.rpartition(".")
+        if len(token) > _LONGEST_TOKEN or not hmac.compare_digest(
+            self._signature(said).encode(), signature.encode("utf-8", "replace")
+        ):
+            return False
+        ready, expires, _ = said.split(".")
+        return int(ready) <= now.timestamp() < int(expires)
+
+    def _signature(self, said: str) -> str:
+        return hmac.new(self._key, said.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """What a page embeds to have its visitor verified: the script of the service, and whose page it is."""
+
+    script_url: str
+    site_key: str
+
+
+def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
+    """Say whether a person got this token for `about`. Make no such call inside a transaction.
+
+    Raises Away when the service gives no usable answer within seconds, NotConfigured when there is none.
+    """
+    check = _check()
+    if check is None:
+        raise NotConfigured
+    return check.verify(token, ip=ip, about=about, now=now)
+
+
+def widget() -> Widget | None:
+    """Return what a page has to embed; None without a service that has a widget."""
+    chosen = settings.current()
+    if chosen.human_check_site_key is None or chosen.human_check_script_url is None:
+        return None
+    return Widget(chosen.human_check_script_url, chosen.human_check_site_key)
+
+
+def local() -> Local | None:
+    """Return who issues tokens of our own; None where they are not accepted."""
+    check = _check()
+    return check if isinstance(check, Local) else None
+
+
+def forget_cached() -> None:
+    """Read the settings again: between tests."""
+    _check.cache_clear()
+
+
+@functools.cache
+def _check() -> SiteVerify | Local | None:
+    chosen = settings.current()
+    if chosen.human_check_url == LOCAL or (chosen.human_check_url is None and chosen.database_url is None):
+        return Local(hashlib.sha256(b"finderfee/human/" + settings.secret_key(chosen).encode()).digest())
+    if chosen.human_check_url is None or chosen.human_check_secret is None:
+        return None
+    return SiteVerify(chosen.human_check_url, chosen.human_check_secret)
+
+
+def _away(why: str) -> Away:
+    _log.warning("human_check.away", why=why)
+    return Away(why)

@@ -1,0 +1,134 @@
+"""What is known about the domain of a mail address: whether it is made to be thrown away, and whether it takes mail.
+
+Domains come as they are written behind the @, also with letters of other scripts.
+"""
+
+import functools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import disposable_email_domains
+import dns.exception
+import dns.name
+import dns.resolver
+
+import settings
+
+_LIFETIME_S = 2.0
+_KEPT = 10_000
+_KEPT_S = 3600
+#: After a silence nobody is asked for this long: a batch must not wait two seconds per address.
+_SILENCE_KEPT_S = 30
+
+
+class MailHosts:
+    """Asks name servers whether domains take mail, and remembers for a while. `clock` is in seconds."""
+
+    def __init__(self, resolver: dns.resolver.Resolver | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._resolver = resolver
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()  # answer and when it is forgotten
+        self._silent_until = float("-inf")
+
+    def has_mx(self, domain: str) -> bool | None:
+        """Return whether a domain takes mail; None when nobody says so within two seconds."""
+        name = _ascii(domain)
+        if name is None:
+            return False
+        now = self._clock()
+        with self._lock:
+            answer, until = self._known.get(name, (None, now))
+            if answer is not None and now < until:
+                self._known.move_to_end(name)
+                return answer
+            if self._resolver is None or now < self._silent_until:
+                return None
+        return self._remember(name, _takes_mail(self._resolver, name))
+
+    def _remember(self, name: str, answer: bool | None) -> bool | None:
+        with self._lock:
+            if answer is None:
+                self._silent_until = self._clock() + _SILENCE_KEPT_S
+                return None
+            self._known[name] = (answer, self._clock() + _KEPT_S)
+            self._known.move_to_end(name)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return answer
+
+
+def is_disposable(domain: str) -> bool:
+    """Return whether a domain, or one above it, gives out addresses to be thrown away. Never raises."""
+    name = _ascii(domain)
+    if name is None:
+        return False
+    labels = name.split(".")
+    return any(".".join(labels[start:]) in disposable_email_domains.blocklist for start in range(len(labels) - 1))
+
+
+def has_mx(domain: str) -> bool | None:
+    """Return whether a domain takes mail: it names a mail host, or has an address itself (RFC 5321, section 5.1).
+
+    False for a domain that there is not, that refuses all mail (RFC 7505) or that cannot be a domain. None when the
+    name servers do not answer within two seconds, or FRAUD_DNS is off. Answers are kept for an hour. Never raises.
+    """
+    return _mail_hosts().has_mx(domain)
+
+
+@functools.cache
+def _mail_hosts() -> MailHosts:
+    return MailHosts(resolver_of(settings.current().fraud_dns))
+
+
+def resolver_of(chosen: str) -> dns.resolver.Resolver | None:
+    """Return who is asked: nobody for `off`, the machine's name servers for `system`, or the one at `IP:PORT`."""
+    if chosen == "off":
+        return None
+    try:
+        resolver = dns.resolver.Resolver(configure=chosen == "system")
+    except dns.resolver.NoResolverConfiguration:
+        return None
+    if chosen != "system":
+        address, _, port = chosen.rpartition(":")
+        resolver.nameservers, resolver.port = [address.strip("[]")], int(port)
+    return resolver
+
+
+def _takes_mail(resolver: dns.resolver.Resolver, name: str) -> bool | None:
+    deadline = time.monotonic() + _LIFETIME_S
+    try:
+        hosts = _ask(resolver, name, "MX", deadline)
+        if hosts is None:
+            return False
+        if hosts:
+            return any(host.exchange != dns.name.root for host in hosts)  # type: ignore[attr-defined]  # an MX record
+        return any(_ask(resolver, name, kind, deadline) for kind in ("A", "AAAA"))
+    except dns.exception.DNSException:
+        return None
+
+
+def _ask(resolver: dns.resolver.Resolver, name: str, kind: str, deadline: float) -> list[object] | None:
+    """Return the records of a kind, none for a name without them, None for a name that there is not.
+
+    Raises DNSException when nobody answers in time.
+    """
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise dns.resolver.LifetimeTimeout(timeout=_LIFETIME_S, errors=[])
+    try:
+        return list(resolver.resolve(name, kind, lifetime=left_s, search=False, raise_on_no_answer=False).rrset or ())
+    except dns.resolver.NXDOMAIN:
+        return None
+
+
+def _ascii(domain: str) -> str | None:
+    """Return a domain in the form that name servers know, None for what cannot be one."""
+    try:
+        name = dns.name.from_text(domain.strip().rstrip("."), idna_codec=dns.name.IDNA_2003)
+        text = name.to_text(omit_final_dot=True).lower()
+    except (dns.exception.DNSException, UnicodeError):
+        return None
+    return text if "." in text.strip(".") and "\\" not in text else None

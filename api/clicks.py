@@ -1,0 +1,166 @@
+"""Visits that links brought: told by a script in the page, or by a picture where there are no scripts.
+
+Source: tracking spec, "Public click endpoint" and "Install snippet"; section 8 "Limits".
+"""
+
+import base64
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from api import visits
+from api.edge import body
+from api.edge.guards import Guard
+from api.edge.operations import one, operation, text
+from api.visits import Origin
+from domain import clicks as rules
+from domain import subid
+from domain.attribution_params import Params
+from domain.refused import Refused
+from models import db, organizations, public_links
+from models.public_links import Link
+from pipelines import clock
+from schemas.click import ClickAnswer, ClickBody, GifQuery
+
+blueprint = Blueprint("clicks", __name__)
+
+_KIB = 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=32 * _KIB)
+_ANSWER = ClickAnswer()
+_BODY = ClickBody()
+_GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
+_GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+
+# How often a process notes that a campaign's page was seen, and how many campaigns it keeps in mind.
+_SEEN_EVERY = timedelta(hours=1)
+_MOST_SEEN = 10_000
+
+_seen_until: dict[UUID, float] = {}
+_lock = threading.Lock()
+
+
+@blueprint.get("/api/v1/track/click")
+@operation(_PUBLIC, one(_ANSWER), asks=_BODY)
+def get_click() -> Mapping[str, object]:
+    """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
+    return _counted(body.query)
+
+
+@blueprint.post("/api/v1/track/click")
+@operation(_PUBLIC, one(_ANSWER), takes=_BODY, takes_as=("text/plain",))
+def post_click() -> Mapping[str, object]:
+    """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
+
+    JSON whatever its content type says: a browser sends a beacon as text.
+    """
+    return _counted(body.load)
+
+
+@blueprint.get("/api/v1/r/c.gif")
+@operation(_PUBLIC, text("image/gif"), asks=GifQuery())
+def get_gif() -> Response:
+    """Show one transparent pixel, whatever is asked, and note that the campaign's page is there.
+
+    A visit counts when the address of the page, as the browser tells it, names a link.
+    """
+    try:
+        if not visits.is_over_limit():
+            _see_page(body.query()["program_id"])
+    except db.UNAVAILABLE:
+        pass  # the picture is shown in any case
+    return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
+
+
+def forget_seen() -> None:
+    """Forget which pages were seen: between tests."""
+    with _lock:
+        _seen_until.clear()
+
+
+def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
+    if visits.is_over_limit():
+        raise Refused(429)
+    try:
+        sent = read()
+    except ValidationError:
+        _count(None, Origin())  # what is malformed counts too
+        raise
+    try:
+        link = visits.find(sent["slug"], str(sent["program_id"]) if sent["program_id"] else None)
+    except db.UNAVAILABLE:
+        visits.lose()
+        return {"ok": True}
+    click_id = _count(link, _origin(sent))
+    return _shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+
+
+def _count(link: Link | None, origin: Origin) -> str | None:
+    counted = visits.count(link, origin)
+    if counted.is_over_limit:
+        raise Refused(429)
+    return counted.click_id
+
+
+def _origin(sent: Mapping[str, Any]) -> Origin:
+    return Origin(
+        sub_id=subid.normalize(sent["sub_id"]),
+        referrer=sent["referrer"],
+        query_names=rules.query_names(sent["url"]) if sent["url"] else (),
+        visitor_id=sent["visitor_id"] or None,
+    )
+
+
+def _shown(click_id: str, link: Link) -> Mapping[str, object]:
+    shown: Mapping[str, object] = _ANSWER.dump(
+        {
+            "ok": True,
+            "click_id": click_id,
+            "program_id": link.program_id,
+            "slug": link.slug,
+            "cookie_window_days": link.cookie_window_days,
+            "attribution_model": link.attribution_model,
+        }
+    )
+    return shown
+
+
+def _see_page(program: str | None) -> None:
+    program_id = _as_id(program)
+    page = request.headers.get("Referer", "")
+    if program_id is not None:
+        _note_install(program_id)
+    slug = _slug_of(page, program_id) if "?" in page else None
+    link = visits.find(slug, program) if slug else None
+    visits.count(link, Origin(query_names=rules.query_names(page)))
+
+
+def _note_install(program_id: UUID) -> None:
+    if _seen_until.get(program_id, 0.0) > time.monotonic():
+        return
+    with db.any_org_work():
+        public_links.any_org_mark_installed(program_id=program_id, at=clock.now(), at_most_every=_SEEN_EVERY)
+    with _lock:
+        if len(_seen_until) >= _MOST_SEEN:
+            _seen_until.clear()
+        _seen_until[program_id] = time.monotonic() + _SEEN_EVERY.total_seconds()
+
+
+def _slug_of(page: str, program_id: UUID | None) -> str | None:
+    custom = None
+    if program_id is not None:
+        with db.any_org_work():
+            custom = organizations.any_org_params_of(program_id)
+    return rules.first_parameter(page, Params(custom).effective_order)
+
+
+def _as_id(program: str | None) -> UUID | None:
+    try:
+        return UUID(program) if program else None
+    except ValueError:
+        return None

@@ -1,0 +1,20 @@
+"""Whom a payment credits: facts in, a decision with its reasons out. One step of the order per file.
+
+Source: tracking spec, section 8 "Lead attribution order"; "Attribution method taxonomy"; "Coupon codes".
+"""
+
+from domain.attribution.facts import Candidate, Coupon, Facts, History, Lead, Referral, Signup
+from domain.attribution.order import Decision, Uncredited, decide
+
+__all__ = [
+    "Candidate",
+    "Coupon",
+    "Decision",
+    "Facts",
+    "History",
+    "Lead",
+    "Referral",
+    "Signup",
+    "Uncredited",
+    "decide",
+]

@@ -1,0 +1,53 @@
+"""Step 5: the affiliate of the newest lead that has the buyer's e-mail. A fallback: what the payment carries wins.
+
+Source: tracking spec, section 8 "Lead attribution order" and "Lead email match window".
+"""
+
+from domain import leads
+from domain.attribution.facts import Candidate, Facts
+from domain.attribution.outcome import Matched, Outcome, Skipped
+
+NAME = "email_match"
+METHOD = "email_lead_match"
+MATCH = "lead_matched"
+SENTENCES = {
+    MATCH: "The buyer signed up with this e-mail through the affiliate less than 90 days before the payment.",
+    "no_buyer_email": "The payment names no e-mail of the buyer.",
+    "no_lead": "No lead with the buyer's e-mail was recorded.",
+    "lead_too_old": "The lead with the buyer's e-mail is 90 days old or older.",
+    "own_email": "The buyer's e-mail is the affiliate's own; leads never match their own affiliate.",
+    "lead_of_the_same_affiliate": (
+        "The affiliate was credited by an earlier step; their lead with the buyer's e-mail counts as converted."
+    ),
+    "lead_of_another_affiliate": (
+        "A lead with the buyer's e-mail belongs to another affiliate; an earlier step wins over it, and it stays open."
+    ),
+}
+
+# Connections that go on crediting affiliates who buy for themselves.
+_CREDITS_OWN_EMAIL = ("stripe",)
+
+
+def look(facts: Facts) -> Outcome:
+    """Match the affiliate of the buyer's lead."""
+    if facts.buyer_email is None:
+        return Skipped("no_buyer_email")
+    lead = facts.lead
+    if lead is None or lead.occurred_at > facts.paid_at:
+        return Skipped("no_lead")
+    if facts.paid_at - lead.occurred_at >= leads.WINDOW:
+        return Skipped("lead_too_old", lead.affiliate.id)
+    if facts.buyer_email == lead.affiliate.email and facts.gateway not in _CREDITS_OWN_EMAIL:
+        return Skipped("own_email", lead.affiliate.id)
+    return Matched(MATCH, lead.affiliate, METHOD)
+
+
+def look_after(facts: Facts, winner: Candidate) -> Skipped | None:
+    """Return what the lead means once another step has credited somebody; None when there is no lead to speak of."""
+    if facts.lead is None:
+        return None
+    found = look(facts)
+    if isinstance(found, Skipped):
+        return found
+    is_the_same = found.affiliate.id == winner.id
+    return Skipped("lead_of_the_same_affiliate" if is_the_same else "lead_of_another_affiliate", found.affiliate.id)

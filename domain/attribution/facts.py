@@ -1,0 +1,81 @@
+"""What is known of a payment when it is decided whom to credit.
+
+Source: tracking spec, section 8, "Lead attribution order"; "Campaign coupon"; "Attribution method taxonomy".
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+#: The method of a processor's own promotion code. Codes of other gateways have methods of their own.
+PROMOTION_CODE = "coupon"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An affiliate that something names. `status` is the one at sale time, `email` normalized (None: not asked)."""
+
+    id: UUID
+    status: str
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coupon:
+    """A redeemed code: whose it is, and whether it wins over what else the payment carries."""
+
+    owner: Candidate
+    overrides: bool
+    method: str = PROMOTION_CODE
+
+
+@dataclass(frozen=True, slots=True)
+class Referral:
+    """An affiliate whom the payment itself names. `method` is such as stripe_metadata; None for a signed sale."""
+
+    affiliate: Candidate
+    method: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The affiliate of the customer's earlier payments. `method` is such as stripe_customer_history."""
+
+    affiliate: Candidate
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The newest lead of the buyer's inbox, in any campaign of the organization. `occurred_at` is aware UTC."""
+
+    id: UUID
+    affiliate: Candidate
+    occurred_at: datetime
+    sub_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signup:
+    """A newsletter or CRM platform's own record of who brought the buyer."""
+
+    affiliate: Candidate
+    platform: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A payment with everything that may credit somebody for it; None is not there.
+
+    `paid_at` is aware UTC, `buyer_email` normalized, `gateway` the native connection it came through (None: signed).
+    """
+
+    paid_at: datetime
+    gateway: str | None = None
+    buyer_email: str | None = None
+    sub_id: str | None = None
+    coupon: Coupon | None = None
+    referral: Referral | None = None
+    history: History | None = None
+    lead: Lead | None = None
+    signup: Signup | None = None

@@ -1,0 +1,88 @@
+"""Puts the six steps in their order: the first that names somebody decides, whatever comes of it.
+
+Source: tracking spec, section 8 "Lead attribution order".
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.attribution import (
+    carried_referral,
+    coupon,
+    coupon_override,
+    customer_history,
+    email_match,
+    platform_lookup,
+)
+from domain.attribution.facts import Candidate, Facts, Lead
+from domain.attribution.outcome import Matched, Outcome, Skipped
+from domain.statuses import AffiliateStatus
+
+#: In the order in which they are asked. A stored log has one entry for each.
+STEPS = (coupon_override, carried_referral, customer_history, coupon, email_match, platform_lookup)
+DECIDED_EARLIER = "decided_earlier"
+NOT_ACTIVE = "affiliate_not_active"
+
+
+@dataclass(frozen=True, slots=True)
+class Uncredited:
+    """Why a payment credits nobody although a step named somebody."""
+
+    affiliate_id: UUID
+    affiliate_status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whom a payment credits and what every step said, in the order of STEPS.
+
+    Without `affiliate_id` it credits nobody: `uncredited` says why, or no step named anybody. `sub_id` is the payment's
+    own channel tag, else the lead's. `lead_id` is the lead that the payment converts.
+    """
+
+    steps: tuple[Outcome, ...]
+    affiliate_id: UUID | None = None
+    method: str | None = None
+    uncredited: Uncredited | None = None
+    sub_id: str | None = None
+    lead_id: UUID | None = None
+
+
+def decide(facts: Facts) -> Decision:
+    """Return whom a payment credits. An affiliate who is not Approved earns nothing, and nobody else does instead."""
+    outcomes: list[Outcome] = []
+    match: Matched | None = None
+    for step in STEPS:
+        found = step.look(facts) if match is None else _after(step.NAME, facts, match.affiliate)
+        outcomes.append(found)
+        if isinstance(found, Matched):
+            match = found
+    return _combined(facts, tuple(outcomes), match)
+
+
+def _after(name: str, facts: Facts, winner: Candidate) -> Skipped:
+    said = email_match.look_after(facts, winner) if name == email_match.NAME else None
+    return said or Skipped(DECIDED_EARLIER)
+
+
+def _combined(facts: Facts, steps: tuple[Outcome, ...], match: Matched | None) -> Decision:
+    if match is None:
+        return Decision(steps, sub_id=facts.sub_id)
+    winner = match.affiliate
+    if winner.status != AffiliateStatus.Approved:
+        return Decision(steps, uncredited=Uncredited(winner.id, winner.status, NOT_ACTIVE), sub_id=facts.sub_id)
+    lead = _lead_of(facts, winner)
+    return Decision(
+        steps,
+        affiliate_id=winner.id,
+        method=match.method,
+        sub_id=facts.sub_id or (lead.sub_id if lead else None),
+        lead_id=lead.id if lead else None,
+    )
+
+
+def _lead_of(facts: Facts, winner: Candidate) -> Lead | None:
+    """Return the buyer's lead if it is the winner's, by whatever step they won."""
+    found = email_match.look(facts)
+    return facts.lead if isinstance(found, Matched) and found.affiliate.id == winner.id else None

@@ -1,0 +1,46 @@
+"""On which days automatic payouts come round: whole periods after the day on which the cadence was chosen.
+
+Source: core spec, "Organization profile" (automaticPayoutCadence). Days are local to the organization.
+"""
+
+import calendar
+from datetime import date, timedelta
+from enum import StrEnum
+
+
+class Cadence(StrEnum):
+    """How often payouts are prepared without anybody asking."""
+
+    Manual = "Manual"
+    Weekly = "Weekly"
+    Biweekly = "Biweekly"
+    Monthly = "Monthly"
+
+
+_DAYS = {Cadence.Weekly: 7, Cadence.Biweekly: 14}
+
+
+def latest(cadence: Cadence, *, since: date, today: date) -> date | None:
+    """Return the last day up to `today` on which the cadence came round; None before the first, and for Manual.
+
+    Counted from `since` and never from one another, so that neither a pause nor a short month moves those that follow.
+    """
+    if cadence is Cadence.Monthly:
+        return _latest_month(since, today)
+    days = _DAYS.get(cadence)
+    periods = (today - since).days // days if days else 0
+    return since + timedelta(days=days * periods) if days and periods > 0 else None
+
+
+def _latest_month(since: date, today: date) -> date | None:
+    months = (today.year - since.year) * 12 + today.month - since.month
+    if months > 0 and _months_after(since, months) > today:
+        months -= 1
+    return _months_after(since, months) if months > 0 else None
+
+
+def _months_after(since: date, months: int) -> date:
+    """Return the same day of a later month, or that month's last one."""
+    years, month = divmod(since.month - 1 + months, 12)
+    year = since.year + years
+    return date(year, month + 1, min(since.day, calendar.monthrange(year, month + 1)[1]))

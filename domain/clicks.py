@@ -1,0 +1,134 @@
+"""A click on its way from the web process that saw it to the database: what is known of it, and how it travels.
+
+Of the visitor's address only keyed hashes travel. Source: tracking spec, "Public click endpoint".
+"""
+
+import functools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
+from urllib.parse import unquote_plus, urlsplit
+
+MAX_AGENT_CHARS = 512
+MAX_QUERY_NAMES = 50
+_MAX_NAME_CHARS = 64
+_MAX_HOST_CHARS = 253
+_MAX_LANGUAGES = 20
+_MAX_LANGUAGE_CHARS = 35
+
+
+@dataclass(frozen=True, slots=True)
+class RawClick:
+    """A visit as the edge saw it, nothing judged yet. Ids are texts, `occurred_at` is ISO 8601 in UTC.
+
+    `visitor` is a keyed hash (hex) of address and agent, `network` one of the address's IPv4 /24 or IPv6 /48.
+    `query_names` are the parameters of the page that the visitor landed on, `visitor_id` is what its script calls them.
+    """
+
+    id: str
+    organization_id: str
+    program_id: str
+    affiliate_id: str
+    slug: str
+    sub_id: str | None
+    occurred_at: str
+    visitor: str
+    network: str
+    agent: str
+    is_bot: bool = False
+    is_data_centre: bool = False
+    referrer_host: str | None = None
+    query_names: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    visitor_id: str | None = None
+
+
+_ORDER = tuple(one.name for one in fields(RawClick))
+_NAMES = frozenset(_ORDER)
+_TEXTS = frozenset(one.name for one in fields(RawClick) if one.type is str)
+_PERHAPS_TEXTS = frozenset(one.name for one in fields(RawClick) if one.type == str | None)
+_FLAGS = frozenset(one.name for one in fields(RawClick) if one.type is bool)
+_LISTS = _NAMES - _TEXTS - _PERHAPS_TEXTS - _FLAGS
+_values = attrgetter(*_ORDER)
+_write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def to_bytes(click: RawClick) -> bytes:
+    """Return a click as the JSON that travels."""
+    return _write(dict(zip(_ORDER, _values(click), strict=True))).encode()
+
+
+def from_bytes(sent: bytes) -> RawClick:
+    """Return the click that `to_bytes` wrote. Raises ValueError for anything else."""
+    try:
+        read = json.loads(sent)
+    except RecursionError as error:
+        raise ValueError("not a click") from error
+    if not isinstance(read, dict) or read.keys() != _NAMES or not _has_right_types(read):
+        raise ValueError("not a click")
+    values: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in read.items()}
+    return RawClick(**values)
+
+
+def query_names(url: str) -> tuple[str, ...]:
+    """Return the names of an address's parameters, each once, at most 50; none for what is no address."""
+    names = (name[:_MAX_NAME_CHARS] for name, _ in _parameters(url))
+    return tuple(dict.fromkeys(name for name in names if name and name.isprintable()))[:MAX_QUERY_NAMES]
+
+
+def first_parameter(url: str, order: Sequence[str]) -> str | None:
+    """Return the value of the first of these parameters, in their order, that an address carries and that says more
+    than nothing.
+    """
+    found: dict[str, str] = {}
+    for name, value in _parameters(url):
+        if value.strip():
+            found.setdefault(name, value.strip())
+    return next((found[name] for name in order if name in found), None)
+
+
+def host(url: str) -> str | None:
+    """Return the host of an address in lower case; None for what has none."""
+    try:
+        found = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return found[:_MAX_HOST_CHARS] if found and found.isprintable() else None
+
+
+@functools.lru_cache(maxsize=256)  # browsers of one country send one of a few
+def languages(accepted: str) -> tuple[str, ...]:
+    """Return the language tags of an Accept-Language header in the order sent, at most 20."""
+    tags = (part.partition(";")[0].strip() for part in accepted.split(","))
+    return tuple(tag for tag in tags if _is_language(tag))[:_MAX_LANGUAGES]
+
+
+def agent(sent: str) -> str:
+    """Return a User-Agent header as it is kept: printable, at most 512 characters."""
+    kept = sent[:MAX_AGENT_CHARS]
+    return kept if kept.isprintable() else "".join(one for one in kept if one.isprintable())
+
+
+def _parameters(url: str) -> Iterator[tuple[str, str]]:
+    try:
+        query = urlsplit(url).query
+    except ValueError:
+        return
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        yield unquote_plus(name), unquote_plus(value)
+
+
+def _is_language(tag: str) -> bool:
+    return 0 < len(tag) <= _MAX_LANGUAGE_CHARS and tag.isascii() and tag.replace("-", "").isalnum()
+
+
+def _has_right_types(read: Mapping[str, Any]) -> bool:
+    return (
+        all(isinstance(read[name], str) for name in _TEXTS)
+        and all(read[name] is None or isinstance(read[name], str) for name in _PERHAPS_TEXTS)
+        and all(isinstance(read[name], bool) for name in _FLAGS)
+        and all(isinstance(read[name], list) and all(isinstance(one, str) for one in read[name]) for name in _LISTS)
+    )

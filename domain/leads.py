@@ -1,0 +1,58 @@
+"""The states of a lead, how long one counts, and what its zero marker says.
+
+Source: tracking spec, "Lead body", section 8 "Lead attribution order"; core spec, "Conversion" (lead rows).
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from domain.statuses import ConversionStatus, Payability
+
+#: A sale is matched with leads of at most this age.
+WINDOW = timedelta(days=90)
+
+
+class LeadState(StrEnum):
+    """Where a lead stands. A conversion that earns nothing because of fraud takes its lead along."""
+
+    Open = "Open"
+    Converted = "Converted"
+    Expired = "Expired"
+    Invalidated = "Invalidated"
+
+
+class LeadMethod(StrEnum):
+    """How a lead came in: a free signup, or the form of a campaign that pays for leads. Its attribution method."""
+
+    lead_signup = "lead_signup"
+    lead_form = "lead_form"
+
+
+def event_id(lead_id: UUID, external_event_id: str | None) -> str:
+    """Return what a lead's conversion is known by: the brand's own id of it, else one made of the lead's."""
+    return external_event_id or f"lead:{lead_id}"
+
+
+def expires_at(occurred_at: datetime) -> datetime:
+    """Return when a lead stops waiting for its sale."""
+    return occurred_at + WINDOW
+
+
+def state_of(status: ConversionStatus) -> LeadState:
+    """Return the state of a new lead whose conversion is born with this status."""
+    return LeadState.Invalidated if status == ConversionStatus.Invalidated else LeadState.Open
+
+
+def restored(*, is_converted: bool, expires_at: datetime, now: datetime) -> LeadState:
+    """Return the state of a lead whose conversion is validated again."""
+    if is_converted:
+        return LeadState.Converted
+    return LeadState.Open if now < expires_at else LeadState.Expired
+
+
+def payability(*, is_paid: bool, pays_leads: bool) -> Payability:
+    """Return whether a lead's conversion can earn: a free one is a marker beside the paid one, or not paid at all."""
+    if is_paid:
+        return Payability.payable
+    return Payability.attribution_only if pays_leads else Payability.not_paid_on_campaign

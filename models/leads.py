@@ -1,0 +1,188 @@
+"""Leads, and what a lead's link leads to. A lead has the id of its own conversion."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+
+
+@dataclass(frozen=True, slots=True)
+class Referral:
+    """Whom a lead is credited to, on the terms of the moment. `currency` is the organization's home currency."""
+
+    program_id: UUID
+    affiliate_id: UUID
+    affiliate_status: str
+    affiliate_email: str
+    is_test_affiliate: bool
+    is_program_open: bool
+    pays_leads: bool
+    currency: str
+    grace_days: int
+
+
+_REFERRAL = """
+select p.id, a.id, a.status, a.email, a.is_test,
+  p.is_active and p.archived_at is null and p.suspended_at is null,
+  p.default_commission_model = 'Cpl' or p.lead_bounty_cents is not null, o.home_currency, o.payout_grace_days
+"""
+_BY_ID = Hot(f"""{_REFERRAL}
+from affiliate a join program p on p.id = a.program_id join organization o on o.id = a.organization_id
+where a.organization_id = %s and a.program_id = %s and a.id = %s and a.deleted_at is null
+""")
+# Joined by primary keys alone, as a sale's look-up is.
+_BY_SLUG = Hot(f"""
+select (select id from lead where organization_id = %(org)s and event_id = %(event)s),
+  found.* from (select) one left join lateral (
+  {_REFERRAL}
+  from tracking_link l
+  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+  join program p on p.id = l.program_id
+  join organization o on o.id = l.organization_id
+  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
+    and (%(program)s::uuid is null or l.program_id = %(program)s)
+  order by a.status = 'Approved' and p.is_active and p.archived_at is null and p.suspended_at is null desc,
+    a.status = 'Approved' desc, l.created_at limit 1
+  ) found on true
+""")
+
+
+def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Referral | None:
+    """Return an affiliate as one who is credited with leads; None for one who is not there."""
+    row = db.row(_BY_ID, (organization_id, program_id, affiliate_id))
+    return Referral(*row) if row else None
+
+
+def look_up(
+    *, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None
+) -> tuple[UUID | None, Referral | None]:
+    """Return the id of the lead that is known by this event id, and what the slug leads to, in one statement.
+
+    Among several campaigns the one that can earn now wins, then the oldest; `program_id` names one.
+    """
+    row = db.row(_BY_SLUG, {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id})
+    assert row is not None
+    return row[0], Referral(*row[1:]) if row[1] is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """One lead; `id` is its conversion's too. Times are aware UTC."""
+
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    email: str
+    email_normalized: str
+    name: str | None
+    external_event_id: str | None
+    event_id: str
+    sub_id: str | None
+    method: str
+    state: str
+    is_test: bool
+    occurred_at: datetime
+    expires_at: datetime
+
+
+_FIELDS = tuple(Lead.__dataclass_fields__)
+_COLUMNS = ", ".join(_FIELDS)
+_INSERT = Hot(
+    f"insert into lead ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))}) on conflict do nothing returning id"
+)
+
+
+def insert_unless_known(lead: Lead) -> bool:
+    """Insert a lead now; False when its event or its person is known. Of two at once the later one waits and loses."""
+    return bool(db.run(_INSERT, tuple(getattr(lead, name) for name in _FIELDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The lead that a buyer's email leads to, with its affiliate as they stand now (`Deleted` when removed)."""
+
+    lead_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    affiliate_status: str
+    affiliate_email: str
+    state: str
+    sub_id: str | None
+    occurred_at: datetime
+
+
+_MATCH = Hot("""
+select l.id, l.program_id, l.affiliate_id, case when a.deleted_at is null then a.status else 'Deleted' end, a.email,
+  l.state, l.sub_id, l.occurred_at
+from lead l join affiliate a on a.id = l.affiliate_id
+where l.organization_id = %s and l.email_normalized = %s and l.is_test = %s and l.state <> 'Invalidated'
+  and l.occurred_at > %s and l.occurred_at <= %s
+order by l.occurred_at desc, l.id desc limit 1
+""")
+
+
+def match(
+    *, organization_id: UUID, email_normalized: str, is_test: bool, after: datetime, until: datetime
+) -> Match | None:
+    """Return the newest lead of one inbox that occurred after a moment and not after another."""
+    row = db.row(_MATCH, (organization_id, email_normalized, is_test, after, until))
+    return Match(*row) if row else None
+
+
+_CONVERT = Hot(
+    "update lead set state = 'Converted', converted_by_conversion_id = %s, converted_at = %s"
+    " where organization_id = %s and id = %s and state = 'Open'"
+)
+
+
+def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, at: datetime) -> None:
+    """Stage that a sale has come of an Open lead; one that is not Open stays as it is."""
+    db.stage(_CONVERT, (conversion_id, at, organization_id, lead_id))
+
+
+def stage_invalidate(*, organization_id: UUID, lead_id: UUID) -> None:
+    """Stage that a lead was none; one that has expired stays so, for the person may be a lead again by now."""
+    db.stage(
+        "update lead set state = 'Invalidated' where organization_id = %s and id = %s and state <> 'Expired'",
+        (organization_id, lead_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Invalidated:
+    """What decides where an invalidated lead goes when it is validated."""
+
+    is_converted: bool
+    expires_at: datetime
+
+
+def lock_invalidated(*, organization_id: UUID, lead_id: UUID) -> Invalidated | None:
+    """Lock a lead that is Invalidated; None for every other."""
+    row = db.row(
+        "select converted_by_conversion_id is not null, expires_at from lead"
+        " where organization_id = %s and id = %s and state = 'Invalidated' for update",
+        (organization_id, lead_id),
+    )
+    return Invalidated(*row) if row else None
+
+
+def stage_restore(*, organization_id: UUID, lead_id: UUID, state: str) -> None:
+    """Stage the state of a lead that was locked as Invalidated."""
+    db.stage("update lead set state = %s where organization_id = %s and id = %s", (state, organization_id, lead_id))
+
+
+def any_org_expire(*, now: datetime, limit: int) -> int:
+    """Expire up to `limit` Open leads that no sale came of in time; returns how many.
+
+    What somebody is at work on waits for the next time.
+    """
+    return len(
+        db.run(
+            "update lead set state = 'Expired' where id in (select id from lead where state = 'Open'"
+            " and expires_at <= %s order by expires_at limit %s for update skip locked) returning 1",
+            (now, limit),
+        )
+    )

@@ -1,0 +1,76 @@
+"""What decides about a paid lead: whether the person is known, how many came today, and the click before."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Whether a program has a paid lead of this person, how many the affiliate brought, how many are welcome a day."""
+
+    is_known: bool
+    today: int
+    per_day: int
+
+
+_COUNT = Hot("""
+select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
+    and email_normalized = %(email)s and method = 'lead_form' and is_test = %(test)s),
+  (select count(*) from lead where organization_id = %(org)s and affiliate_id = %(affiliate)s
+    and method = 'lead_form' and is_test = %(test)s and occurred_at >= %(since)s),
+  leads_per_day
+from organization where id = %(org)s
+""")
+
+
+def count(
+    *,
+    organization_id: UUID,
+    program_id: UUID,
+    affiliate_id: UUID,
+    email_normalized: str,
+    is_test: bool,
+    since: datetime,
+) -> Count:
+    """Return what is known of a person and of an affiliate's paid leads since a moment, final under the budget's lock.
+
+    What was invalidated and what has expired counts too: nobody is paid for twice.
+    """
+    row = db.row(
+        _COUNT,
+        {
+            "org": organization_id,
+            "program": program_id,
+            "affiliate": affiliate_id,
+            "email": email_normalized,
+            "test": is_test,
+            "since": since,
+        },
+    )
+    assert row is not None  # it is the organization of this unit of work
+    return Count(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """The last click of a visitor; no reasons (None) while nobody has judged it."""
+
+    score: int
+    reasons: list[str] | None
+    sub_id: str | None
+
+
+_NEWEST_CLICK = Hot(
+    "select score, reasons, sub_id from click where organization_id = %s and visitor_hash = %s and affiliate_id = %s"
+    " and occurred_at >= %s order by occurred_at desc, id desc limit 1"
+)
+
+
+def newest_click(*, organization_id: UUID, affiliate_id: UUID, visitor_hash: bytes, since: datetime) -> Click | None:
+    """Return the last click of a visitor on an affiliate's links since a moment."""
+    row = db.row(_NEWEST_CLICK, (organization_id, visitor_hash, affiliate_id, since))
+    return Click(*row) if row else None

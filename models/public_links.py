@@ -1,0 +1,84 @@
+"""Tracking links as visitors follow them: they name a slug, sometimes a campaign, and never a tenant."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from domain.statuses import AffiliateStatus
+from models.db import db
+from models.hot import Hot
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a slug leads. `is_open`: its program is active, neither archived nor suspended."""
+
+    organization_id: UUID
+    program_id: UUID
+    program_slug: str
+    program_name: str
+    affiliate_id: UUID
+    affiliate_status: str
+    is_open: bool
+    is_archived: bool
+    is_test: bool
+    slug: str
+    cookie_window_days: int
+    attribution_model: str
+    destination_url: str | None
+
+    @property
+    def can_earn(self) -> bool:
+        """Say whether a visit counts for the affiliate now."""
+        return self.is_open and self.affiliate_status == AffiliateStatus.Approved
+
+
+_LINKS = """
+select l.organization_id, p.id, p.slug, p.name, a.id, a.status,
+  p.is_active and p.archived_at is null and p.suspended_at is null, p.archived_at is not null, a.is_test, l.slug,
+  p.cookie_window_days, p.attribution_model, p.referral_destination_url
+from tracking_link l
+join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+join program p on p.organization_id = l.organization_id and p.id = l.program_id
+where l.slug = %(slug)s and l.deleted_at is null and a.deleted_at is null
+"""
+_EARNING = (
+    "(a.status = 'Approved' and p.is_active and p.archived_at is null and p.suspended_at is null) desc,"
+    " l.created_at, l.id limit 1"
+)
+_FIND = Hot(f"{_LINKS} order by {_EARNING}")
+_FIND_BARE = Hot(f"{_LINKS} order by l.needs_program, {_EARNING}")
+_FIND_BY_ID = Hot(f"{_LINKS} and p.id = %(program)s order by {_EARNING}")
+_FIND_BY_SLUG = Hot(f"{_LINKS} and p.slug = %(program)s order by {_EARNING}")
+
+
+def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:
+    """Return where a slug in lower case leads; `program` is a program's id or slug.
+
+    Of several links one that can earn now comes first, then the oldest. `is_shared_bare` is for an address that names
+    no program: the link that is shared by it comes before all others, so that nobody's visitors are led elsewhere.
+    Budget: 1 statement.
+    """
+    if program is None:
+        row = db.row(_FIND_BARE if is_shared_bare else _FIND, {"slug": slug})
+    else:
+        found = _as_id(program)
+        by = _FIND_BY_SLUG if found is None else _FIND_BY_ID
+        row = db.row(by, {"slug": slug, "program": found or program.lower()})
+    return Link(*row) if row else None
+
+
+def any_org_mark_installed(*, program_id: UUID, at: datetime, at_most_every: timedelta) -> None:
+    """Note that a page of this program asked for something of ours, unless that was noted a short while ago."""
+    db.stage(
+        "update program set install_seen_at = %(at)s where id = %(program)s"
+        " and (install_seen_at is null or install_seen_at < %(before)s)",
+        {"at": at, "program": program_id, "before": at - at_most_every},
+    )
+
+
+def _as_id(program: str) -> UUID | None:
+    try:
+        return UUID(program)
+    except ValueError:
+        return None

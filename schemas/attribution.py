@@ -1,0 +1,28 @@
+"""Why an affiliate is credited, on the wire.
+
+Source: tracking spec, section 8 "Lead attribution order".
+"""
+
+from marshmallow import fields
+
+from schemas.base import Instant, Wire
+
+
+class StepRecord(Wire):
+    """One step of the order; `code` is for machines and stays, `detail` is for people and may be reworded."""
+
+    step = fields.String()
+    outcome = fields.String()
+    code = fields.String()
+    detail = fields.String()
+    affiliate_id = fields.UUID(allow_none=True)
+
+
+class AttributionRecord(Wire):
+    """Whom a conversion credits and what every step said."""
+
+    conversion_id = fields.UUID()
+    affiliate_id = fields.UUID()
+    attribution_method = fields.String(allow_none=True)
+    decided_at = Instant()
+    steps = fields.List(fields.Nested(StepRecord))

@@ -1,0 +1,60 @@
+"""Reads what is well formed by a plan that is made once per schema; what is not, marshmallow reads again and names.
+
+A plan gives what the schema's `load` gives, or nothing. Fields that are not known here read for themselves.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing
+
+Reader = Callable[[Any, str, Mapping[str, Any]], Any]
+
+
+class Plan:
+    """How one schema reads an object: key, attribute and reader of each field."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._is_usable = _only_reads_fields(schema)
+        self._steps = [
+            (field.data_key or name, field.attribute or name, _reader(field))
+            for name, field in schema.load_fields.items()
+        ]
+
+    def read(self, sent: object) -> dict[str, Any] | None:
+        """Return the object as the schema loads it; None when it is malformed or the schema does more than read."""
+        if not self._is_usable or type(sent) is not dict:
+            return None
+        found = {}
+        try:
+            for key, name, reader in self._steps:
+                value = reader(sent.get(key, missing), key, sent)
+                if value is not missing:
+                    found[name] = value
+        except ValidationError:
+            return None
+        return found
+
+
+def _only_reads_fields(schema: Schema) -> bool:
+    has_paths = any("." in (field.attribute or "") for field in schema.load_fields.values())
+    return schema.unknown == EXCLUDE and not (schema.many or schema.partial or has_paths or any(schema._hooks.values()))
+
+
+def _reader(field: fields.Field[Any]) -> Reader:
+    if type(field) is not fields.String or field.pre_load or field.post_load:
+        return field.deserialize
+    checks, slowly, takes_null = field.validators, field.deserialize, field.allow_none
+    default = field.load_default
+    has_default = not field.required and not callable(default)
+
+    def read(value: Any, key: str, sent: Mapping[str, Any]) -> Any:
+        if type(value) is str:
+            for check in checks:
+                check(value)
+            return value
+        if value is None and takes_null:
+            return None
+        return default if value is missing and has_default else slowly(value, key, sent)
+
+    return read

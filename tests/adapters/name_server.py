@@ -1,0 +1,57 @@
+"""A name server of the tests' own, on UDP at 127.0.0.1."""
+
+import socket
+import threading
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rrset
+
+
+class NameServer:
+    """Answers from `zone`, which maps (name, type) to the texts of its records; other names there are not.
+
+    A name with a type of its own and no records exists without any. `silent` names get no answer, `broken` ones
+    SERVFAIL. `asked` holds every question.
+    """
+
+    def __init__(self) -> None:
+        self.zone: dict[tuple[str, str], list[str]] = {}
+        self.silent: set[str] = set()
+        self.broken: set[str] = set()
+        self.asked: list[tuple[str, str]] = []
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop answering."""
+        self._socket.sendto(b"", self._socket.getsockname())
+        self._thread.join()
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while sent := self._socket.recvfrom(4096):
+            wire, sender = sent
+            if not wire:
+                return
+            query = dns.message.from_wire(wire)
+            name = query.question[0].name.to_text(omit_final_dot=True)
+            kind = query.question[0].rdtype.name
+            self.asked.append((name, kind))
+            if name not in self.silent:
+                self._socket.sendto(self._answer(query, name, kind).to_wire(), sender)
+
+    def _answer(self, query: dns.message.Message, name: str, kind: str) -> dns.message.Message:
+        answer = dns.message.make_response(query)
+        answer.flags |= dns.flags.RA
+        if name in self.broken:
+            answer.set_rcode(dns.rcode.SERVFAIL)
+        elif texts := self.zone.get((name, kind)):
+            answer.answer.append(dns.rrset.from_text_list(f"{name}.", 60, "IN", kind, texts))
+        elif not any(known == name for known, _ in self.zone):
+            answer.set_rcode(dns.rcode.NXDOMAIN)
+        return answer

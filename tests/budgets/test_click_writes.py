@@ -1,0 +1,68 @@
+"""A batch of clicks costs the same number of round trips, however many clicks are in it."""
+
+import re
+
+import pytest
+
+from models import db
+from pipelines import clicks
+from tests.click_rows import raw, write
+
+
+def _trips(brand, batch):
+    trips = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        write(brand, *batch)
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+    return len(trips)
+
+
+def _batch(brand, people, number, **fields):
+    return [raw(brand, people[n % len(people)], slug=f"slug-{n}", **fields) for n in range(number)]
+
+
+@pytest.mark.parametrize("number", [1, 500])
+def test_a_batch_that_pays_nothing_keeps_to_its_budget(brand, number):
+    brand.program()
+    people = [brand.affiliate(f"a{n}") for n in range(5)]
+    write(brand, *_batch(brand, people, 2))  # prepares the statements
+
+    assert "5 and the commit where nothing is paid" in _said(clicks.write)
+    assert _trips(brand, _batch(brand, people, number)) == 6
+
+
+@pytest.mark.parametrize("number", [5, 500])
+def test_a_batch_that_pays_costs_two_more_for_each_program_or_all(brand, number):
+    brand.program(click_reward_cents=10, budget_cents=10_000)
+    people = [brand.affiliate(f"a{n}") for n in range(5)]
+    for _ in range(2):
+        write(brand, *_batch(brand, people, 5))
+
+    # The budget of the one program, and the rows that gather.
+    assert _trips(brand, _batch(brand, people, number)) == 6 + 2
+
+
+def test_held_clicks_travel_with_the_commit(brand):
+    brand.program(click_reward_cents=10)
+    people = [brand.affiliate(f"a{n}") for n in range(5)]
+    for _ in range(2):
+        write(brand, *_batch(brand, people, 5, is_data_centre=True))
+
+    assert _trips(brand, _batch(brand, people, 200, is_data_centre=True)) == 6
+
+
+def test_a_batch_that_is_known_costs_one(brand):
+    brand.program()
+    batch = _batch(brand, [brand.affiliate("ben")], 100)
+    write(brand, *batch)
+
+    assert "1 round trip for a batch that is known" in _said(clicks.write)
+    assert _trips(brand, batch) == 1 + 1
+
+
+def _said(function):
+    found = re.search(r"Budget: (.*)", " ".join((function.__doc__ or "").split()))
+    assert found
+    return found[1]

@@ -1,0 +1,170 @@
+"""Writers of clicks die, and what they stand on goes away: each click is written once and earns once.
+
+The clicks are put on the stream as the web processes put them there.
+"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.click_stream import FIELD, GROUP, KEY
+from domain import clicks as wire
+from domain.clicks import RawClick
+from tests.click_rows import raw
+from tests.faults import invariants, servers
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+_FEE_CENTS = 10
+
+
+@pytest.fixture
+def paying(machine: Machine, shop: Shop) -> Shop:
+    """The shop, paying ten cents for every click."""
+    fee = "update program set click_reward_cents = %s, click_reward_currency = 'USD' where organization_id = %s"
+    machine.execute(fee, _FEE_CENTS, str(shop.id))
+    return shop
+
+
+def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
+    sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
+    pipeline = machine.valkey().pipeline()
+    for click in sent:
+        pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+    pipeline.execute()
+    machine.note(f"{number} clicks are on the stream")
+    return sent
+
+
+def _until_written(machine: Machine) -> None:
+    machine.until(lambda: machine.valkey().xlen(KEY) == 0, "the stream is empty")
+    machine.settle()
+
+
+def _check(machine: Machine, shop: Shop, sent: list[RawClick], *, earned: int | None = None) -> None:
+    _until_written(machine)
+    rows = machine.rows("select id::text, outcome from click where organization_id = %s", str(shop.id))
+    assert sorted(click_id for click_id, _ in rows) == sorted(click.id for click in sent)
+    paid = machine.rows("select sum(commission_cents)::int from conversion where organization_id = %s", str(shop.id))
+    assert paid == [(_FEE_CENTS * (len(sent) if earned is None else earned),)]
+    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert machine.rows("select count(*) from job where name = 'click.unreadable'") == [(0,)]
+
+
+def _turn(shop: Shop) -> str:
+    """What a writer of this organization waits for, with its batch in hand."""
+    return f"select pg_advisory_xact_lock(hashtextextended('clicks:{shop.id}', 0))"
+
+
+def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, paying: Shop) -> None:
+    with machine.holding(_turn(paying)):
+        sent = _send(machine, paying, 50)
+        machine.until_waiting(1)
+        machine.kill("clicks")
+
+    machine.start("clicks")
+    _check(machine, paying, sent)
+
+
+def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine: Machine, paying: Shop) -> None:
+    # given: a writer that has committed and cannot say so
+    with machine.holding(_turn(paying)):
+        sent = _send(machine, paying, 50)
+        machine.until_waiting(1)
+        servers.kill_valkey(machine.home)
+        machine.note("SIGKILL Valkey")
+    count = "select count(*) from click where organization_id = %s"
+    machine.until(lambda: machine.rows(count, str(paying.id)) == [(50,)], "the batch is committed")
+
+    # when
+    machine.kill("clicks")
+    machine.start_valkey()
+    assert machine.valkey().xpending(KEY, GROUP)["pending"] > 0
+    machine.start("clicks")
+
+    # then
+    _check(machine, paying, sent)
+
+
+def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, paying: Shop) -> None:
+    with machine.holding(_turn(paying)):
+        sent = _send(machine, paying, 20)
+        machine.until_waiting(1)
+        machine.note("SIGTERM clicks")
+        machine.processes["clicks"].ask_to_end()
+    assert machine.processes.pop("clicks").wait() == 0
+
+    assert machine.valkey().xlen(KEY) == 0
+    machine.start("clicks")
+    _check(machine, paying, sent)
+
+
+def test_while_postgresql_is_gone_clicks_wait_on_the_stream(machine: Machine, paying: Shop) -> None:
+    sent = _send(machine, paying, 100)
+    machine.restart_postgres()
+    sent += _send(machine, paying, 100)
+
+    _check(machine, paying, sent)
+
+
+def test_a_valkey_that_is_killed_and_comes_back_has_every_click(machine: Machine, paying: Shop) -> None:
+    # given: clicks that nobody has read, and clicks in the hands of a writer that is gone
+    with machine.holding(_turn(paying)):
+        sent = _send(machine, paying, 30)
+        machine.until_waiting(1)
+        machine.kill("clicks")
+    sent += _send(machine, paying, 30)
+
+    # when
+    servers.kill_valkey(machine.home)
+    machine.note("SIGKILL Valkey")
+    machine.start_valkey()
+    machine.start("clicks")
+
+    # then
+    _check(machine, paying, sent)
+
+
+def test_a_writer_waits_for_a_valkey_that_is_away_and_one_that_forgot_everything(
+    machine: Machine, paying: Shop
+) -> None:
+    servers.stop_valkey(machine.home, save=False)
+    machine.until(lambda: "stream_unavailable" in machine.said("clicks"), "the writer notices")
+    servers.wipe_valkey(machine.home)
+    machine.start_valkey()
+
+    sent = _send(machine, paying, 20)
+
+    _check(machine, paying, sent)
+
+
+def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: Machine, paying: Shop) -> None:
+    machine.execute(
+        "update program set budget_cents = 75, budget_currency = 'USD' where organization_id = %s", str(paying.id)
+    )
+    machine.start("clicks-2")
+    sent = []
+    for _ in range(20):
+        batch = _send(machine, paying, 10)
+        pipeline = machine.valkey().pipeline()
+        for click in batch:
+            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+        pipeline.execute()
+        sent += batch
+
+    _check(machine, paying, sent, earned=7)
+
+
+def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Shop) -> None:
+    sent = _send(machine, paying, 5)
+    machine.valkey().xadd(KEY, {FIELD: b"nonsense"})
+    sent += _send(machine, paying, 5)
+
+    _until_written(machine)
+
+    dead = machine.rows(
+        "select id, args ->> 'entry' from job where name = 'click.unreadable' and failed_at is not null"
+    )
+    assert [entry for _, entry in dead] == ["nonsense"]
+    machine.execute("delete from job where name = 'click.unreadable'")
+    _check(machine, paying, sent)

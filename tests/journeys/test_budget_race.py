@@ -1,0 +1,213 @@
+"""A budget under many who spend from it at once, and a sum that every change of a conversion keeps true.
+
+Source: core spec, "Program" (budgetCents).
+"""
+
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from domain.fraud.fees import Fee
+from models import db
+from pipelines import rewards
+from tests.api.racing import at_once
+from tests.program_rows import ago, conversion, rate
+
+_FEE = Fee(300, "USD")
+
+
+def _spent(brand) -> dict[str, int]:
+    found = brand.rows(
+        "select currency, sum(spent_cents)::bigint from reward_spend where organization_id = %s group by currency",
+        brand.id,
+    )
+    return {currency: cents for currency, cents in found if cents}
+
+
+def _buy(brand, affiliate_id: UUID, wanted: int = 1, fee: Fee = _FEE) -> int:
+    """Pay for up to so many clicks, as whoever writes them does, and return how many fitted."""
+    with db.unit_of_work(brand.id):
+        purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+        number = purse.affordable(fee, wanted)
+        for _ in range(number):
+            _stage(brand, affiliate_id, fee)
+    return number
+
+
+def _stage(brand, affiliate_id: UUID, fee: Fee) -> None:
+    db.db.stage(
+        "insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id,"
+        " amount_cents, currency, commission_cents, status, type, rate_source, occurred_at, hold_until, created_at)"
+        " select i, %s, %s, %s, 'cpc', i::text, 0, %s, %s, 'Pending', 'ClickReward', 'program', now(), now(), now()"
+        " from gen_random_uuid() i",
+        (brand.id, brand.programs[-1], affiliate_id, fee.currency, fee.cents),
+    )
+
+
+@pytest.fixture
+def affiliate_id(brand):
+    """Return an affiliate of a program whose budget has room for seven fees."""
+    brand.program(budget_cents=2_300)
+    return brand.affiliate("ben")
+
+
+def test_many_at_once_spend_exactly_what_fits(brand, affiliate_id):
+    bought = at_once(*[lambda: _buy(brand, affiliate_id) for _ in range(16)])
+
+    assert sorted(bought) == [0] * 9 + [1] * 7
+    assert _spent(brand) == {"USD": 2_100}
+
+
+def test_batches_at_once_share_what_fits(brand, affiliate_id):
+    assert sum(at_once(*[lambda: _buy(brand, affiliate_id, 5) for _ in range(8)])) == 7
+
+
+def test_who_spends_twice_in_one_transaction_sees_what_was_spent(brand, affiliate_id):
+    with db.unit_of_work(brand.id):
+        for expected in (4, 3):
+            purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+            assert purse.affordable(_FEE, 4) == expected
+            for _ in range(expected):
+                _stage(brand, affiliate_id, _FEE)
+
+
+def test_what_is_rolled_back_was_never_spent(brand, affiliate_id):
+    with pytest.raises(ZeroDivisionError):
+        _buy_and_fail(brand, affiliate_id)
+
+    assert _spent(brand) == {}
+    assert _buy(brand, affiliate_id, 9) == 7
+
+
+def _buy_and_fail(brand, affiliate_id: UUID) -> None:
+    with db.unit_of_work(brand.id):
+        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1]).affordable(_FEE, 9)
+        _stage(brand, affiliate_id, _FEE)
+        db.db.run("select 1")
+        raise ZeroDivisionError
+
+
+def test_without_a_budget_nothing_ends(brand):
+    brand.program()
+
+    assert _buy(brand, brand.affiliate("ben"), 50) == 50
+
+
+def test_another_program_has_a_budget_of_its_own(brand, affiliate_id):
+    _buy(brand, affiliate_id, 9)
+    brand.program(budget_cents=300)
+
+    assert _buy(brand, brand.affiliate("cleo"), 9) == 1
+
+
+def test_many_rows_are_folded_and_nothing_is_lost(brand, affiliate_id):
+    brand.rows("update program set budget_cents = 30000 where organization_id = %s returning 1", brand.id)
+    for _ in range(7):
+        assert _buy(brand, affiliate_id, 12) == 12
+
+    assert _buy(brand, affiliate_id, 99) == 16
+    assert _spent(brand) == {"USD": 30_000}
+    assert brand.rows("select count(*) < 60 from reward_spend where organization_id = %s", brand.id) == [(True,)]
+
+
+@pytest.mark.parametrize("kind", ["ClickReward", "LeadReward"])
+@pytest.mark.parametrize("status", ["Pending", "Approved", "Paid"])
+def test_a_reward_that_is_or_will_be_paid_is_spent(brand, affiliate_id, kind, status):
+    conversion(brand, affiliate_id, type=kind, status=status, commission_cents=300, amount_cents=0)
+
+    assert _spent(brand) == {"USD": 300}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"status": "Denied"},
+        {"status": "Invalidated"},
+        {"status": "Refunded", "reversed_cents": 300},
+        {"is_test": True},
+        {"type": "OneTime"},
+        {"type": "Recurring"},
+        {"type": "Bonus"},
+        {"commission_cents": 0},
+    ],
+)
+def test_a_row_that_pays_no_reward_spends_nothing(brand, affiliate_id, columns):
+    conversion(brand, affiliate_id, **{"type": "LeadReward", "commission_cents": 300, "amount_cents": 0} | columns)
+
+    assert _spent(brand) == {}
+
+
+def test_every_change_of_a_reward_changes_what_is_spent(brand, affiliate_id):
+    ours = str(conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0))
+
+    def spent_after(change: str) -> dict[str, int]:
+        brand.rows(f"update conversion set {change} where id = %s returning 1", ours)
+        return _spent(brand)
+
+    assert spent_after("commission_cents = 900") == {"USD": 900}
+    assert spent_after("status = 'Denied'") == {}
+    assert spent_after("status = 'Approved', reversed_cents = 400") == {"USD": 500}
+    assert spent_after("status = 'Refunded', reversed_cents = 900") == {}
+    assert spent_after("status = 'Paid', reversed_cents = 0") == {"USD": 900}
+    brand.rows("delete from conversion where id = %s returning 1", ours)
+    assert _spent(brand) == {}
+
+
+def test_a_denial_while_somebody_spends_waits_for_nobody(brand, affiliate_id):
+    ours = conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
+
+    with db.unit_of_work(brand.id):
+        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+        _stage(brand, affiliate_id, _FEE)
+        db.db.run("select 1")
+        (answer,) = at_once(lambda: brand.person().post(f"/api/conversions/{ours}/deny", {}))
+
+    assert answer.status_code == 200
+    assert _spent(brand) == {"USD": 300}
+
+
+def test_a_reward_in_another_currency_is_weighed_by_the_newest_rate(brand, affiliate_id):
+    rate("PGK", "1000", ago(days=800))
+    rate("PGK", "2000", ago(days=700))
+    conversion(brand, affiliate_id, type="LeadReward", commission_cents=4_000_000, currency="PGK", amount_cents=0)
+
+    assert _buy(brand, affiliate_id, 9) == 1  # 2000 of 2300 cents are gone
+
+
+def test_a_reward_without_a_rate_closes_the_budget_until_there_is_one(brand, affiliate_id):
+    conversion(brand, affiliate_id, type="LeadReward", commission_cents=100, currency="SOS", amount_cents=0)
+    assert _buy(brand, affiliate_id, 9) == 0
+
+    rate("SOS", "500", ago(days=900))
+
+    assert _buy(brand, affiliate_id, 9) == 7
+
+
+def test_the_fees_of_partners_go_before_the_programs(brand):
+    columns = {"default_commission_model": "Cpc", "default_commission_type": "Fixed"}
+    program_id = brand.program(**columns, default_commission_value=Decimal("0.25"))
+    ben = brand.affiliate("ben")
+    cleo = brand.affiliate(
+        "cleo",
+        custom_commission_type="Fixed",
+        custom_commission_value=Decimal(2),
+        custom_commission_currency="JPY",
+    )
+
+    def fee(affiliate_id: UUID, kind: str) -> object:
+        with db.unit_of_work(brand.id):
+            found = rewards.fee_for(
+                organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id, kind=kind
+            )
+        return found and (found.fee.cents, found.fee.currency, found.source)
+
+    assert [fee(ben, "click"), fee(cleo, "click"), fee(cleo, "lead")] == [
+        (25, "USD", "program"),
+        (2, "JPY", "affiliate"),
+        None,
+    ]
+
+    tiers = [{"minRevenueCents": 0, "commissionType": "Fixed", "commissionValue": 0.5}]
+    assert brand.call("PUT", f"/api/v1/programs/{program_id}/performance-tiers", tiers).status_code == 200
+    assert [fee(ben, "click"), fee(cleo, "click")] == [(50, "USD", "tier"), (2, "JPY", "affiliate")]

@@ -1,0 +1,28 @@
+"""The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
+
+from tests import paid_leads
+from tests.brands import Brand
+
+
+def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browser, site, monkeypatch):
+    monkeypatch.setattr("adapters.human_check.FILLING_S", 0)
+    brand = Brand.create(app)
+    slug = paid_leads.campaign(brand, name="Spring")
+    context = browser.new_context(java_script_enabled=False, user_agent=paid_leads.BROWSER)
+    page = context.new_page()
+    page.set_viewport_size({"width": 360, "height": 740})
+
+    with paid_leads.verified_by(URL="local"):
+        page.goto(f"{site}/lead/{slug}")
+        page.get_by_label("Email address").fill("ada")
+        page.get_by_role("button", name="Send").click()
+        said, widest = page.get_by_role("alert").inner_text(), page.locator("main").bounding_box()
+        page.get_by_label("Email address").fill("ada@inbox.example.org")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Thank you").wait_for()
+    context.close()
+
+    assert "Enter an email address" in said
+    assert widest is not None
+    assert widest["x"] + widest["width"] <= 360
+    assert [status for status, *_ in paid_leads.rows(brand)] == ["Pending"]

@@ -1,0 +1,41 @@
+"""Rates as they are stored, and a feed that publishes them."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from models import db
+
+
+def stored(*currencies: str) -> list[tuple[Any, ...]]:
+    """Return currency, day and rate of everything that is stored for some currencies."""
+    with db.any_org_work():
+        return db.db.run(
+            "select currency, published_on, per_usd from fx_rate where currency = any(%s) order by 1, 2",
+            (list(currencies),),
+        )
+
+
+@contextmanager
+def published(content: bytes, status: int = 200) -> Iterator[str]:
+    """Serve a file for as long as the block runs, and give its address."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/rates"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,74 @@
+"""The daily look at the feed of rates, through the real actor."""
+
+import dataclasses
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+import settings
+from models import db
+from pipelines import jobs
+from tests.rates import published, stored
+from workers import scheduler
+
+DAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def feed(app, monkeypatch):
+    """Point the service at a feed."""
+    chosen = settings.current()
+
+    def point(url: str | None) -> None:
+        monkeypatch.setattr(settings, "current", lambda: dataclasses.replace(chosen, fx_feed_url=url))
+
+    return point
+
+
+def _ask():
+    with db.any_org_work():
+        jobs.enqueue(jobs.FX_REFRESH, organization_id=None)
+
+
+def _left():
+    with db.any_org_work():
+        return db.db.run("select attempt, failed_at is not null, last_error from job where name = 'fx.refresh'")
+
+
+def test_the_feed_isstored(feed, drain):
+    with published(f"currency,perUsd,date\nDZD,134.5,{DAY}\n".encode()) as url:
+        feed(url)
+        _ask()
+        drain()
+
+    assert stored("DZD") == [("DZD", DAY, Decimal("134.5"))]
+    assert _left() == []
+
+
+def test_without_a_feed_nothing_is_asked(feed, drain):
+    feed(None)
+    _ask()
+    drain()
+
+    assert _left() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "why"), [(b"", 500, "it answers 500"), (b"x", 200, "the columns must be")]
+)
+def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, status, why):
+    with published(content, status) as url:
+        feed(url)
+        _ask()
+        drain()
+
+    ((attempt, is_dead, error),) = _left()
+    assert (attempt, is_dead) == (1, False)
+    assert why in error
+
+
+def test_it_is_due_in_the_afternoon():
+    (entry,) = [entry for entry in scheduler.SCHEDULE if entry.job is jobs.FX_REFRESH]
+
+    assert entry.cron == "30 16 * * *"

@@ -1,0 +1,155 @@
+"""Writes clicks: reads batches from the stream, commits, then acknowledges. Any number of these processes may run.
+
+What is read and not acknowledged comes again, to this process or, after CLICK_CLAIM_S, to another; a click that is
+written already stays as it is. While the database or the stream is away it waits: nothing is acknowledged that is not
+kept.
+"""
+
+import os
+import socket
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from adapters import broker
+from adapters.broker import RedisError
+from adapters.click_intake import Entry, Intake
+from domain import clicks as wire
+from domain.clicks import RawClick
+from models import db, ids
+from pipelines import click_letters, clicks, clock
+from workers import metrics
+
+_log = structlog.get_logger(__name__)
+
+_BATCH = 500
+_WAIT_MS = 1_000
+_CLAIM_EVERY_S = 15.0
+# While the database or the stream is away.
+_AWAY_S = 0.5
+# How long the others wait for an organization whose clicks somebody else is at work on.
+_TURN_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    entry: Entry
+    click: RawClick
+
+
+class Consumer:
+    """The loop of one process."""
+
+    def __init__(self, redis_url: str, *, claim_s: int) -> None:
+        name = f"{socket.gethostname()}-{os.getpid()}-{ids.new_id().hex[-8:]}"
+        self._intake = Intake(broker.client(redis_url), name)
+        self._idle_ms = claim_s * 1_000
+        self._claim_every_s = min(claim_s / 2, _CLAIM_EVERY_S)
+        self._claim_due_at = 0.0
+
+    def run(self, should_stop: Callable[[], bool]) -> None:
+        """Write until told to stop; the batch in hand is finished first, unless the database is away."""
+        in_hand: list[Entry] = []
+        while not should_stop():
+            try:
+                in_hand = in_hand or self._next()
+                self.write(in_hand)
+                in_hand = []
+            except db.UNAVAILABLE as error:
+                _log.warning("clicks.database_unavailable", error=str(error).strip())
+                time.sleep(_AWAY_S)
+            except RedisError as error:
+                in_hand = []  # they come again, and are known then
+                _log.warning("clicks.stream_unavailable", error=str(error).strip())
+                time.sleep(_AWAY_S)
+        self._leave()
+
+    def run_once(self, *, idle_ms: int | None = None) -> int:
+        """Write what lies in the stream and what was left lying for `idle_ms`; returns how many entries that was."""
+        done, idle_ms = 0, self._idle_ms if idle_ms is None else idle_ms
+        while entries := self._claim(idle_ms) or self._intake.read(count=_BATCH, wait_ms=1):
+            self.write(entries)
+            done += len(entries)
+        return done
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Write a batch, one transaction per organization, then let go of it.
+
+        What cannot be read, or alone makes its transaction fail, becomes a dead letter. Clicks of an organization that
+        is held up stay in hand, so that the others' are written; they come again after CLICK_CLAIM_S.
+        """
+        by_organization: defaultdict[str, list[_Read]] = defaultdict(list)
+        for entry in entries:
+            try:
+                click = wire.from_bytes(entry.sent)
+            except ValueError as error:
+                self._bury(entry, None, error)
+            else:
+                by_organization[click.organization_id].append(_Read(entry, click))
+        left: set[bytes] = set()
+        for batch in by_organization.values():
+            try:
+                self._write(batch)
+            except db.UNAVAILABLE as error:
+                if not db.is_held_up(error):
+                    raise
+                _log.warning("clicks.held_up", organization_id=batch[0].click.organization_id, error=str(error).strip())
+                left.update(read.entry.id for read in batch)
+        self._intake.acknowledge([entry.id for entry in entries if entry.id not in left])
+
+    def _next(self) -> list[Entry]:
+        if time.monotonic() >= self._claim_due_at:
+            left = self._claim(self._idle_ms)
+            if left:
+                return left
+            self._claim_due_at = time.monotonic() + self._claim_every_s
+        return self._intake.read(count=_BATCH, wait_ms=_WAIT_MS)
+
+    def _claim(self, idle_ms: int) -> list[Entry]:
+        return self._intake.claim(count=_BATCH, idle_ms=idle_ms)
+
+    def _write(self, batch: Sequence[_Read]) -> None:
+        """Write clicks of one organization; of a batch that fails each half, down to the click that is at fault."""
+        organization_id = _uuid(batch[0].click.organization_id)
+        if organization_id is None:
+            for read in batch:
+                self._bury(read.entry, None, ValueError("its organization is no id"))
+            return
+        try:
+            with db.unit_of_work(organization_id):
+                written = clicks.write([read.click for read in batch], clock.now(), wait_ms=_TURN_MS)
+        except db.UNAVAILABLE:
+            raise
+        except Exception as error:  # whatever it is, the others' clicks are not to wait for it
+            if len(batch) == 1:
+                self._bury(batch[0].entry, organization_id, error)
+                return
+            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+                self._write(half)
+        else:
+            metrics.count_clicks(new=written.new, duplicates=written.duplicates)
+
+    def _bury(self, entry: Entry, organization_id: UUID | None, error: Exception) -> None:
+        entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))
+        _log.error("click.unreadable", entry=entry_id, error=type(error).__name__)
+        with db.any_org_work():
+            click_letters.bury(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
+        metrics.count_unreadable_click()
+
+    def _leave(self) -> None:
+        try:
+            self._intake.leave()
+        except RedisError as error:
+            _log.warning("clicks.stream_unavailable", error=str(error).strip())
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
