@@ -1,0 +1,115 @@
+"""GlobalPayouts: outbound payments to recipients' own payout methods, /v2/money_management/outbound_payments of the
+Stripe API, version 2026-10-28.
+
+The money leaves a financial account of the brand for the recipient's default payout method. Our key is the
+Idempotency-Key and a label: their list cannot be asked for it, so a look-up reads the recipient's payments, which are
+few. A payment may still fail or be returned by the recipient's bank days later.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from adapters.rails import base, http, stripe_client
+from domain.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
+
+_REFERENCE = "gpOutboundPaymentId"
+_EVENTS = "v2.money_management.outbound_payment."
+_PAGE = 100
+_MOST_READ = 2000
+
+
+class GlobalPayouts:
+    """The rail at `url`, which is fixed by the operator; the money comes from `financial_account`."""
+
+    method: Method = "GlobalPayouts"
+    # What they promise of every key; for this interface they may keep them longer.
+    key_lasts = timedelta(hours=24)
+    finds_by_key = True
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        key: str,
+        webhook_secret: str | None,
+        financial_account: str,
+        timeout_s: float = http.WHOLE_CALL_S,
+    ) -> None:
+        self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
+        self._financial_account = financial_account
+
+    def send(self, transfer: Transfer) -> Answer:
+        """Ask for the payment. Raises RailMisconfigured and KeyTaken."""
+        asked: Any = {
+            "from": {"financial_account": self._financial_account, "currency": "usd"},
+            "to": {"recipient": transfer.destination.account},
+            "amount": {"value": transfer.amount_cents, "currency": "usd"},
+            "metadata": stripe_client.labels(transfer),
+        }
+        return self._client.create(
+            transfer,
+            lambda: self._payments.create(asked, {"idempotency_key": transfer.key}),
+            lambda made: _said(made, transfer),
+        )
+
+    def look_up(self, transfer: Transfer) -> Answer:
+        """Say what became of the payment. Raises RailMisconfigured and KeyTaken."""
+        return self._client.look(transfer, lambda: self._look(transfer))
+
+    def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
+        """Return what a signed notification is about.
+
+        It names the payment and says nothing more, so the payment is read; when that fails the answer is Unknown.
+        Raises NotSigned.
+        """
+        event = self._client.verified(headers, body, thin=True)
+        related = getattr(event, "related_object", None)
+        if related is None or not event.type.startswith(_EVENTS):
+            return None
+        references = {_REFERENCE: str(related.id)}
+        found = self._client.fetched(lambda: self._payments.retrieve(related.id))
+        if found is None:
+            return base.RailEvent(event.id, None, references, Unknown("the payment could not be read"))
+        key = (found.get("metadata") or {}).get("payout_key")
+        return base.RailEvent(event.id, key, references, _state(found)) if key else None
+
+    def _look(self, transfer: Transfer) -> Answer:
+        if known := transfer.known.get(_REFERENCE):
+            return _said(self._payments.retrieve(known).to_dict(), transfer)
+        listed = self._payments.list({"recipient": transfer.destination.account, "limit": _PAGE})
+        payments = listed.auto_paging_iter()
+        for payment in islice(payments, _MOST_READ):
+            found = payment.to_dict()
+            if (found.get("metadata") or {}).get("payout_key") == transfer.key:
+                return _said(found, transfer)
+        if next(iter(payments), None) is not None:
+            return base.unknown("the recipient has more payments than can be searched", transfer)
+        return NotFound()
+
+    @property
+    def _payments(self) -> Any:
+        return self._client.api.v2.money_management.outbound_payments
+
+
+def _said(found: dict[str, Any], transfer: Transfer) -> Answer:
+    stripe_client.same(
+        transfer,
+        key=found["metadata"]["payout_key"],
+        amount=found["amount"]["value"],
+        currency=found["amount"]["currency"],
+        account=found["to"]["recipient"],
+    )
+    return _state(found)
+
+
+def _state(found: dict[str, Any]) -> Answer:
+    references, status = {_REFERENCE: str(found["id"])}, found["status"]
+    if status == "posted":
+        return Paid(references)
+    if status in ("failed", "returned", "canceled"):
+        details = (found.get("status_details") or {}).get(status) or {}
+        why = base.code(details.get("reason"), status)
+        return Rejected(why, f"The payment was {status}: {why.replace('_', ' ')}.")
+    return Accepted(references)

@@ -1,0 +1,52 @@
+"""One HTTP call to a payment service: no retry, no redirect, no proxy, an end to the waiting and to the reading."""
+
+import time
+from collections.abc import Mapping
+
+import requests
+
+_CONNECT_S = 5
+_MAX_BYTES = 2 * 1024 * 1024
+#: From the first packet to the last byte of the answer. Transfers are slow to make and must not be given up early.
+WHOLE_CALL_S = 20.0
+
+
+class NoAnswer(Exception):
+    """No complete answer came; the request may have been carried out. The message holds no secret."""
+
+
+def call(
+    method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, timeout_s: float = WHOLE_CALL_S
+) -> tuple[int, Mapping[str, str], bytes]:
+    """Return status, headers (found by any case) and body of the answer, whatever the status. Raises NoAnswer."""
+    deadline = time.monotonic() + timeout_s
+    timeouts = (min(_CONNECT_S, timeout_s), timeout_s)
+    sent = {**headers, "Accept-Encoding": "identity"}
+    try:
+        with requests.Session() as session:
+            session.trust_env = False
+            asked = session.request(
+                method, url, headers=sent, data=body, timeout=timeouts, allow_redirects=False, stream=True
+            )
+            with asked as answer:
+                return answer.status_code, answer.headers, _read(answer, deadline)
+    except NoAnswer:
+        raise
+    except requests.Timeout as error:
+        raise NoAnswer("no answer in time") from error
+    except Exception as error:  # requests, urllib3 and sockets each have their own
+        raise NoAnswer(f"the connection failed: {type(error).__name__}") from error
+
+
+def _read(answer: requests.Response, deadline: float) -> bytes:
+    read = bytearray()
+    while piece := answer.raw.read1(16384):
+        read += piece
+        if len(read) > _MAX_BYTES:
+            raise NoAnswer("the answer is too long")
+        if time.monotonic() > deadline:
+            raise NoAnswer("the answer came too slowly")
+    promised = answer.headers.get("Content-Length")
+    if promised is not None and promised != str(len(read)):
+        raise NoAnswer("the answer broke off")
+    return bytes(read)

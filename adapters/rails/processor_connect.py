@@ -1,0 +1,84 @@
+"""ProcessorConnect: transfers to connected accounts, POST /v1/transfers of the Stripe API.
+
+A transfer that is made is paid: it is in the recipient's balance. Our key is the Idempotency-Key, which they keep for
+24 hours at least, and the `transfer_group`, which finds the transfer for ever. They also keep a server error under
+the key, so after one only the look-up tells.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from adapters.rails import base, http, stripe_client
+from domain.transfers import Answer, Method, NotFound, Paid, Rejected, Transfer
+
+_REFERENCE = "processorTransferId"
+_EVENTS = ("transfer.created", "transfer.updated", "transfer.reversed")
+
+
+class ProcessorConnect:
+    """The rail at `url`, which is fixed by the operator."""
+
+    method: Method = "ProcessorConnect"
+    key_lasts = timedelta(hours=24)
+    finds_by_key = True
+
+    def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float = http.WHOLE_CALL_S) -> None:
+        self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
+
+    def send(self, transfer: Transfer) -> Answer:
+        """Make the transfer. Raises RailMisconfigured and KeyTaken."""
+        asked: Any = {
+            "amount": transfer.amount_cents,
+            "currency": "usd",
+            "destination": transfer.destination.account,
+            "transfer_group": transfer.key,
+            "metadata": stripe_client.labels(transfer),
+        }
+        transfers = self._client.api.v1.transfers
+        return self._client.create(
+            transfer,
+            lambda: transfers.create(asked, {"idempotency_key": transfer.key}),
+            lambda made: _said(made, transfer),
+        )
+
+    def look_up(self, transfer: Transfer) -> Answer:
+        """Say what became of the transfer. Raises RailMisconfigured and KeyTaken."""
+        return self._client.look(transfer, lambda: self._look(transfer))
+
+    def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
+        """Return what a signed event says of a transfer of ours. Raises NotSigned."""
+        event = self._client.verified(headers, body, thin=False)
+        if event.type not in _EVENTS:
+            return None
+        found = event.data.object.to_dict()
+        key = (found.get("metadata") or {}).get("payout_key")
+        if not key:
+            return None
+        return base.RailEvent(event.id, key, {_REFERENCE: found["id"]}, _state(found))
+
+    def _look(self, transfer: Transfer) -> Answer:
+        transfers = self._client.api.v1.transfers
+        if known := transfer.known.get(_REFERENCE):
+            return _said(transfers.retrieve(known).to_dict(), transfer)
+        found = transfers.list({"transfer_group": transfer.key, "limit": 2}).to_dict()["data"]
+        if len(found) > 1:
+            raise base.KeyTaken(f"{transfer.key} names more than one transfer on the rail's side")
+        return _said(found[0], transfer) if found else NotFound()
+
+
+def _said(found: dict[str, Any], transfer: Transfer) -> Answer:
+    stripe_client.same(
+        transfer,
+        key=found["transfer_group"],
+        amount=found["amount"],
+        currency=found["currency"],
+        account=found["destination"],
+    )
+    return _state(found)
+
+
+def _state(found: dict[str, Any]) -> Answer:
+    if found["reversed"]:
+        return Rejected("reversed", "The transfer was reversed.")
+    return Paid({_REFERENCE: str(found["id"])})

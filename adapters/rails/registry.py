@@ -1,0 +1,40 @@
+"""Which rails the settings configure."""
+
+import functools
+
+import settings
+from adapters.rails.base import Rail
+from adapters.rails.global_payouts import GlobalPayouts
+from adapters.rails.processor_connect import ProcessorConnect
+from adapters.rails.wallet import Wallet
+from domain.rail_access import Rails
+from domain.transfers import Method
+
+
+def configured(method: Method) -> Rail | None:
+    """Return the rail of a method, None when the operator has not set it up."""
+    return _of_this_process().get(method)
+
+
+def build(access: Rails) -> dict[Method, Rail]:
+    """Return the rails that there are, by method."""
+    rails: dict[Method, Rail] = {}
+    if at := access.processor:
+        rails["ProcessorConnect"] = ProcessorConnect(url=at.url, key=at.key, webhook_secret=at.webhook_secret)
+    if service := access.wallet:
+        rails["Wallet"] = Wallet(
+            url=service.url, client_id=service.client_id, secret=service.secret, webhook_id=service.webhook_id
+        )
+    if other := access.global_payouts:
+        rails["GlobalPayouts"] = GlobalPayouts(
+            url=other.url,
+            key=other.key,
+            webhook_secret=other.webhook_secret,
+            financial_account=other.financial_account,
+        )
+    return rails
+
+
+@functools.cache
+def _of_this_process() -> dict[Method, Rail]:
+    return build(settings.current().rails)

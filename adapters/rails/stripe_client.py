@@ -1,0 +1,122 @@
+"""The official library, set up for money: no retries of its own, and every way to fail told apart.
+
+Two rails speak through it: `processor_connect` (its version 1 interface) and `global_payouts` (version 2).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import stripe
+
+from adapters.rails import base, http
+from domain.transfers import Answer, Rejected, Transfer
+
+#: Seconds that a signed confirmation may be old.
+_TOLERANCE_S = 300
+
+# Statuses whose readable error says for certain that nothing was carried out.
+_DEFINITIVE = (400, 402, 404)
+
+
+class Client:
+    """The library's client with our own transport, and what its failures mean."""
+
+    def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float) -> None:
+        self.api = stripe.StripeClient(
+            key, base_addresses={"api": url}, http_client=_Transport(timeout_s), max_network_retries=0
+        )
+        self._webhook_secret = webhook_secret
+
+    def create(self, transfer: Transfer, ask: Callable[[], Any], read: Callable[[dict[str, Any]], Answer]) -> Answer:
+        """Return what `read` makes of the object that `ask` creates, or what the failure means."""
+        return self._asked(transfer, lambda: read(ask().to_dict()), definitive=_DEFINITIVE)
+
+    def look(self, transfer: Transfer, ask: Callable[[], Answer]) -> Answer:
+        """Return what a look-up answers. A look-up that fails says nothing about the transfer."""
+        return self._asked(transfer, ask, definitive=())
+
+    def fetched(self, ask: Callable[[], Any]) -> dict[str, Any] | None:
+        """Return the object that `ask` reads, None when it cannot be read now."""
+        try:
+            return dict(ask().to_dict())
+        except Exception:  # the library trusts the shape of an answer
+            return None
+
+    def verified(self, headers: Mapping[str, str], body: bytes, *, thin: bool) -> Any:
+        """Return the event of a signed confirmation. Raises NotSigned when the signature does not hold."""
+        parse = self.api.parse_event_notification if thin else self.api.construct_event
+        try:
+            return parse(body, headers.get("Stripe-Signature"), self._webhook_secret, _TOLERANCE_S)
+        except (stripe.SignatureVerificationError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise base.NotSigned(type(error).__name__) from None
+
+    def _asked(self, transfer: Transfer, ask: Callable[[], Answer], *, definitive: tuple[int, ...]) -> Answer:
+        try:
+            return ask()
+        except stripe.IdempotencyError:  # not with its text: it may quote what we sent
+            raise base.KeyTaken(f"{transfer.key} was sent before with another amount or recipient") from None
+        except stripe.StripeError as error:
+            return _meaning(error, transfer, definitive)
+        except base.KeyTaken:
+            raise
+        except Exception as error:  # the library trusts the shape of an answer
+            return base.unknown(f"the answer cannot be read: {type(error).__name__}", transfer)
+
+
+def same(transfer: Transfer, *, key: object, amount: object, currency: object, account: object) -> None:
+    """Raise KeyTaken unless a transfer that the rail has is the one that we mean, and of this attempt."""
+    wanted = (transfer.key, transfer.amount_cents, "usd", transfer.destination.account)
+    if (key, amount, currency, account) != wanted:
+        raise base.KeyTaken(f"{transfer.key} is another attempt, amount or recipient on the rail's side")
+
+
+def labels(transfer: Transfer) -> dict[str, str]:
+    """Return what a transfer carries on their side so that it is found when their key has expired."""
+    return {
+        "payout_key": transfer.key,
+        "payout_id": str(transfer.payout_id),
+        "organization_id": str(transfer.organization_id),
+    }
+
+
+def _meaning(error: stripe.StripeError, transfer: Transfer, definitive: tuple[int, ...]) -> Answer:
+    if error.http_status in (401, 403):
+        raise base.RailMisconfigured(f"the payment processor refuses our key with {error.http_status}") from None
+    if isinstance(error, stripe.RateLimitError):
+        return base.unknown("the rail asks us to slow down", transfer)
+    said = error.json_body.get("error") if isinstance(error.json_body, dict) else None
+    if error.http_status in definitive and isinstance(said, dict) and (said.get("code") or said.get("type")):
+        name = base.code(said.get("code"), "") or base.code(said.get("type"), "rejected")
+        return Rejected(name, base.shown(said.get("message") or "The transfer was refused.", transfer))
+    if error.http_status is None:
+        return base.unknown(str(error.__cause__ or type(error).__name__), transfer)
+    return base.unknown(f"the rail answers {error.http_status}", transfer)
+
+
+class _Transport(stripe.HTTPClient):
+    """The library's transport on our one-attempt call."""
+
+    name = "finderfee"
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__()
+        self._timeout_s = timeout_s
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None,
+        post_data: Any = None,
+        *,
+        _usage: list[str] | None = None,
+    ) -> tuple[str, int, Mapping[str, str]]:
+        body = post_data.encode() if isinstance(post_data, str) else post_data
+        try:
+            status, found, content = http.call(method, url, headers or {}, body, timeout_s=self._timeout_s)
+        except http.NoAnswer as error:
+            raise stripe.APIConnectionError(str(error), should_retry=False) from error
+        return content.decode("utf-8", "replace"), status, found
+
+    def close(self) -> None:
+        """Do nothing: every call has a connection of its own."""

@@ -1,0 +1,131 @@
+"""Speaks to the PayPal REST API: signs in with the client's credentials, and asks one thing at a time."""
+
+import base64
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from adapters.rails import http
+from adapters.rails.base import RailMisconfigured
+
+# A token is given back early rather than used late.
+_MARGIN_S = 60
+
+_SIGNATURE_HEADERS = {
+    "auth_algo": "PAYPAL-AUTH-ALGO",
+    "cert_url": "PAYPAL-CERT-URL",
+    "transmission_id": "PAYPAL-TRANSMISSION-ID",
+    "transmission_sig": "PAYPAL-TRANSMISSION-SIG",
+    "transmission_time": "PAYPAL-TRANSMISSION-TIME",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer: its status and its JSON, an empty object when it is none."""
+
+    status: int
+    body: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the error."""
+        return str(self.body.get("name") or "")
+
+    @property
+    def message(self) -> str:
+        """The error in words."""
+        return str(self.body.get("message") or "")
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        """What the error is about."""
+        return _objects(self.body.get("details"))
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """Where the answer points to."""
+        return _objects(self.body.get("links"))
+
+
+class Client:
+    """The API at `url` with one client's credentials; shared by all threads of a process."""
+
+    def __init__(self, *, url: str, client_id: str, secret: str, timeout_s: float) -> None:
+        self._url = url
+        self._basic = base64.b64encode(f"{client_id}:{secret}".encode()).decode()
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._token = ""
+        self._token_until = float("-inf")
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Said:
+        """Return the answer, whatever its status but these. Raises NoAnswer; RailMisconfigured for 401 and 403."""
+        said = self._asked(method, path, body)
+        if said.status == 401:  # the token may have been taken back; a request that was not let in did nothing
+            self._forget_token()
+            said = self._asked(method, path, body)
+        if said.status == 401 or (said.status == 403 and said.name != "INSUFFICIENT_FUNDS"):
+            raise RailMisconfigured(f"the wallet service refuses our client with {said.status} {said.name}".rstrip())
+        return said
+
+    def has_signed(self, webhook_id: str, headers: Mapping[str, str], body: bytes) -> bool:
+        """Ask whether the service signed an event; False also when it does not answer. Raises RailMisconfigured.
+
+        `body` must be JSON; it goes back byte for byte, since the signature covers the bytes.
+        """
+        fields = {name: headers.get(header, "") for name, header in _SIGNATURE_HEADERS.items()}
+        if not all(fields.values()):
+            return False
+        question = orjson.dumps({**fields, "webhook_id": webhook_id})[:-1] + b',"webhook_event":' + body + b"}"
+        try:
+            said = self.ask("POST", "/v1/notifications/verify-webhook-signature", question)
+        except http.NoAnswer:
+            return False
+        return said.status == 200 and said.body.get("verification_status") == "SUCCESS"
+
+    def _asked(self, method: str, path: str, body: bytes | None) -> Said:
+        headers = {"Authorization": f"Bearer {self._signed_in()}", "Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        return self._call(method, path, headers, body)
+
+    def _signed_in(self) -> str:
+        with self._lock:
+            if time.monotonic() >= self._token_until:
+                self._sign_in()
+            return self._token
+
+    def _sign_in(self) -> None:
+        headers = {
+            "Authorization": f"Basic {self._basic}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+        }
+        said = self._call("POST", "/v1/oauth2/token", headers, b"grant_type=client_credentials")
+        if said.status in (400, 401, 403):
+            raise RailMisconfigured(f"the wallet service refuses our client's sign-in with {said.status}")
+        token, lasts_s = said.body.get("access_token"), said.body.get("expires_in")
+        if said.status != 200 or not isinstance(token, str) or type(lasts_s) is not int:
+            raise http.NoAnswer(f"signing in answers {said.status}; nothing was asked for")
+        self._token, self._token_until = token, time.monotonic() + lasts_s - _MARGIN_S
+
+    def _forget_token(self) -> None:
+        with self._lock:
+            self._token_until = float("-inf")
+
+    def _call(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Said:
+        status, _, content = http.call(method, self._url + path, headers, body, timeout_s=self._timeout_s)
+        try:
+            said = orjson.loads(content)
+        except orjson.JSONDecodeError:
+            said = None
+        return Said(status, said if isinstance(said, dict) else {})
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

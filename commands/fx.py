@@ -1,0 +1,113 @@
+"""`flask fx`: the reference rates that money is valued and paid by. They are the same for every organization."""
+
+import sys
+from pathlib import Path
+
+import click
+from flask.cli import AppGroup
+from rich.progress import Progress
+
+from adapters import fx_feed
+from commands import output, trail
+from domain.fx_files import BadRates, RateFile
+from models import fx_rates
+from pipelines import clock
+from pipelines import fx_rates as fx_rules
+from pipelines.fx_rates import Loaded
+
+group = AppGroup("fx", help="Reference rates of currencies.")
+
+
+@group.command("load")
+@click.argument("source", metavar="FILE|URL")
+@output.json_option
+def load(source: str, as_json: bool) -> None:
+    """Store the rates of a file: all of them, or none and the line that is wrong.
+
+    CSV with the columns currency, perUsd (major units per 1 USD) and date, or the XML of the European Central Bank, of
+    a day or of its whole history, whose rates per euro are turned into rates per dollar. A rate that is there already
+    is replaced; what was paid by it stays as it was paid.
+    """
+    found = _read(source)
+    with output.every_tenant():
+        loaded = _stored(found, is_shown=not as_json)
+        told = _told(loaded)
+        trail.record("fx_rates.loaded", told, about=source[-200:])
+    output.show(told, as_json=as_json, person=lambda: click.echo(_said(loaded)))
+
+
+@group.command("list")
+@output.json_option
+def newest(as_json: bool) -> None:
+    """List the newest rate of every currency."""
+    with output.every_tenant():
+        rates = fx_rates.newest_of_all()
+    rows = [(rate.currency, f"{rate.per_usd.normalize():f}", str(rate.on)) for rate in rates]
+    columns = ("currency", "perUsd", "date")
+    output.show(
+        [dict(zip(columns, row, strict=True)) for row in rows],
+        as_json=as_json,
+        person=lambda: output.table(columns, rows, empty="There is no rate yet: flask fx load FILE"),
+    )
+
+
+@group.command("status")
+@output.json_option
+def status(as_json: bool) -> None:
+    """Show how old the rate of every currency in use is, the oldest first. In a stale one nobody is paid."""
+    with output.every_tenant():
+        ages = fx_rules.any_org_ages(now=clock.now())
+    ages.sort(key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
+    output.show(
+        [{"currency": age.currency, "newest": age.newest, "ageDays": age.days, "stale": age.is_stale} for age in ages],
+        as_json=as_json,
+        person=lambda: output.table(
+            ("currency", "newest", "days old", ""),
+            [(age.currency, age.newest or "none", age.days, "stale" if age.is_stale else "") for age in ages],
+            empty="Everything is in USD: no rate is needed.",
+        ),
+    )
+
+
+def _read(source: str) -> RateFile:
+    now = clock.now()
+    try:
+        if "://" in source:
+            return fx_rules.fetch(source, now=now)
+        with Path(source).open("rb") as file:
+            content = file.read(fx_feed.MAX_BYTES + 1)
+    except (fx_feed.FeedAway, BadRates) as error:
+        raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
+    except OSError as error:
+        raise click.ClickException(f"{source}: {error.strerror}") from error
+    if len(content) > fx_feed.MAX_BYTES:
+        raise click.ClickException(f"{source}: the file is longer than {fx_feed.MAX_BYTES} bytes")
+    try:
+        return fx_rules.read(content, now=now)
+    except BadRates as error:
+        raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
+
+
+def _stored(found: RateFile, *, is_shown: bool) -> Loaded:
+    """Store rates; a person at a terminal sees how far it is."""
+    progress = Progress(transient=True, disable=not (is_shown and sys.stdout.isatty()))
+    with progress:
+        task = progress.add_task("rates", total=len(found.rates))
+        return fx_rules.store(found, tell=lambda number: progress.advance(task, number))
+
+
+def _told(loaded: Loaded) -> dict[str, object]:
+    return {
+        "new": loaded.new,
+        "replaced": loaded.replaced,
+        "known": loaded.known,
+        "newest": str(loaded.newest),
+        "skipped": list(loaded.skipped),
+    }
+
+
+def _said(loaded: Loaded) -> str:
+    lines = [f"{loaded.new} new, {loaded.replaced} replaced, {loaded.known} known already; up to {loaded.newest}"]
+    if loaded.skipped:
+        lines.append(f"Left out, not supported here: {', '.join(loaded.skipped)}")
+    return "\n".join([*lines, "Next: flask fx status"])

@@ -1,0 +1,61 @@
+"""Payouts that a brand pays by hand: which of a run may be listed, and that they were."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class Listable:
+    """A payout that no rail was asked for, with whom it is for. US cents.
+
+    `is_listed`: it was listed before, so no rail will be asked.
+    """
+
+    payout_id: UUID
+    affiliate_id: UUID
+    email: str
+    full_name: str | None
+    method: str
+    destination: str
+    amount_cents: int
+    currency: str
+    period_start: date
+    period_end: date
+    is_listed: bool
+
+
+def has_run(*, organization_id: UUID, run_id: UUID) -> bool:
+    """Say whether the organization has this run."""
+    return (
+        db.row("select 1 from payout_run where organization_id = %s and id = %s", (organization_id, run_id)) is not None
+    )
+
+
+def lock_listable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list[Listable]:
+    """Return the payouts of a run that wait for nothing but to be paid, locked, in the order of their ids.
+
+    Those of a run that is held, or that an operator is to look at, are not among them.
+    """
+    rows = db.run(
+        "select p.id, p.affiliate_id, a.email, a.full_name, p.method, p.destination, p.amount_cents, p.currency,"
+        " p.period_start, p.period_end, p.exported_at is not null from payout p"
+        " join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id"
+        " join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id"
+        " where p.organization_id = %s and p.run_id = %s and p.status = 'Pending' and p.amount_cents > 0"
+        " and coalesce(r.review_status, 'Approved') = 'Approved' and (r.hold_until is null or r.hold_until <= %s)"
+        " order by p.id for update of p",
+        (organization_id, run_id, now),
+    )
+    return [Listable(*row) for row in rows]
+
+
+def stage_listed(*, organization_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
+    """Stage that locked payouts are listed from now on."""
+    db.stage(
+        "update payout set exported_at = %s where organization_id = %s and id = any(%s::uuid[])",
+        (at, organization_id, list(payout_ids)),
+    )

@@ -1,0 +1,39 @@
+"""Looks whether the money adds up, organization by organization, and keeps what it finds.
+
+While the last check of an organization found anything, its payout runs wait for an operator's review.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from models import ledger_check, ledger_results
+from pipelines import jobs
+
+#: How many exceptions of one rule are kept.
+LIMIT = 20
+#: Before the first organization.
+FIRST = UUID(int=0)
+_AT_ONCE = 500
+
+_log = structlog.get_logger(__name__)
+
+
+def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tuple[str, str]]:
+    """Check one organization, keep what was found and return it: `(rule, exception)`. One statement per rule."""
+    found = ledger_check.broken(organization_id, limit=limit)
+    ledger_results.stage(organization_id=organization_id, findings=found, at=now)
+    for rule in dict.fromkeys(rule for rule, _ in found):
+        exceptions = [exception for broken, exception in found if broken == rule]
+        _log.error("ledger.broken", organization=str(organization_id), rule=rule, exceptions=exceptions[:3])
+    return found
+
+
+def any_org_start(*, after: UUID = FIRST) -> None:
+    """Stage the check of the next organizations, each by a job of its own, and the job for those who follow."""
+    found = ledger_results.any_org_next(after=after, limit=_AT_ONCE)
+    for organization_id in found:
+        jobs.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
+    if len(found) == _AT_ONCE:
+        jobs.enqueue(jobs.LEDGER_CHECK, organization_id=None, after=found[-1])

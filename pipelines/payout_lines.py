@@ -1,0 +1,38 @@
+"""What payouts make of money that is taken back from a conversion (a refund, a denial, a quarantine).
+
+A payout that was not sent yet pays less. One that was sent stays what it was: its line shows what was reversed, and
+what the affiliate owes then is held back from their next payout, for the conversion was paid more than it earned.
+Source: tracking spec, section 3 (refunds); core spec, "Payout", line item.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from domain import payout_lines as rules
+from models import payout_candidates, payout_lines
+from models.conversions import Conversion
+
+
+def stage_turn(organization_id: UUID) -> None:
+    """Stage the wait for a run at work. Call before a conversion is locked to take money back from it."""
+    payout_candidates.stage_turn(organization_id)
+
+
+def take_back_if_named(conversion: Conversion, cents: int, *, now: datetime) -> None:
+    """Do what `take_back` does, for a conversion that may never have been in a payout.
+
+    Budget: one round trip, and a second one for a conversion that a payout names; none for nothing.
+    """
+    where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
+    if cents > 0 and payout_lines.has_any(**where):
+        take_back(conversion, cents, now=now)
+
+
+def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
+    """Bring the lines that pay for a locked conversion in line with `cents` native minor units less. One round trip."""
+    lines = payout_lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
+    for line in lines:
+        change = rules.take_back(line.as_it_stands, cents)
+        if change.absorbed_cents:
+            payout_lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            cents -= change.absorbed_cents

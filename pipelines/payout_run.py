@@ -1,0 +1,208 @@
+"""A payout run: everything that is due and ready becomes payouts, all at once or not at all.
+
+One run of an organization decides at a time, and nobody takes money back from a conversion while it does. What is
+paid by whom is then the database's to guard: a conversion stands in one open line.
+Source: core spec, "Payouts", run; tracking spec, section 6, payout.created.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import events, payout_gates, payout_plan
+from domain.payout_plan import Candidate, Rate
+from domain.refused import Refused
+from models import ids, organizations, payout_candidates, payout_proposals, payout_runs
+from models.organizations import Organization
+from models.payout_candidates import Filters
+from models.payout_runs import Written
+from pipelines import emit, jobs
+from pipelines import payout_plan as plans
+
+# Payouts whose events are made and sent together: what is in memory does not grow with the run.
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run is asked for. `confirm_totals` None: the raw sum alone is confirmed; `confirm_total_cents` None:
+    whatever is due is (the automatic cadence, on an Owner's word given before).
+
+    `method` None pays everybody on the rail that they have. `confirm_rates` None: by whatever rates are fresh.
+    """
+
+    confirm_total_cents: int | None
+    confirm_totals: Mapping[str, int] | None
+    filters: Filters
+    method: str | None
+    notes: str | None
+    external_transaction_id: str | None
+    shown_filters: Mapping[str, Any]
+    confirm_rates: Mapping[str, Rate] | None = None
+
+    @property
+    def is_for_everything(self) -> bool:
+        """Whether nothing narrows it."""
+        return self.method is None and self.filters == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a run came to. `review_status` is Pending while an operator is to look at it, else None."""
+
+    run_id: UUID
+    payouts: Sequence[Written]
+    total_cents: int
+    native_totals: Mapping[str, int]
+    review_status: str | None
+    hold_until: datetime | None
+
+
+def run(*, organization_id: UUID, asked: Asked, by: UUID | None, now: datetime) -> Receipt:
+    """Claim what is due, write the payouts, and stage their transfers and events. `by` None: the automatic cadence.
+
+    Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay. Nothing is
+    written then.
+    """
+    payout_candidates.take_run_turn(organization_id)
+    organization = organizations.lock(organization_id)
+    if organization is None:
+        raise LookupError(f"there is no organization {organization_id}")
+    planned = plans.claim(organization=organization, filters=asked.filters, method=asked.method, now=now)
+    ready = [candidate for candidate in planned.candidates if candidate.is_ready]
+    drafts = _drafts(ready)
+    total_cents = payout_runs.draft_lines(
+        drafts=drafts,
+        ready=[(candidate.payee.affiliate_id, candidate.currency) for candidate in ready],
+        rates=[
+            payout_runs.Converted(currency, payout_plan.usd_factor(currency, rate.per_usd), rate.per_usd, rate.on)
+            for currency, rate in planned.rates.items()
+        ],
+    )
+    standing = plans.standing(organization, now=now)
+    payout_gates.check(standing, total_cents=total_cents)
+    _check_confirmed(planned, asked)
+    _check_rates(planned, asked)
+    if not total_cents:
+        raise Refused(409, "nothing_to_pay", "Nothing is due and ready to be paid; the preview says why.")
+    return _write(organization, asked, planned, drafts, standing, by, now)
+
+
+def _drafts(ready: Sequence[Candidate]) -> list[payout_runs.Draft]:
+    payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}
+    return [
+        payout_runs.Draft(
+            payout_id=ids.new_id(),
+            affiliate_id=payee.affiliate_id,
+            program_id=payee.program_id,
+            method=payee.method or "",
+            destination=payee.destination or "",
+        )
+        for payee in payees.values()
+    ]
+
+
+def _check_confirmed(planned: plans.Planned, asked: Asked) -> None:
+    totals, total = planned.native_totals, planned.confirm_total_cents
+    if asked.confirm_total_cents is None:
+        return
+    if asked.confirm_total_cents == total and asked.confirm_totals in (None, totals):
+        return
+    message = f"The total is {total} now and {asked.confirm_total_cents} was confirmed; preview again, then confirm."
+    raise Refused(409, "confirm_total_mismatch", message, expectedTotalCents=total, nativeTotalsForRun=totals)
+
+
+def _check_rates(planned: plans.Planned, asked: Asked) -> None:
+    confirmed = asked.confirm_rates
+    if confirmed is None:
+        return
+    changed = [
+        currency
+        for currency in planned.native_totals
+        if currency != payout_plan.PAYOUT_CURRENCY
+        and not (currency in confirmed and planned.rates[currency].is_shown_as(confirmed[currency]))
+    ]
+    if changed:
+        message = f"The rate of {', '.join(changed)} is another one now; preview again, then confirm."
+        raise Refused(409, "confirm_total_mismatch", message, changedFxRates=changed)
+
+
+def _write(
+    organization: Organization,
+    asked: Asked,
+    planned: plans.Planned,
+    drafts: Sequence[payout_runs.Draft],
+    standing: payout_gates.Standing,
+    by: UUID | None,
+    now: datetime,
+) -> Receipt:
+    run_id = ids.new_id()
+    hold_until = payout_gates.hold_until(standing, now=now)
+    review_status = "Pending" if standing.needs_review else None
+    payout_runs.stage_run(
+        {
+            "id": run_id,
+            "organization_id": organization.id,
+            "confirmed_by": by,
+            "confirmed_cents": planned.confirm_total_cents,
+            "confirmed_totals": planned.native_totals,
+            "filters": dict(asked.shown_filters),
+            "notes": asked.notes,
+            "external_transaction_id": asked.external_transaction_id,
+            "review_status": review_status,
+            "hold_until": hold_until,
+            "created_at": now,
+        }
+    )
+    if asked.is_for_everything:
+        payout_proposals.stage_confirmed(organization_id=organization.id, run_id=run_id, at=now)
+    written = payout_runs.write_payouts(
+        organization_id=organization.id,
+        run_id=run_id,
+        drafts=drafts,
+        notes=asked.notes,
+        external_transaction_id=asked.external_transaction_id,
+        at=now,
+    )
+    for part in _portions(written):
+        _announce(organization.id, part, now)
+        if review_status is None:
+            _enqueue(organization.id, part, hold_until)
+    total_cents = sum(payout.amount_cents for payout in written)
+    return Receipt(run_id, written, total_cents, planned.native_totals, review_status, hold_until)
+
+
+def _portions(written: Sequence[Written]) -> Iterator[tuple[Written, ...]]:
+    remaining = iter(written)
+    while part := tuple(itertools.islice(remaining, _AT_ONCE)):
+        yield part
+
+
+def _announce(organization_id: UUID, payouts: Sequence[Written], now: datetime) -> None:
+    conversions = payout_runs.conversions_of([payout.payout_id for payout in payouts])
+    for payout in payouts:
+        emit.event(
+            organization_id=organization_id,
+            type="payout.created",
+            data=events.payout_created(
+                payout_id=payout.payout_id,
+                affiliate_id=payout.affiliate_id,
+                amount_cents=payout.amount_cents,
+                currency=payout_plan.PAYOUT_CURRENCY,
+                method=payout.method,
+                conversion_ids=conversions[payout.payout_id],
+                period_start=payout.period_start,
+                period_end=payout.period_end,
+            ),
+            at=now,
+        )
+
+
+def _enqueue(organization_id: UUID, payouts: Sequence[Written], hold_until: datetime | None) -> None:
+    for payout in payouts:
+        jobs.enqueue(
+            jobs.PAYOUT_TRANSFER, organization_id=organization_id, run_at=hold_until, payout_id=payout.payout_id
+        )

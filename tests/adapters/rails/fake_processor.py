@@ -1,0 +1,484 @@
+"""A payment service for the tests, over HTTP: it speaks the three interfaces our rails use, as far as we use them.
+
+It keeps books, and can be told how to misbehave at the next request that would move money. In a process of its own it
+prints nothing and is told over HTTP:
+
+    python -m tests.adapters.rails.fake_processor PORT
+
+    GET  /books                 the transfers made, in order
+    POST /control               {"faults": ["hang_after", ...], "statuses": ..., "deliver": {"key", "url", "copies"}}
+
+Faults: `reject` (a definitive refusal), `500_before`, `500_after`, `hang_before`, `hang_after`, `cut_before`,
+`cut_after` (the connection ends in the middle of the answer), `say TEXT` (after), `html_400`, `slow`, `429`, `401`,
+`403`, and `pending` (taken, settled by `settle`). Before and after are of the transfer being made.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import sys
+import threading
+import time
+import urllib.request
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import stripe
+
+KEY, WEBHOOK_SECRET, WEBHOOK_ID = "sk_test_fake", "whsec_fake", "WH-1"
+CLIENT_ID, CLIENT_SECRET, TOKEN = "client", "s3cret", "A21-token"
+FINANCIAL_ACCOUNT = "fa_test_1"
+_HANG_S = 30
+
+
+def environment(url: str) -> dict[str, str]:
+    """Return the settings of a service that pays through the one at `url`."""
+    return {
+        "PAYOUT_RAIL_PROCESSOR_URL": url,
+        "PAYOUT_RAIL_PROCESSOR_KEY": KEY,
+        "PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET": WEBHOOK_SECRET,
+        "PAYOUT_RAIL_WALLET_URL": url,
+        "PAYOUT_RAIL_WALLET_CLIENT_ID": CLIENT_ID,
+        "PAYOUT_RAIL_WALLET_SECRET": CLIENT_SECRET,
+        "PAYOUT_RAIL_WALLET_WEBHOOK_ID": WEBHOOK_ID,
+        "PAYOUT_RAIL_GLOBAL_URL": url,
+        "PAYOUT_RAIL_GLOBAL_KEY": KEY,
+        "PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT": FINANCIAL_ACCOUNT,
+    }
+
+
+@dataclass
+class Booked:
+    """A transfer that was made. `status` is paid, pending, failed or returned."""
+
+    id: str
+    method: str
+    key: str
+    amount: str
+    currency: str
+    account: str
+    metadata: dict[str, str] = field(default_factory=dict)
+    status: str = "paid"
+
+
+class FakeProcessor:
+    """The service on a port of this machine, from creation to `stop`."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.books: list[Booked] = []
+        self.faults: deque[str] = deque()
+        self.requests: list[tuple[str, str]] = []
+        self.idempotent: dict[str, tuple[str, int, Any]] = {}
+        self.lock = threading.RLock()
+        self.is_stopped = threading.Event()
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.fake = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Let go of every hanging request and stop."""
+        self.is_stopped.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def next(self, *faults: str) -> None:
+        """Misbehave so at the next requests that would move money, one each."""
+        self.faults.extend(faults)
+
+    def settle(self, key: str, status: str = "paid") -> None:
+        """Decide what became of a pending transfer."""
+        self.booked(key).status = status
+
+    def booked(self, key: str) -> Booked:
+        """Return the one transfer under a key."""
+        (found,) = [booked for booked in self.books if booked.key == key]
+        return found
+
+    def expire_keys(self) -> None:
+        """Forget which requests were seen, as real services do after a while."""
+        self.idempotent.clear()
+
+    def event(self, key: str) -> tuple[dict[str, str], bytes]:
+        """Return the headers and the body of the signed confirmation of a transfer; the same each time."""
+        booked = self.booked(key)
+        body = json.dumps(_EVENTS[booked.method](booked)).encode()
+        if booked.method == "Wallet":
+            names = ("AUTH-ALGO", "CERT-URL", "TRANSMISSION-ID", "TRANSMISSION-TIME")
+            return {f"PAYPAL-{name}": "x" for name in names} | {
+                "PAYPAL-TRANSMISSION-SIG": _wallet_signature(body)
+            }, body
+        signature = stripe.WebhookSignature.generate_signature_header(body.decode(), WEBHOOK_SECRET)
+        return {"Stripe-Signature": signature}, body
+
+    def deliver(self, key: str, url: str, copies: int = 1) -> None:
+        """Post a transfer's confirmation to a URL, as often as told."""
+        headers, body = self.event(key)
+        for _ in range(copies):
+            request = urllib.request.Request(url, body, {**headers, "Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=10).close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Show what went wrong, but for callers who did not wait for their answer."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._handle("GET")
+
+    def do_POST(self) -> None:
+        self._handle("POST")
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    @property
+    def fake(self) -> FakeProcessor:
+        return self.server.fake  # type: ignore[attr-defined,no-any-return]
+
+    def _handle(self, method: str) -> None:
+        self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        url = urlsplit(self.path)
+        self.query = parse_qs(url.query)
+        self.fake.requests.append((method, url.path))
+        for wanted, pattern, name in _ROUTES:
+            match = re.fullmatch(pattern, url.path)
+            if wanted == method and match:
+                getattr(self, name)(*match.groups())
+                return
+        self._answer(404, {"error": {"type": "invalid_request_error", "message": "no such path"}})
+
+    # Stripe, version 1
+
+    def make_transfer(self) -> None:
+        form = {name: values[0] for name, values in parse_qs(self.body.decode()).items()}
+        metadata = {name[9:-1]: value for name, value in form.items() if name.startswith("metadata[")}
+        booked = Booked(
+            "",
+            "ProcessorConnect",
+            form["transfer_group"],
+            form["amount"],
+            form["currency"],
+            form["destination"],
+            metadata,
+        )
+        self._stripe(booked, "tr", _transfer, self.headers["Idempotency-Key"], self.body.decode())
+
+    def list_transfers(self) -> None:
+        group = self.query["transfer_group"][0]
+        found = [_transfer(one) for one in self.fake.books if one.method == "ProcessorConnect" and one.key == group]
+        self._read_only({"object": "list", "data": found, "has_more": False, "url": "/v1/transfers"})
+
+    # Stripe, version 2
+
+    def make_payment(self) -> None:
+        asked = json.loads(self.body)
+        assert asked["from"] == {"financial_account": FINANCIAL_ACCOUNT, "currency": "usd"}
+        booked = Booked(
+            "",
+            "GlobalPayouts",
+            asked["metadata"]["payout_key"],
+            str(asked["amount"]["value"]),
+            asked["amount"]["currency"],
+            asked["to"]["recipient"],
+            asked["metadata"],
+        )
+        self._stripe(booked, "obp_test", _payment, self.headers["Idempotency-Key"], self.body.decode())
+
+    def list_payments(self) -> None:
+        recipient, start = self.query["recipient"][0], int(self.query.get("page", ["0"])[0])
+        every = [one for one in reversed(self.fake.books) if (one.method, one.account) == ("GlobalPayouts", recipient)]
+        size = 2  # smaller than what is asked for, so that whoever does not turn pages is found out
+        more = f"/v2/money_management/outbound_payments?recipient={recipient}&page={start + size}"
+        page = [_payment(one) for one in every[start : start + size]]
+        self._read_only({"data": page, "next_page_url": more if start + size < len(every) else None})
+
+    def show(self, number: str) -> None:
+        found = [one for one in self.fake.books if one.id == number]
+        if not found:
+            self._answer(404, {"error": {"type": "invalid_request_error", "code": "resource_missing"}})
+        else:
+            self._read_only((_transfer if found[0].method == "ProcessorConnect" else _payment)(found[0]))
+
+    def _stripe(self, booked: Booked, prefix: str, shown: Any, key: str, asked: str) -> None:
+        if not self._is_let_in(f"Bearer {KEY}"):
+            return
+        fault = self._fault()
+        if self._refuses(
+            fault,
+            {
+                "error": {
+                    "type": "invalid_request_error",
+                    "code": "balance_insufficient",
+                    "message": f"Not enough money for {booked.account}.",
+                }
+            },
+        ):
+            return
+        with self.fake.lock:
+            seen = self.fake.idempotent.get(key)
+            if seen and seen[0] != asked:
+                self._answer(400, {"error": {"type": "idempotency_error", "message": "other parameters"}})
+                return
+            if not seen:
+                made = self._book(booked, prefix, fault)
+                self.fake.idempotent[key] = (asked, 200, made)
+            else:
+                made = seen[2]
+        self._finish(fault, 200, shown(made))
+
+    # PayPal
+
+    def sign_in(self) -> None:
+        wanted = "Basic " + base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
+        if self.headers["Authorization"] != wanted:
+            self._answer(401, {"error": "invalid_client"})
+        else:
+            self._answer(200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 32400})
+
+    def make_batch(self) -> None:
+        if not self._is_let_in(f"Bearer {TOKEN}"):
+            return
+        asked = json.loads(self.body)
+        (item,), key = asked["items"], asked["sender_batch_header"]["sender_batch_id"]
+        value, currency = item["amount"]["value"], item["amount"]["currency"]
+        fault = self._fault()
+        if self._refuses(
+            fault,
+            {
+                "name": "INSUFFICIENT_FUNDS",
+                "message": "Sender does not have sufficient funds.",
+                "details": [{"field": "items[0].receiver", "issue": item["receiver"]}],
+            },
+            422,
+        ):
+            return
+        with self.fake.lock:
+            seen = self.fake.idempotent.get(key)
+            if seen:
+                link = {"href": f"{self.fake.url}/v1/payments/payouts/{seen[2].id}", "rel": "self", "method": "GET"}
+                detail = {"field": "SENDER_BATCH_ID", "issue": "Batch already exists", "link": [link]}
+                status, answer = 400, {"name": "USER_BUSINESS_ERROR", "message": "User error", "details": [detail]}
+            else:
+                booked = Booked("", "Wallet", key, value, currency, item["receiver"])
+                made = self._book(booked, "BATCH", fault)
+                self.fake.idempotent[key] = ("", 201, made)
+                status, answer = 201, {"batch_header": _batch(made, "PENDING")["batch_header"]}
+        self._finish(fault, status, answer)
+
+    def show_batch(self, number: str) -> None:
+        found = [one for one in self.fake.books if one.id == number]
+        if not found:
+            self._answer(404, {"name": "RESOURCE_NOT_FOUND", "message": "not found"})
+        else:
+            self._read_only(_batch(found[0], "PROCESSING" if found[0].status == "pending" else "SUCCESS"))
+
+    def verify(self) -> None:
+        asked = json.loads(self.body)
+        raw = self.body[self.body.index(b'"webhook_event":') + 16 : -1]
+        is_good = asked["webhook_id"] == WEBHOOK_ID and asked["transmission_sig"] == _wallet_signature(raw)
+        self._read_only({"verification_status": "SUCCESS" if is_good else "FAILURE"})
+
+    # What the tests ask for
+
+    def show_books(self) -> None:
+        self._answer(200, [asdict(booked) for booked in self.fake.books])
+
+    def control(self) -> None:
+        asked = json.loads(self.body)
+        self.fake.next(*asked.get("faults", []))
+        for key, status in asked.get("statuses", {}).items():
+            self.fake.settle(key, status)
+        if told := asked.get("deliver"):
+            self.fake.deliver(**told)
+        self._answer(200, {})
+
+    # How it answers
+
+    def _is_let_in(self, wanted: str) -> bool:
+        if self.headers["Authorization"] == wanted:
+            return True
+        self._answer(401, {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error"}})
+        return False
+
+    def _read_only(self, answer: Any) -> None:
+        wanted = (f"Bearer {KEY}", f"Bearer {TOKEN}")
+        assert self.headers["Authorization"] in wanted
+        self._answer(200, answer)
+
+    def _fault(self) -> str:
+        return self.fake.faults.popleft() if self.fake.faults else ""
+
+    def _book(self, booked: Booked, prefix: str, fault: str) -> Booked:
+        booked.id = f"{prefix}_{len(self.fake.books) + 1}"
+        booked.status = "pending" if fault == "pending" else "paid"
+        self.fake.books.append(booked)
+        return booked
+
+    def _refuses(self, fault: str, rejection: Any, status: int = 400) -> bool:
+        """Answer what comes before anything is made, and say whether that was all."""
+        refusals = {
+            "reject": (status, rejection),
+            "500_before": (500, {"name": "INTERNAL_ERROR", "error": {"type": "api_error", "message": "sorry"}}),
+            "429": (
+                429,
+                {"name": "RATE_LIMIT_REACHED", "error": {"type": "invalid_request_error", "code": "rate_limit"}},
+            ),
+            "401": (
+                401,
+                {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error", "message": "no"}},
+            ),
+            "403": (403, {"name": "NOT_AUTHORIZED", "error": {"type": "permission_error", "message": "no"}}),
+        }
+        if fault in refusals:
+            self._answer(*refusals[fault], retry_after=fault == "429")
+        elif fault == "html_400":
+            self._send(400, b"<html>Bad request</html>")
+        elif fault in ("hang_before", "cut_before"):
+            self._finish(fault, 500, {})
+        else:
+            return False
+        return True
+
+    def _finish(self, fault: str, status: int, answer: Any) -> None:
+        if fault.startswith("hang"):
+            self.fake.is_stopped.wait(_HANG_S)
+            self.close_connection = True
+        elif fault.startswith("cut"):
+            self._send(status, json.dumps(answer).encode(), cut=True)
+        elif fault.startswith("say "):
+            self._send(status, fault.removeprefix("say ").encode())
+        elif fault == "500_after":
+            self._answer(500, {"name": "INTERNAL_ERROR", "error": {"type": "api_error", "message": "sorry"}})
+        else:
+            time.sleep(0.2 if fault == "slow" else 0)
+            self._answer(status, answer)
+
+    def _answer(self, status: int, answer: Any, *, retry_after: bool = False) -> None:
+        self._send(status, json.dumps(answer).encode(), {"Retry-After": "7"} if retry_after else {})
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None, *, cut: bool = False) -> None:
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            **(headers or {}),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if cut else body)
+        self.close_connection = self.close_connection or cut
+
+
+def _transfer(booked: Booked) -> dict[str, Any]:
+    return {
+        "id": booked.id,
+        "object": "transfer",
+        "amount": int(booked.amount),
+        "currency": booked.currency,
+        "destination": booked.account,
+        "metadata": booked.metadata,
+        "transfer_group": booked.key,
+        "reversed": booked.status == "returned",
+    }
+
+
+def _payment(booked: Booked) -> dict[str, Any]:
+    statuses = {"paid": "posted", "pending": "processing"}
+    return {
+        "id": booked.id,
+        "object": "v2.money_management.outbound_payment",
+        "amount": {"value": int(booked.amount), "currency": booked.currency},
+        "to": {"recipient": booked.account},
+        "metadata": booked.metadata,
+        "status": statuses.get(booked.status, booked.status),
+        "status_details": {booked.status: {"reason": "payout_method_closed"}} if booked.status == "returned" else None,
+    }
+
+
+def _item(booked: Booked) -> dict[str, Any]:
+    statuses = {"paid": "SUCCESS", "pending": "PENDING", "failed": "FAILED", "returned": "RETURNED"}
+    item = {
+        "payout_item_id": f"ITEM-{booked.id}",
+        "payout_batch_id": booked.id,
+        "transaction_status": statuses.get(booked.status, booked.status),
+        "payout_item": {
+            "receiver": booked.account,
+            "amount": {"value": booked.amount, "currency": booked.currency},
+            "sender_item_id": booked.key,
+        },
+    }
+    if booked.status == "paid":
+        item["transaction_id"] = f"TX-{booked.id}"
+    if booked.status == "failed":
+        item["errors"] = {"name": "RECEIVER_UNCONFIRMED", "message": "The receiver is not confirmed."}
+    return item
+
+
+def _batch(booked: Booked, status: str) -> dict[str, Any]:
+    header = {
+        "payout_batch_id": booked.id,
+        "batch_status": status,
+        "sender_batch_header": {"sender_batch_id": booked.key},
+    }
+    return {"batch_header": header, "items": [_item(booked)]}
+
+
+def _transfer_event(booked: Booked) -> dict[str, Any]:
+    kind = "transfer.reversed" if booked.status == "returned" else "transfer.created"
+    return {"id": f"evt_{booked.id}", "object": "event", "type": kind, "data": {"object": _transfer(booked)}}
+
+
+def _payment_event(booked: Booked) -> dict[str, Any]:
+    path = f"/v2/money_management/outbound_payments/{booked.id}"
+    return {
+        "id": f"evt_test_{booked.id}",
+        "object": "v2.core.event",
+        "type": "v2.money_management.outbound_payment.posted",
+        "created": "2026-01-01T00:00:00.000Z",
+        "livemode": False,
+        "related_object": {"id": booked.id, "type": "v2.money_management.outbound_payment", "url": path},
+    }
+
+
+def _item_event(booked: Booked) -> dict[str, Any]:
+    return {"id": f"WH-{booked.id}", "event_type": "PAYMENT.PAYOUTS-ITEM.SUCCEEDED", "resource": _item(booked)}
+
+
+def _wallet_signature(body: bytes) -> str:
+    return "sig" + hashlib.sha256(WEBHOOK_SECRET.encode() + body).hexdigest()
+
+
+_EVENTS = {"ProcessorConnect": _transfer_event, "GlobalPayouts": _payment_event, "Wallet": _item_event}
+
+_PAYMENTS = "/v2/money_management/outbound_payments"
+_ROUTES = [
+    ("POST", "/v1/transfers", "make_transfer"),
+    ("GET", "/v1/transfers", "list_transfers"),
+    ("GET", "/v1/transfers/([^/]+)", "show"),
+    ("POST", _PAYMENTS, "make_payment"),
+    ("GET", _PAYMENTS, "list_payments"),
+    ("GET", f"{_PAYMENTS}/([^/]+)", "show"),
+    ("POST", "/v1/oauth2/token", "sign_in"),
+    ("POST", "/v1/payments/payouts", "make_batch"),
+    ("GET", "/v1/payments/payouts/([^/]+)", "show_batch"),
+    ("POST", "/v1/notifications/verify-webhook-signature", "verify"),
+    ("GET", "/books", "show_books"),
+    ("POST", "/control", "control"),
+]
+
+
+if __name__ == "__main__":
+    FakeProcessor(int(sys.argv[1])).is_stopped.wait()

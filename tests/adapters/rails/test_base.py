@@ -1,0 +1,62 @@
+"""What leaves the rails in words: short, in one line, and without accounts and keys."""
+
+import traceback
+
+import pytest
+import structlog
+
+from adapters.rails import base
+from domain.transfers import Rejected, Unknown
+from tests.adapters.rails import fake_processor, places
+
+
+@pytest.mark.parametrize(
+    ("account", "shown"), [("acct_1Nv0FGQ9RKHgCVdK", "...CVdK"), ("a@b.test", "..."), ("", "..."), ("ü" * 9, "...üüüü")]
+)
+def test_an_account_is_known_again_by_its_owner_alone(account, shown):
+    assert base.masked(account) == shown
+
+
+def test_their_words_are_one_short_line_without_the_account(service):
+    transfer = places.over_http(service, "Wallet").transfer()
+
+    said = base.shown(f"a\r\n\x00b {transfer.destination.account.upper()}" + "x" * 999, transfer)
+
+    assert said.startswith("a b ....comxxx")
+    assert len(said) == 300
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("A_b-C d", "a_b_c_d"), ("", "other"), (None, "other"), (7, "other"), ("ÄÖ", "other"), ("x" * 99, "x" * 64)],
+)
+def test_their_codes_are_written_in_our_letters(said, code):
+    assert base.code(said, "other") == code
+
+
+@pytest.mark.parametrize("fault", ["reject", "500_after", "hang_before", "403", "html_400", "say []"])
+def test_no_log_and_no_error_holds_an_account_or_a_secret(outside, fault):
+    outside.misbehave(fault)
+    transfer = outside.transfer()
+    secrets = [
+        transfer.destination.account,
+        fake_processor.KEY,
+        fake_processor.CLIENT_SECRET,
+        fake_processor.TOKEN,
+        fake_processor.WEBHOOK_SECRET,
+    ]
+
+    with structlog.testing.capture_logs() as logs:
+        try:
+            answer = outside.rail.send(transfer)
+        except base.RailMisconfigured as error:
+            answer = "".join(traceback.format_exception(error))
+
+    text = f"{logs} {answer} {transfer}"
+    assert [secret for secret in secrets if secret in text] == []
+    if isinstance(answer, Unknown):
+        assert [(line["event"], line["rail"], line["key"]) for line in logs] == [
+            ("rail.unknown", outside.method, transfer.key)
+        ]
+    if fault == "reject":
+        assert isinstance(answer, Rejected)

@@ -1,0 +1,161 @@
+"""The fleet that pays is killed at every point of a payment: the payment service's own books show everybody once."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+import pytest
+
+from domain.transfers import key_of
+from models import db
+from pipelines import clock, payout_decisions
+from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.faults import outcome
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+from tests.paying import Payroll
+
+_SLUGS = ("ann", "cid", "dan", "eve")
+_CENTS = 2_000
+
+
+@pytest.fixture
+def service(machine: Machine) -> Iterator[FakeProcessor]:
+    """Return a payment service with empty books, where the machine's rails are."""
+    started = FakeProcessor(machine.rail_port)
+    yield started
+    started.stop()
+
+
+def _due(machine: Machine, shop: Shop, *, method: str = "ProcessorConnect", rail: str | None = None) -> Payroll:
+    """Let four affiliates earn 20.00 each and be paid on a method, on the machine's own rails or in the sandbox."""
+    with machine.own_models():
+        payroll = Payroll(shop.brand)
+        payroll.execute(
+            "update organization set verification_state = 'verified', payout_grace_days = 0, sandbox_rail = %s", rail
+        )
+        for slug in _SLUGS:
+            payroll.affiliate(slug, method=method)
+    for slug in _SLUGS:
+        shop.sell(affiliateSlug=slug)
+    machine.settle()
+    return payroll
+
+
+def _run(machine: Machine, payroll: Payroll) -> list[UUID]:
+    with machine.own_models():
+        receipt = payroll.run(len(_SLUGS) * _CENTS)
+    return [payout.payout_id for payout in receipt.payouts]
+
+
+def _holding(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
+    """Stop one payout before anything is written of it, and every other one when its answer is about to be."""
+    return (
+        f"select from payout where id = '{payout_id}' for update",
+        f"select from conversion where organization_id = '{payroll.brand.id}' for update",
+    )
+
+
+def _paid(machine: Machine, payroll: Payroll) -> list[str]:
+    """Return the keys of the payouts, all of which must be Paid, with one event each."""
+    rows = machine.rows(
+        "select p.id, p.attempt, p.status, p.amount_cents from payout p where p.organization_id = %s", payroll.brand.id
+    )
+    assert [row[2:] for row in rows] == [("Paid", _CENTS)] * len(_SLUGS)
+    told = machine.rows(
+        "select count(*) from event where organization_id = %s and type = 'payout.paid'", payroll.brand.id
+    )
+    assert told == [(len(_SLUGS),)]
+    return sorted(key_of(payout_id=payout_id, attempt=attempt) for payout_id, attempt, _, _ in rows)
+
+
+@pytest.mark.parametrize("method", ["ProcessorConnect", "Wallet", "GlobalPayouts"])
+def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
+    machine: Machine, shop: Shop, service: FakeProcessor, method: str
+) -> None:
+    # given: one that is not begun, one that came and was not carried out, one that was, one whose answer is in hand
+    payroll = _due(machine, shop, method=method)
+    service.next("hang_before", "hang_after")
+    with machine.paused_queue("payouts"):
+        first, *_ = _run(machine, payroll)
+    with machine.holding(*_holding(payroll, first)):
+        machine.until_waiting(2)
+        machine.until(lambda: len(service.books) == 2 and not service.faults, "the service has all three")
+
+        # when
+        machine.kill("payouts")
+
+    # then: the service answers the repeats, one of them with an error after it was carried out
+    service.next("500_after")
+    machine.start("payouts")
+    outcome.check(machine, shop)
+    keys = _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == keys
+    assert {booked.amount.replace(".", "") for booked in service.books} == {str(_CENTS)}
+    assert sorted(booked.account for booked in service.books) == [f"acct_{slug}" for slug in _SLUGS]
+
+
+def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
+    machine: Machine, shop: Shop, service: FakeProcessor
+) -> None:
+    # given: all four in the hands of a fleet, one of them unanswered
+    payroll = _due(machine, shop)
+    service.next("hang_before")
+    with machine.paused_queue("payouts"):
+        _run(machine, payroll)
+    paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
+    machine.until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
+
+    # when: it sleeps, another one does its work, and it wakes up
+    machine.pause("payouts")
+    machine.start("payouts-2")
+    machine.until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
+    machine.settle()
+    machine.resume("payouts")
+
+    # then
+    outcome.check(machine, shop)
+    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+
+
+@pytest.mark.parametrize("mode", ["ok", "ambiguous", "slow"])
+def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: Shop, mode: str) -> None:
+    payroll = _due(machine, shop, rail=mode)
+    with machine.paused_queue("payouts"):
+        first, *_ = _run(machine, payroll)
+    with machine.holding(*_holding(payroll, first)):
+        machine.until_waiting(1 if mode != "ok" else 4)
+        machine.kill("payouts")
+
+    machine.start("payouts")
+    outcome.check(machine, shop)
+    booked = machine.rows(
+        "select key from sandbox_transfer where organization_id = %s and state in ('Paid', 'Accepted')", shop.id
+    )
+    assert sorted(key for (key,) in booked) == _paid(machine, payroll)
+
+
+def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
+    machine: Machine, shop: Shop, service: FakeProcessor
+) -> None:
+    # given: everything was refused
+    payroll = _due(machine, shop)
+    service.next(*["reject"] * len(_SLUGS))
+    payout_ids = _run(machine, payroll)
+    machine.settle()
+    assert machine.rows("select distinct status from payout where organization_id = %s", shop.id) == [("Failed",)]
+
+    # when: all are sent again, and the fleet dies with one carried out and none answered
+    service.next("hang_after", "hang_before", "hang_before", "hang_before")
+    with machine.own_models(), db.unit_of_work(shop.id):
+        for payout_id in payout_ids:
+            payout = payout_decisions.lock(organization_id=shop.id, payout_id=payout_id)
+            payout_decisions.retry(payout, now=clock.now())
+    machine.until(lambda: not service.faults, "the service has all four")
+    machine.kill("payouts")
+    machine.start("payouts")
+
+    # then
+    outcome.check(machine, shop)
+    keys = _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == keys
+    assert {key.rpartition(":")[2] for key in keys} == {"2"}

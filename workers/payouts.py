@@ -1,0 +1,32 @@
+"""The `payouts` queue: one payout at a time asks its rail; the cadences of automatic payouts come round."""
+
+from datetime import datetime
+from uuid import UUID
+
+from domain.transfers import Answer
+from models.job_rows import Claimed
+from pipelines import clock, jobs, payout_cadence, payout_transfer
+from workers.actor import calling_job, database_job
+
+
+def _prepare(job: Claimed) -> payout_transfer.Prepared | None:
+    return payout_transfer.prepare(organization_id=job.tenant, payout_id=UUID(job.args["payout_id"]), now=clock.now())
+
+
+def _record(prepared: payout_transfer.Prepared, answer: Answer | payout_transfer.Misconfigured) -> datetime | None:
+    return payout_transfer.record(prepared, answer, now=clock.now())
+
+
+calling_job(jobs.PAYOUT_TRANSFER, prepare=_prepare, call=payout_transfer.call, record=_record)
+
+
+@database_job(jobs.PAYOUT_CADENCE)
+def look_for_due_cadences(job: Claimed) -> None:
+    """Ask for the payouts of every organization whose cadence has come round."""
+    payout_cadence.any_org_look(now=clock.now())
+
+
+@database_job(jobs.PAYOUT_PREPARE)
+def prepare_payouts(job: Claimed) -> None:
+    """Prepare an organization's automatic payouts."""
+    payout_cadence.prepare(organization_id=job.tenant, now=clock.now())
