@@ -1,10 +1,8 @@
 """The application: settings, database, routes, error handlers, operator commands. Nothing happens at import."""
 
-import time
 from typing import Any
 
 import orjson
-import structlog
 from flask import Flask, Response, g, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -27,6 +25,7 @@ from api import (
     conversion_import,
     conversions,
     description,
+    express,
     fraud_events,
     health,
     home_currency,
@@ -63,13 +62,11 @@ from api import (
     uncredited,
     webhooks,
 )
-from api.edge import cors, errors, limits, metrics, wake
+from api.edge import cors, errors, limits, trace, wake
 from commands import affiliates as affiliate_commands
 from commands import database, demo, fx, jobs, ledger, mail, organizations, payout_desk, receiver, run, token
 from commands import programs as program_commands
-from models import db, ids
-
-_log = structlog.get_logger("request")
+from models import db
 
 _RESOURCES = (
     tracking,
@@ -144,6 +141,10 @@ _COMMANDS = (
     run.clicks,
 )
 
+# Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
+# They are added one by one: werkzeug's setdefault raises and catches an error for each header that is not there.
+_UNLESS_CHOSEN = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
 
 class _Json(DefaultJSONProvider):
     """orjson for what Flask renders."""
@@ -175,6 +176,7 @@ def create_app() -> Flask:
     app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
     app.extensions["waker"] = wake.Waker(urls.redis_url)
     app.extensions["click_stream"] = click_stream.ClickStream(urls.redis_url)
+    app.wsgi_app = express.Express(app)  # type: ignore[method-assign]  # Flask's documented way
     if chosen.trusted_proxies:
         hops = chosen.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
@@ -189,23 +191,18 @@ def create_app() -> Flask:
 
 
 def _begin() -> Response | None:
-    g.started = time.monotonic()
-    sent = request.headers.get("X-Request-Id", "")
-    g.request_id = sent if 0 < len(sent) <= 64 and sent.isascii() and sent.isprintable() else ids.new_id().hex
-    structlog.contextvars.clear_contextvars()
-    structlog.contextvars.bind_contextvars(request_id=g.request_id)
+    g.trace = trace.begin(request.environ)
+    g.request_id = g.trace.request_id
     return cors.answer_preflight()
 
 
 def _end(response: Response) -> Response:
-    seconds = time.monotonic() - g.started
-    rule = request.url_rule
-    route = rule.rule if rule else "(none)"
     headers = response.headers
-    headers["X-Request-Id"] = g.request_id
-    # Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
-    headers.setdefault("Cache-Control", "no-store")
-    headers.setdefault("X-Content-Type-Options", "nosniff")
-    metrics.observe_request(route, response.status_code, seconds)
-    _log.info("request", method=request.method, route=route, status=response.status_code, ms=round(seconds * 1000, 1))
+    chosen = {name.lower() for name, _ in headers}
+    headers.add("X-Request-Id", g.request_id)
+    for name, value in _UNLESS_CHOSEN:
+        if name.lower() not in chosen:
+            headers.add(name, value)
+    rule = request.url_rule
+    trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     return cors.mark(response)

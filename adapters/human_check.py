@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
@@ -123,12 +124,27 @@ class Local:
         return hmac.new(self._key, said.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
+# What the scripts of services fetch from hosts beside their own, as the services' pages on content security say.
+_BESIDE = {
+    "js.hcaptcha.com": ("https://hcaptcha.com", "https://*.hcaptcha.com"),
+    "hcaptcha.com": ("https://*.hcaptcha.com",),
+    "www.google.com": ("https://www.gstatic.com", "https://recaptcha.google.com"),
+    "www.recaptcha.net": ("https://www.gstatic.com",),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Widget:
     """What a page embeds to have its visitor verified: the script of the service, and whose page it is."""
 
     script_url: str
     site_key: str
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where the widget loads from: the script's own origin, and the others of a known service."""
+        parts = urlsplit(self.script_url)
+        return (f"{parts.scheme}://{parts.netloc}", *_BESIDE.get(parts.hostname or "", ()))
 
 
 def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:

@@ -30,10 +30,12 @@ from schemas.click import ClickAnswer, ClickBody, GifQuery
 
 blueprint = Blueprint("clicks", __name__)
 
-_KIB = 1024
-_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=32 * _KIB)
+#: Where pages tell of visits, and how much they may say.
+PATH = "/api/v1/track/click"
+MOST_BYTES = 32 * 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=MOST_BYTES)
 _ANSWER = ClickAnswer()
-_BODY = ClickBody()
+BODY = ClickBody()
 _GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
 
@@ -45,15 +47,15 @@ _seen_until: dict[UUID, float] = {}
 _lock = threading.Lock()
 
 
-@blueprint.get("/api/v1/track/click")
-@operation(_PUBLIC, one(_ANSWER), asks=_BODY)
+@blueprint.get(PATH)
+@operation(_PUBLIC, one(_ANSWER), asks=BODY)
 def get_click() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
     return _counted(body.query)
 
 
-@blueprint.post("/api/v1/track/click")
-@operation(_PUBLIC, one(_ANSWER), takes=_BODY, takes_as=("text/plain",))
+@blueprint.post(PATH)
+@operation(_PUBLIC, one(_ANSWER), takes=BODY, takes_as=("text/plain",))
 def post_click() -> Mapping[str, object]:
     """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
 
@@ -72,8 +74,9 @@ def get_gif() -> Response:
     try:
         if not visits.is_over_limit():
             _see_page(body.query()["program_id"])
-    except db.UNAVAILABLE:
-        pass  # the picture is shown in any case
+    except db.UNAVAILABLE:  # the picture is shown in any case
+        if "?" in request.headers.get("Referer", ""):
+            visits.lose()
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
 
 
@@ -96,8 +99,8 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     except db.UNAVAILABLE:
         visits.lose()
         return {"ok": True}
-    click_id = _count(link, _origin(sent))
-    return _shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+    click_id = _count(link, origin_of(sent))
+    return shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
 
 
 def _count(link: Link | None, origin: Origin) -> str | None:
@@ -107,7 +110,8 @@ def _count(link: Link | None, origin: Origin) -> str | None:
     return counted.click_id
 
 
-def _origin(sent: Mapping[str, Any]) -> Origin:
+def origin_of(sent: Mapping[str, Any]) -> Origin:
+    """Return where a visit came from, of what `ClickBody` loaded."""
     return Origin(
         sub_id=subid.normalize(sent["sub_id"]),
         referrer=sent["referrer"],
@@ -116,8 +120,9 @@ def _origin(sent: Mapping[str, Any]) -> Origin:
     )
 
 
-def _shown(click_id: str, link: Link) -> Mapping[str, object]:
-    shown: Mapping[str, object] = _ANSWER.dump(
+def shown(click_id: str, link: Link) -> Mapping[str, object]:
+    """Return what a page is told of its click."""
+    answer: Mapping[str, object] = _ANSWER.dump(
         {
             "ok": True,
             "click_id": click_id,
@@ -127,7 +132,7 @@ def _shown(click_id: str, link: Link) -> Mapping[str, object]:
             "attribution_model": link.attribution_model,
         }
     )
-    return shown
+    return answer
 
 
 def _see_page(program: str | None) -> None:

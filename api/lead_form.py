@@ -8,7 +8,6 @@ Source: core spec, "Program" (leadBountyCents) and "Click and lead fraud review"
 from collections.abc import Mapping
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, request
 from marshmallow import ValidationError
@@ -205,9 +204,8 @@ def _headers() -> dict[str, str]:
     widget = human_check.widget()
     theirs = ""
     if widget is not None:
-        parts = urlsplit(widget.script_url)
-        origin = f"{parts.scheme}://{parts.netloc}"
-        theirs = f"; script-src {origin}; frame-src {origin}; connect-src {origin}"
+        origins = " ".join(widget.origins)
+        theirs = f"; script-src {origins}; frame-src {origins}; connect-src {origins}"
     return {
         "Content-Security-Policy": (
             "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none';"

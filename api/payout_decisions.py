@@ -39,6 +39,7 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided
     refuses=(
         *_REFUSES,
         "409 review_rejected",
+        "409 rail_says_paid",
         "409 nothing_left_to_pay",
         *GATES,
         "409 affiliate_not_approved",
@@ -55,7 +56,7 @@ def retry_payout(payout_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
-@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=_REFUSES)
+@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
     """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
     wanted_id = _known(payout_id)

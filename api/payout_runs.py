@@ -57,7 +57,7 @@ GATES = (
 def preview_payouts() -> Response:
     """Show what a run with these filters would pay now, and commit nothing."""
     wanted = body.load_optional()
-    return answers.once(lambda: (200, _SHOWN.dump(_previewed(wanted))))
+    return answers.once(lambda: (200, _previewed(wanted)))
 
 
 def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,13 @@ def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
     found = payout_plan.preview(
         organization_id=guards.organization_id(), filters=filters, method=wanted["method"], now=now
     )
-    return _told(found, now)
+    return shown(found, now)
+
+
+def shown(found: Preview, now: datetime) -> dict[str, Any]:
+    """Return a preview as the API shows it."""
+    told: dict[str, Any] = _SHOWN.dump(_told(found, now))
+    return told
 
 
 def _told(found: Preview, now: datetime) -> dict[str, Any]:
@@ -95,7 +101,7 @@ def _told(found: Preview, now: datetime) -> dict[str, Any]:
                 "affiliate_email": candidate.payee.email,
                 "currency": candidate.currency,
                 "eligible_cents": candidate.cents,
-                "eligible_conversion_ids": part.conversion_ids,
+                "eligible_conversion_ids": part.conversion_ids_json,
                 "payout_ready": candidate.is_ready,
                 "blocked_reason": candidate.blocked,
             }

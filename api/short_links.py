@@ -14,6 +14,7 @@ from api.visits import Origin
 from domain import clicks as rules
 from domain import links, subid
 from domain.refused import Refused
+from models import db
 from models.public_links import Link
 from pipelines import public_links
 
@@ -65,7 +66,11 @@ def _followed(slug: str, program: str | None) -> Response:
         # Who follows what many follow arrives all the same; the database is not asked for whoever tries slugs.
         link = public_links.last_known(slug, program, is_shared_bare=is_bare)
         return _answer(link, None, is_over_limit=True)
-    link = visits.find(slug, program, is_shared_bare=is_bare)
+    try:
+        link = visits.find(slug, program, is_shared_bare=is_bare)
+    except db.UNAVAILABLE:
+        visits.lose()
+        raise
     origin = Origin(
         sub_id=subid.normalize(next((request.args[name] for name in _TAGS if name in request.args), None)),
         referrer=request.headers.get("Referer"),

@@ -6,8 +6,9 @@ away as well it is lost, and counted.
 Source: tracking spec, "Public click endpoint" and section 8 "Limits".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -55,9 +56,27 @@ class Counted:
     is_over_limit: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A request as the server hands it over, and where it is counted."""
+
+    environ: Mapping[str, Any]
+    limiter: Limiter
+    stream: ClickStream
+
+    @property
+    def ip(self) -> str:
+        """The address of who sent it."""
+        found: str = self.environ.get("REMOTE_ADDR") or ""
+        return found
+
+
 def is_visit() -> bool:
     """Say whether somebody looks at what this request fetches: no HEAD, no fetch ahead of a visit, no robot."""
-    sent = request.environ
+    return _is_looked_at(request.environ)
+
+
+def _is_looked_at(sent: Mapping[str, Any]) -> bool:
     if sent["REQUEST_METHOD"] == "HEAD":
         return False
     purpose = " ".join([sent[name] for name in _FETCH_HEADERS if name in sent]).lower()
@@ -66,7 +85,7 @@ def is_visit() -> bool:
 
 def is_over_limit() -> bool:
     """Say whether this process knows already that the sender is over the limit; costs nothing."""
-    return _limiter().is_full(BUCKET, guards.network())
+    return _sender().limiter.is_full(BUCKET, guards.network())
 
 
 def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Link | None:
@@ -92,14 +111,19 @@ def count(link: Link | None, origin: Origin) -> Counted:
 
     Budget: 1 round trip to the stream's server, whatever comes of it, and none to the database.
     """
-    click = _click(link, origin) if link is not None and link.can_earn and is_visit() else None
+    return count_for(_sender(), link, origin)
+
+
+def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
+    """Like `count`, for a request that did not come through a route."""
+    is_click = link is not None and link.can_earn and _is_looked_at(sender.environ)
+    click = _click(sender, link, origin) if link is not None and is_click else None
     entry = rules.to_bytes(click) if click else None
-    stream: ClickStream = current_app.extensions["click_stream"]
 
     def send(window: Window) -> int:
-        return stream.append(entry, window=window.key, limit=window.limit, window_s=window.seconds)
+        return sender.stream.append(entry, window=window.key, limit=window.limit, window_s=window.seconds)
 
-    is_allowed = _limiter().allows_with(BUCKET, guards.network(), send)
+    is_allowed = sender.limiter.allows_with(BUCKET, guards.network_of(sender.ip), send)
     if is_allowed is False:
         return Counted(is_over_limit=True)
     if click is None or (is_allowed is None and not _is_written(click)):
@@ -136,9 +160,8 @@ def _write_or_leave(click: RawClick) -> None:
             click_letters.leave(click)
 
 
-def _click(link: Link, origin: Origin) -> RawClick:
-    sent = request.environ
-    ip = request.remote_addr or ""
+def _click(sender: Sender, link: Link, origin: Origin) -> RawClick:
+    sent, ip = sender.environ, sender.ip
     agent = rules.agent(sent.get("HTTP_USER_AGENT", ""))
     return RawClick(
         id=str(ids.new_id()),
@@ -159,6 +182,6 @@ def _click(link: Link, origin: Origin) -> RawClick:
     )
 
 
-def _limiter() -> Limiter:
-    found: Limiter = current_app.extensions["limiter"]
-    return found
+def _sender() -> Sender:
+    held = current_app.extensions
+    return Sender(request.environ, held["limiter"], held["click_stream"])

@@ -24,10 +24,13 @@ from bench import (
     import_1000,
     list_at_1m,
     memory,
+    payout_preview,
+    payout_run,
     program_stats_1m,
     sales_accepted,
     sales_settled,
     settle_at_1m,
+    transfers,
 )
 from bench.figure import Figure
 from bench.machine import STOP_SIGNALS, BenchFailed, Machine
@@ -51,6 +54,9 @@ _FIGURES = {
     "list_at_1m": list_at_1m.measure,
     "export_50k": export_50k.measure,
     "import_1000": import_1000.measure,
+    "payout_preview": payout_preview.measure,
+    "payout_run": payout_run.measure,
+    "transfers": transfers.measure,
     "memory": memory.measure,
 }
 

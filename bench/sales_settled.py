@@ -45,16 +45,18 @@ def measure(plan: Plan) -> list[Figure]:
             history.load(cursor, seller, plan.size(_PAST), report)
         product, anchor = interleaved(
             partial(_settle, plan, cursor, seller, sales, relay),
-            partial(_noops, plan.machine, sales * _NOOPS_PER_SALE),
+            partial(noops, plan.machine, sales * _NOOPS_PER_SALE),
             rounds=_ROUNDS,
         )
     return [Figure("sales_settled", product, "sales/s", Target(0.2), anchor)]
 
 
-def wait_until_settled(cursor: Any, report: Callable[[int], None], check: Callable[[], None]) -> None:
+def wait_until_settled(
+    cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
+) -> None:
     """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
     while True:
-        cursor.execute("select count(*) from job where queue = 'sales'")
+        cursor.execute("select count(*) from job where queue = %s", (queue,))
         (left,) = cursor.fetchone()
         report(left)
         if not left:
@@ -81,7 +83,8 @@ def _settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Po
     return (settled - 1) / float(seconds)
 
 
-def _noops(machine: Machine, count: int) -> float:
+def noops(machine: Machine, count: int) -> float:
+    """Return how many no-op messages per second one worker process of 8 threads works off."""
     told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
     with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
         machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)

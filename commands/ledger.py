@@ -30,7 +30,8 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
     def person() -> None:
         for one in found:
             click.echo(f"{one['organization']}  {one['rule']}\n    {one['exception']}")
-        click.echo(f"{len(checked)} organizations, {len(ledger_check.RULES)} rules, {len(found)} exceptions")
+        whose = "1 organization" if len(checked) == 1 else f"{len(checked)} organizations"
+        click.echo(f"{whose}, {len(ledger_check.RULES)} rules, {len(found)} exceptions")
         if found:
             click.echo(
                 "Their payout runs wait for a review until a check is clean. Next: the runbook, The money is red"

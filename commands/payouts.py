@@ -19,7 +19,7 @@ group = AppGroup("payout", help="Payouts that wait for an operator.")
 @click.option("--failed", "failed_because", metavar="WHY", help="The rail has not paid it and never will.")
 @output.json_option
 def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_json: bool) -> None:
-    """Settle a payout that stays Processing, by what the rail's own dashboard says of its key.
+    """Settle a payout that stays Processing, or that a rail says it paid after all, by the rail's own dashboard.
 
     Look there first: --failed frees the payout to be sent again under a new key, which pays twice if the rail has paid.
     """
@@ -31,8 +31,7 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
             raise not_found("payout", payout_id)
         payout = payout_decisions.lock(organization_id=organization_id, payout_id=payout_id)
         attempt = payouts.attempt_of(payout)
-        payout_transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
-        status = "Paid" if paid_as else "Failed"
+        status = payout_transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
         said = {"status": status, "reference": paid_as, "why": failed_because, "key": attempt.key if attempt else None}
         trail.record("payout.settled", said, about=payout_id, organization_id=organization_id)
     following = "" if paid_as else "\nNext: its Owner retries or voids it."

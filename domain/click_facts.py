@@ -45,14 +45,25 @@ class History:
         self._networks: defaultdict[tuple[str, str, str], list[datetime]] = defaultdict(list)
 
     def add_visits(
-        self, *, visitor: str, program_id: str, affiliate_id: str, slug: str, first: datetime, last: datetime
+        self,
+        *,
+        visitor: str,
+        program_id: str,
+        affiliate_id: str,
+        slug: str,
+        last_at: datetime,
+        near_first: datetime | None,
+        near_last: datetime | None,
     ) -> None:
-        """Take in that a visitor clicked on a link from one moment to another."""
+        """Take in a visitor's clicks on a link: when the last was, and from when to when they were within WINDOW of the
+        clicks to come. Without that limit one that is written late would be a duplicate of two that are far from it.
+        """
         known = self._visitors[visitor]
-        span = known.links.setdefault((program_id, slug), _Span(first, last))
-        span.first, span.last = min(span.first, first), max(span.last, last)
+        if near_first is not None and near_last is not None:
+            span = known.links.setdefault((program_id, slug), _Span(near_first, near_last))
+            span.first, span.last = min(span.first, near_first), max(span.last, near_last)
         known.slugs[affiliate_id].add(slug)
-        known.last_at = last if known.last_at is None else max(known.last_at, last)
+        known.last_at = last_at if known.last_at is None else max(known.last_at, last_at)
 
     def add_network(self, *, network: str, program_id: str, slug: str, moments: Iterable[datetime]) -> None:
         """Take in when a network clicked on a link."""
@@ -69,8 +80,9 @@ class History:
             program_id=click.program_id,
             affiliate_id=click.affiliate_id,
             slug=click.slug,
-            first=at,
-            last=at,
+            last_at=at,
+            near_first=at,
+            near_last=at,
         )
         facts = ClickFacts(
             agent=click.agent,

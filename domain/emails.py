@@ -4,16 +4,20 @@ Source: tracking spec, "Browser lead capture" (plus-addressed variants of one in
 and never mailed to; whether an address is valid is checked where it comes in.
 """
 
+import unicodedata
+
+_ENCODED = "xn--"
 _GMAIL_DOMAINS = ("gmail.com", "googlemail.com")
 
 
 def normalize(email: str) -> str:
     """Return the address that stands for its inbox: lower case, no plus tag, Gmail without dots, googlemail as gmail.
 
-    Text without an @ comes back stripped and in lower case. Never raises.
+    A domain in another script is one however it is written, as itself or as name servers know it (xn--…). Text without
+    an @ comes back stripped and in lower case. Never raises.
     Source: tracking spec, "Browser lead capture".
     """
-    lowered = email.strip().lower()
+    lowered = unicodedata.normalize("NFC", email.strip().lower())
     local, at, host = lowered.rpartition("@")
     if not at:
         return lowered
@@ -21,4 +25,18 @@ def normalize(email: str) -> str:
     inbox = local.split("+", 1)[0] or local
     if host in _GMAIL_DOMAINS:
         return f"{inbox.replace('.', '')}@gmail.com"
-    return f"{inbox}@{host}"
+    return f"{inbox}@{_spelt_out(host) if _ENCODED in host else host}"
+
+
+def _spelt_out(host: str) -> str:
+    return ".".join(_label(label) for label in host.split("."))
+
+
+def _label(label: str) -> str:
+    if not label.startswith(_ENCODED):
+        return label
+    try:
+        shown = label.removeprefix(_ENCODED).encode("ascii").decode("punycode").lower()
+    except UnicodeError:
+        return label
+    return shown if shown and shown.isprintable() else label

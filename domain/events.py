@@ -154,7 +154,7 @@ def payout_created(
     amount_cents: int,
     currency: str,
     method: str,
-    conversion_ids: Iterable[UUID],
+    conversion_ids: Iterable[UUID | str],
     period_start: date,
     period_end: date,
 ) -> dict[str, object]:

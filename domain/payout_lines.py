@@ -44,7 +44,22 @@ def take_back(line: Line, cents: int) -> Change:
     if line.can_shrink:
         native = line.native_cents - absorbed
         return Change(native, _converted(native, line.factor), 0, 0, absorbed)
-    reversed_native = line.reversed_native_cents + absorbed
+    return _reversed(line, line.reversed_native_cents + absorbed, absorbed)
+
+
+def give_back(line: Line, cents: int) -> Change:
+    """Show `cents` native minor units less as reversed on a line that pays, as far as it goes."""
+    absorbed = max(min(cents, line.reversed_native_cents), 0)
+    return _reversed(line, line.reversed_native_cents - absorbed, absorbed)
+
+
+def settled_down(line: Line) -> Change:
+    """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
+    native = line.native_cents - line.reversed_native_cents
+    return Change(native, _converted(native, line.factor), 0, 0, 0)
+
+
+def _reversed(line: Line, reversed_native: int, absorbed: int) -> Change:
     return Change(
         native_cents=line.native_cents,
         amount_cents=line.amount_cents,
@@ -52,12 +67,6 @@ def take_back(line: Line, cents: int) -> Change:
         reversed_amount_cents=money.divide_half_even(line.amount_cents * reversed_native, line.native_cents),
         absorbed_cents=absorbed,
     )
-
-
-def settled_down(line: Line) -> Change:
-    """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
-    native = line.native_cents - line.reversed_native_cents
-    return Change(native, _converted(native, line.factor), 0, 0, 0)
 
 
 def _converted(native_cents: int, factor: Fraction) -> int:

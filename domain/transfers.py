@@ -22,6 +22,13 @@ REFERENCES: Mapping[Method, tuple[str, ...]] = {
     "Wallet": ("walletBatchId", "walletTransactionId"),
     "GlobalPayouts": ("gpOutboundPaymentId",),
 }
+# And what a payment is called that the brand made by itself.
+_NAMES: Mapping[str, tuple[str, ...]] = dict([*REFERENCES.items(), ("Manual", ("externalTransactionId",))])
+
+
+def references_of(method: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return what a payment by a method is called, of all that is known of its payout."""
+    return {name: known[name] for name in _NAMES[method] if name in known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
 
 _VISITS = Hot("""
 select v.visitor, seen.* from unnest(%(visitors)s::text[]) as v (visitor) cross join lateral (
-  select program_id::text, affiliate_id::text, slug, min(occurred_at), max(occurred_at) from click
+  select program_id::text, affiliate_id::text, slug, max(occurred_at),
+    min(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s),
+    max(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s) from click
   where organization_id = %(org)s and visitor_hash = decode(v.visitor, 'hex') and occurred_at > %(since)s
   group by program_id, affiliate_id, slug
 ) seen
@@ -59,19 +61,29 @@ group by 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """A visitor's clicks on one link."""
+    """A visitor's clicks on one link: the last of all, the first and the last of those near (None: there are none)."""
 
     visitor: str
     program_id: str
     affiliate_id: str
     slug: str
-    first: datetime
-    last: datetime
+    last_at: datetime
+    near_first: datetime | None
+    near_last: datetime | None
 
 
-def visits(*, organization_id: UUID, visitors: Iterable[str], since: datetime) -> list[Visits]:
-    """Return what these visitors (hex) clicked on since a moment, one line per link."""
-    rows = db.run(_VISITS, {"org": organization_id, "visitors": _array(visitors), "since": since})
+def visits(
+    *, organization_id: UUID, visitors: Iterable[str], since: datetime, near: tuple[datetime, datetime]
+) -> list[Visits]:
+    """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
+    params = {
+        "org": organization_id,
+        "visitors": _array(visitors),
+        "since": since,
+        "near_since": near[0],
+        "near_until": near[1],
+    }
+    rows = db.run(_VISITS, params)
     return [Visits(*row) for row in rows]
 
 

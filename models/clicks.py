@@ -46,3 +46,19 @@ def any_org_forget_hashes(*, before: datetime, limit: int) -> int:
         (before, limit),
     )
     return len(rows)
+
+
+def any_org_forget_letters(*, names: Sequence[str], queue: str, before: datetime) -> None:
+    """Put nobody in the place of who made the clicks in dead letters from before a moment; each can still be written.
+
+    What is in one is the text of `domain.clicks.to_bytes`, or nonsense. Of a visitor the letter keeps their program.
+    """
+    db.stage(
+        "update job set args = args || jsonb_build_object('is_forgotten', 'yes', 'entry',"
+        " regexp_replace(regexp_replace(regexp_replace(args ->> 'entry',"
+        r""" '"visitor_id":"([^"\\]|\\.)*"', '"visitor_id":null'),"""
+        """ '"visitor":"[0-9a-f]*"', '"visitor":"' || replace(gen_random_uuid()::text, '-', '') || '"'),"""
+        """ '"network":"[0-9a-f]*"', '"network":"' || replace(gen_random_uuid()::text, '-', '') || '"'))"""
+        " where queue = %s and failed_at < %s and name = any(%s) and not args ? 'is_forgotten'",
+        (queue, before, list(names)),
+    )

@@ -1,7 +1,7 @@
 """Stored reference rates: native major units per 1 USD, by the day they were published. The same for every tenant."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -148,6 +148,64 @@ def value_params(factors: Factors) -> dict[str, object]:
         "fx_over": _table((pair[1] for pair in row) for row in pairs),
         "fx_wide_times": _list(factor.numerator for factor in wide),
         "fx_wide_over": _list(factor.denominator for factor in wide),
+    }
+
+
+#: SQL of a table `r` of exact fractions per currency and day, for `table_params`: for rows that are joined to it.
+TABLE = (
+    "unnest(%(fx_currencies)s::text[], %(fx_days)s::date[], %(most)s::bigint[], %(narrow_times)s::bigint[],"
+    " %(narrow_over)s::bigint[], %(times)s::numeric[], %(over)s::numeric[])"
+    " r (currency, day, most, times, over, wide_times, wide_over)"
+)
+#: SQL of the day by which a row is valued.
+DAY = "(occurred_at at time zone 'UTC')::date"
+
+
+def narrow(cents: str) -> str:
+    """Return SQL for minor units that are not negative times the fraction of a joined table `r`, half to even.
+
+    For amounts up to `r.most` alone: it stays within eight bytes, which a million rows are fast in.
+    """
+    quotient = f"{cents} * r.times / r.over"
+    return f"{quotient} + (2 * mod({cents} * r.times, r.over) + ({quotient} & 1) > r.over)::int"
+
+
+def wide(cents: str) -> str:
+    """Return the same as `narrow` for amounts of any size, as a numeric. Null without a row of `r`."""
+    quotient = f"div({cents} * r.wide_times, r.wide_over)"
+    rest = f"mod({cents} * r.wide_times, r.wide_over)"
+    return f"({quotient} + (2 * {rest} + mod({quotient}, 2) > r.wide_over)::int)"
+
+
+def table_params(factors: Factors) -> dict[str, object]:
+    """Return the parameters of `TABLE`, and the home currency as `fx_home`."""
+    rows = [
+        (currency, factors.first_day + timedelta(days=place), factor)
+        for currency, row in zip(factors.currencies, factors.rows, strict=True)
+        for place, factor in enumerate(row)
+        if factor is not None
+    ]
+    return {
+        "fx_home": factors.home,
+        "fx_currencies": _list(row[0] for row in rows),
+        "fx_days": _list(row[1] for row in rows),
+        **fraction_params([row[2] for row in rows]),
+    }
+
+
+def fraction_params(fractions: Sequence[Fraction]) -> dict[str, str]:
+    """Return the columns of a table `r` for `narrow` and `wide`, a list each.
+
+    `most` is up to which amount a fraction is multiplied within eight bytes, 0 for one that never is.
+    """
+    fits = [max(fraction.numerator, fraction.denominator) < _NARROW for fraction in fractions]
+    held = [fraction if is_narrow else Fraction(1) for fraction, is_narrow in zip(fractions, fits, strict=True)]
+    return {
+        "most": _list(_NARROW // one.numerator if is_narrow else 0 for one, is_narrow in zip(held, fits, strict=True)),
+        "narrow_times": _list(one.numerator for one in held),
+        "narrow_over": _list(one.denominator for one in held),
+        "times": _list(one.numerator for one in fractions),
+        "over": _list(one.denominator for one in fractions),
     }
 
 

@@ -107,6 +107,13 @@ where {org:l} and l.is_open and (p.status = 'Paid' or p.voided_at is not null)""
 select format('line %s of payout %s (%s) is closed', l.id, p.id, p.status) from payout_line l
 join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
 where {org:l} and not l.is_open and p.status <> 'Paid' and p.voided_at is null and l.native_amount_cents <> 0""",
+    "a line that can still shrink pays no more than its conversion still earns": f"""
+select format('line %s of payout %s (%s) pays %s, %s is left', l.id, p.id, p.status, l.native_amount_cents,
+  {_EARNED} - c.paid_cents)
+from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where {{org:l}} and l.is_open and p.status in ('Pending', 'Failed') and l.native_amount_cents > 0
+and l.native_amount_cents > {_EARNED} - c.paid_cents""",
     "a Paid payout was paid by an attempt of its own or by the brand": """
 select format('payout %s', p.id) from payout p where {org:p} and p.status = 'Paid'
 and p.external_transaction_id is null and not exists (select from payout_attempt a

@@ -29,9 +29,17 @@ def stage(*, organization_id: UUID, findings: Sequence[tuple[str, str]], at: dat
     )
 
 
-def is_red(organization_id: UUID) -> bool:
-    """Say whether the last check of an organization found anything."""
-    return bool(db.run("select from ledger_check where organization_id = %s and is_red", (organization_id,)))
+def is_doubtful(organization_id: UUID) -> bool:
+    """Say whether the last check of an organization found anything, or a rail has paid what was let go of as unpaid."""
+    return bool(
+        db.run(
+            "select from ledger_check where organization_id = %s and is_red union all"
+            " select from rail_event e join payout p on p.organization_id = e.organization_id and p.id = e.payout_id"
+            " where e.organization_id = %s and e.outcome = 'Contradicts' and e.answer = 'Paid'"
+            " and p.voided_at is not null limit 1",
+            (organization_id, organization_id),
+        )
+    )
 
 
 def any_org_list(*, only_red: bool) -> list[Result]:

@@ -43,7 +43,8 @@ def find(*, organization_id: UUID, email: str | None) -> Member | None:
 def owners(organization_id: UUID) -> list[str]:
     """Return the addresses of the organization's Owners, the first one first."""
     rows = db.run(
-        "select email from member where organization_id = %s and role = 'Owner' and email <> '' order by created_at, id",
+        "select email from member where organization_id = %s and role = 'Owner' and email <> ''"
+        " order by created_at, id",
         (organization_id,),
     )
     return list(dict.fromkeys(email for (email,) in rows))

@@ -11,6 +11,7 @@ import peewee
 from playhouse.postgres_ext import ArrayField
 
 from models.db import db, savepoint
+from models.hot import Hot
 from models.table import Moment, Table
 
 
@@ -132,9 +133,12 @@ def home_currency(organization_id: UUID) -> str:
     return str(row[0])
 
 
+_SANDBOX_RAIL = Hot("select sandbox_rail from organization where id = %s")
+
+
 def sandbox_rail(organization_id: UUID) -> str | None:
     """Return how the organization's sandbox rail behaves, None when it has none of its own."""
-    row = db.row("select sandbox_rail from organization where id = %s", (organization_id,))
+    row = db.row(_SANDBOX_RAIL, (organization_id,))
     return row[0] if row else None
 
 

@@ -52,11 +52,7 @@ def stage_event(
     )
 
 
-_STAGE_EVENTS = Hot("""
-with happened as (
-  insert into event (id, organization_id, type, body, created_at)
-  select id, %(org)s, %(type)s, body, %(at)s from json_to_recordset(%(events)s) as e (id uuid, body text)
-  returning id
+_TELL_OF_MANY = """
 ), told as (
   insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
   select gen_random_uuid(), w.organization_id, happened.id, w.id, %(type)s::text, %(at)s::timestamptz,
@@ -70,7 +66,14 @@ insert into job (organization_id, queue, name, args, fair_key, max_attempts, lea
 select %(org)s::uuid, %(queue)s::text, %(job)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
   %(max_attempts)s::int, %(lease_s)s::int
 from told
-""")
+"""
+_WRITE_MANY = """
+with happened as (
+  insert into event (id, organization_id, type, body, created_at)
+  select id, %(org)s, %(type)s, body, %(at)s from {made}
+  returning id
+"""
+_STAGE_EVENTS = Hot(_WRITE_MANY.format(made="json_to_recordset(%(events)s) as e (id uuid, body text)") + _TELL_OF_MANY)
 
 
 def stage_events(
@@ -88,6 +91,31 @@ def stage_events(
             "org": organization_id,
             "type": event_type,
             "events": orjson.dumps([{"id": str(id), "body": body} for id, body in bodies.items()]).decode(),
+            "at": created_at,
+            "queue": delivery_job.queue,
+            "job": delivery_job.name,
+            "max_attempts": delivery_job.max_attempts,
+            "lease_s": delivery_job.lease_s,
+        },
+    )
+
+
+def stage_selected_events(
+    query: str,
+    params: Mapping[str, object],
+    *,
+    organization_id: UUID,
+    event_type: str,
+    created_at: datetime,
+    delivery_job: Any,
+) -> None:
+    """Stage events of one type that a query makes (columns `id` and `body`) as `stage_events` stages those given."""
+    db.stage(
+        _WRITE_MANY.format(made=f"({query}) made") + _TELL_OF_MANY,
+        {
+            **params,
+            "org": organization_id,
+            "type": event_type,
             "at": created_at,
             "queue": delivery_job.queue,
             "job": delivery_job.name,

@@ -5,7 +5,6 @@ more was paid than it earned since (a debt). What stands in an open line of a pa
 Source: core spec, "Payouts"; a conversion's payability never depends on a job having run.
 """
 
-import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from models.db import db
 
 # A million conversions are claimed in one transaction, which a person waits for.
 _STATEMENT_TIMEOUT = "10min"
+# What one sort or hash of a statement over everything that is due may hold in the server's memory.
+_WORK_MEM = "64MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,58 +112,82 @@ def reading_whole_tables() -> Iterator[None]:
     """Let the planner read whole tables, which the session forbids for the sake of statements that are kept."""
     db.stage("set local enable_seqscan = on")
     db.stage("set local plan_cache_mode = auto")
+    db.stage(f"set local work_mem = '{_WORK_MEM}'")
     yield
+    db.stage("set local work_mem to default")
     db.stage("set local enable_seqscan = off")
     db.stage("set local plan_cache_mode = force_generic_plan")
+
+
+@contextmanager
+def _reading_what_is_due(filters: Filters) -> Iterator[None]:
+    """Let the planner read whole tables, and where nothing narrows the filters make it look nothing up row by row.
+
+    Many open lines may have come since the tables were analyzed; a million look-ups would be planned for none.
+    """
+    is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
+    joins = "off" if is_wide else "on"
+    with reading_whole_tables():
+        db.stage(f"set local enable_nestloop = {joins}; set local enable_mergejoin = {joins}")
+        yield
+        db.stage("set local enable_nestloop = on; set local enable_mergejoin = on")
 
 
 @dataclass(frozen=True, slots=True)
 class Eligible:
     """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
 
+    `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them.
     `held_cents` are native: what of `cents` had no rate on its day.
     """
 
     due: Due
-    conversion_ids: list[UUID]
+    conversion_ids_json: str
     home_cents: int
     held_cents: int
 
 
+_JOINED = "left join " + fx_rates.TABLE + " on r.currency = due.currency and r.day = " + fx_rates.DAY
+_SIGN = "case when cents < 0 then -1 else 1 end"
+# In two sums: numerics are slow, and hardly any amount needs them.
+_WORTH = (
+    "coalesce(sum(case when due.currency = %(fx_home)s then cents"
+    f" when abs(cents) <= r.most then {_SIGN} * ({fx_rates.narrow('abs(cents)')}) end), 0)"
+    f" + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_rates.wide('abs(cents)')} end), 0)"
+)
+_IDS = """'["' || string_agg(id::text, '","') || '"]'"""
+
+
 def eligible(*, organization_id: UUID, filters: Filters, factors: Factors, now: datetime) -> list[Eligible]:
     """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date."""
-    summed = fx_rates.summed("abs(cents)")
-    with reading_whole_tables():
+    with _reading_what_is_due(filters):
         rows = db.run(
-            f"select affiliate_id, currency, sum(cents)::bigint, array_agg(id), {summed}, cents < 0 as is_debt"
-            f" from ({_due(filters)}) due group by affiliate_id, currency, is_debt"
-            " order by affiliate_id, currency, is_debt",
-            {**_params(organization_id, filters, now), **fx_rates.value_params(factors)},
+            f"select affiliate_id, due.currency, sum(cents)::bigint, {_IDS}, {_WORTH},"
+            " sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null)"
+            f" from ({_due(filters)}) due {_JOINED} group by affiliate_id, due.currency"
+            " order by affiliate_id, due.currency",
+            {**_params(organization_id, filters, now), **fx_rates.table_params(factors)},
         )
-    return [_joined(list(parts)) for _, parts in itertools.groupby(rows, key=lambda row: row[:2])]
+    return [Eligible(Due(*row[:3]), row[3], int(row[4] or 0), int(row[5] or 0)) for row in rows]
 
 
-def _joined(parts: list[tuple[Any, ...]]) -> Eligible:
-    affiliate_id, currency = parts[0][:2]
-    signs = [-1 if part[-1] else 1 for part in parts]
-    return Eligible(
-        due=Due(affiliate_id, currency, sum(part[2] for part in parts)),
-        conversion_ids=[found for part in parts for found in part[3]],
-        home_cents=sum(sign * int(part[4] or 0) for sign, part in zip(signs, parts, strict=True)),
-        held_cents=sum(sign * int(part[5] or 0) for sign, part in zip(signs, parts, strict=True)),
-    )
+_CURRENCIES_AND_FIRST = """
+with recursive known (currency) as (
+  (select currency from conversion where organization_id = %(org)s order by currency limit 1)
+  union all select (select c.currency from conversion c where c.organization_id = %(org)s
+    and c.currency > known.currency order by c.currency limit 1) from known where currency is not null
+)
+select array(select currency from known where currency is not null), (
+  select min(first) from program p cross join lateral (select min(c.occurred_at) as first from conversion c
+    where c.organization_id = p.organization_id and c.program_id = p.id) theirs where p.organization_id = %(org)s)
+"""
 
 
-def currencies_and_first(
-    *, organization_id: UUID, filters: Filters, now: datetime
-) -> tuple[list[str], datetime | None]:
-    """Return the currencies of what is due and when the first of it occurred."""
-    with reading_whole_tables():
-        rows = db.run(
-            f"select currency, min(occurred_at) from ({_due(filters)}) due group by currency",
-            _params(organization_id, filters, now),
-        )
-    return sorted(row[0] for row in rows), min((row[1] for row in rows), default=None)
+def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | None]:
+    """Return the currencies that the organization has conversions in and when the first occurred, off the indexes."""
+    row = db.row(_CURRENCIES_AND_FIRST, {"org": organization_id})
+    assert row is not None
+    return row[0], row[1]
 
 
 def claim(*, organization_id: UUID, filters: Filters, now: datetime) -> list[Due]:
@@ -170,7 +195,7 @@ def claim(*, organization_id: UUID, filters: Filters, now: datetime) -> list[Due
 
     One statement reads the conversions, so that the sums and the lines are of the same moment.
     """
-    with reading_whole_tables():
+    with _reading_what_is_due(filters):
         db.run(
             f"create temp table payout_claim on commit drop as {_due(filters)}",
             _params(organization_id, filters, now),

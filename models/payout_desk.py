@@ -58,8 +58,9 @@ def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int
     """Return runs, newest first; `only_waiting`: those that an operator is to review."""
     with reading_whole_tables():
         rows = db.run(
-            "select r.id, r.organization_id, o.name, r.confirmed_by, count(p.id), coalesce(sum(p.amount_cents), 0)::bigint,"
-            " count(p.id) filter (where p.status = 'Pending'), r.review_status, r.hold_until, r.created_at"
+            "select r.id, r.organization_id, o.name, r.confirmed_by, count(p.id),"
+            " coalesce(sum(p.amount_cents), 0)::bigint, count(p.id) filter (where p.status = 'Pending'),"
+            " r.review_status, r.hold_until, r.created_at"
             " from payout_run r join organization o on o.id = r.organization_id"
             " left join payout p on p.organization_id = r.organization_id and p.run_id = r.id"
             " where (%(org)s::uuid is null or r.organization_id = %(org)s)"

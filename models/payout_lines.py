@@ -8,6 +8,7 @@ from uuid import UUID
 from domain import payout_lines, payout_plan
 from domain.payout_lines import Change
 from models.db import db
+from models.hot import Hot
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +73,33 @@ def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
+def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
+    """Return what the conversion's open line pays, or holds back (native minor units); 0 without one."""
+    row = db.row(
+        "select native_amount_cents from payout_line where organization_id = %s and conversion_id = %s and is_open",
+        (organization_id, conversion_id),
+    )
+    return int(row[0]) if row else 0
+
+
 def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[Line]:
     """Return the lines of a payout in the order of their ids, those that were let go included."""
     rows = db.run(f"{_FROM} and l.payout_id = %s order by l.id", (organization_id, payout_id))
     return [Line(*row) for row in rows]
 
 
+_LOCK_CONVERSIONS = Hot(
+    "select from conversion where organization_id = %(org)s and id = any(array(select conversion_id from payout_line"
+    " where organization_id = %(org)s and payout_id = %(payout)s and is_open)) order by id for update"
+)
+
+
 def lock_conversions(*, organization_id: UUID, payout_id: UUID) -> None:
-    """Lock the conversions that a payout's open lines name, by id: before the payout, as refunds do."""
-    db.run(
-        "select from conversion c where c.organization_id = %s and c.id in (select conversion_id from payout_line"
-        " where organization_id = %s and payout_id = %s and is_open) order by c.id for update",
-        (organization_id, organization_id, payout_id),
-    )
+    """Lock the conversions that a payout's open lines name, by id: before the payout, as refunds do.
+
+    Staged: they are locked with the next statement, before what it does.
+    """
+    db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
 
 
 def stage_change(*, organization_id: UUID, line: Line, change: Change, at: datetime) -> None:

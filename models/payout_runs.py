@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
+import orjson
+
+from models import fx_rates, outbox
 from models.db import Json, db
 from models.payout_candidates import reading_whole_tables
-
-# What a bigint holds with room for the doubled remainder.
-_NARROW = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +36,26 @@ class Converted:
     on: date
 
 
-# Half to even, like everything: in a function for what fits in eight bytes, which a million lines are fast in, and
-# else in numerics of any size.
-_PRODUCT, _QUOTIENT = "abs(c.cents) * r.times", "div(abs(c.cents) * r.times, r.over)"
-_WIDE = f"{_QUOTIENT} + (2 * mod({_PRODUCT}, r.over) + mod({_QUOTIENT}, 2) > r.over)::int"
-_USD = (
-    "case when r.times = r.over then c.cents"
-    " when r.is_narrow then sign(c.cents) * times_fraction(abs(c.cents), r.times::bigint, r.over::bigint)"
-    f" else sign(c.cents) * ({_WIDE}) end::bigint"
-)
+_SIGN = "case when cents < 0 then -1 else 1 end"
 _DRAFT = f"""
 create temp table payout_draft on commit drop as
-select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on, {_USD} as usd_cents
+select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on,
+  case when abs(cents) <= r.most then {_SIGN} * ({fx_rates.narrow("abs(cents)")})
+    else ({_SIGN} * {fx_rates.wide("abs(cents)")})::bigint end as usd_cents
 from payout_claim c
 join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
   on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
 join unnest(%(payouts)s::uuid[], %(affiliates)s::uuid[]) d (payout_id, affiliate_id) on d.affiliate_id = c.affiliate_id
-join unnest(%(currencies)s::text[], %(times)s::numeric[], %(overs)s::numeric[], %(narrow)s::boolean[],
-  %(rates)s::numeric[], %(days)s::date[]) r (currency, times, over, is_narrow, rate, published_on)
-  on r.currency = c.currency
+join unnest(%(currencies)s::text[], %(most)s::bigint[], %(narrow_times)s::bigint[], %(narrow_over)s::bigint[],
+  %(times)s::numeric[], %(over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
+  r (currency, most, times, over, wide_times, wide_over, rate, published_on) on r.currency = c.currency
 """
-_NOTHING = """
-delete from payout_draft
-where payout_id in (select payout_id from payout_draft group by payout_id having sum(usd_cents) <= 0)
+# With what each payout comes to, and the ids of its conversions as JSON for the event that announces it.
+_SUMS = """
+create temp table payout_sum on commit drop as
+select payout_id, sum(usd_cents)::bigint as cents, min(occurred_at) as first, max(occurred_at) as last,
+  '["' || string_agg(id::text, '","' order by id) || '"]' as conversion_ids
+from payout_draft group by payout_id having sum(usd_cents) > 0
 """
 
 
@@ -73,9 +70,7 @@ def draft_lines(*, drafts: Sequence[Draft], ready: Sequence[tuple[UUID, str]], r
         "payouts": [draft.payout_id for draft in drafts],
         "affiliates": [draft.affiliate_id for draft in drafts],
         "currencies": [rate.currency for rate in rates],
-        "times": [rate.factor.numerator for rate in rates],
-        "overs": [rate.factor.denominator for rate in rates],
-        "narrow": [max(rate.factor.numerator, rate.factor.denominator) < _NARROW for rate in rates],
+        **fx_rates.fraction_params([rate.factor for rate in rates]),
         "rates": [rate.rate for rate in rates],
         "days": [rate.on for rate in rates],
     }
@@ -83,8 +78,9 @@ def draft_lines(*, drafts: Sequence[Draft], ready: Sequence[tuple[UUID, str]], r
         db.stage("analyze payout_claim")
         db.stage(_DRAFT, params)
         db.stage("analyze payout_draft")
-        db.stage(_NOTHING)
-        row = db.row("select coalesce(sum(usd_cents), 0)::bigint from payout_draft")
+        db.stage(_SUMS)
+        db.stage("analyze payout_sum")
+        row = db.row("select coalesce(sum(cents), 0)::bigint from payout_sum")
     assert row is not None
     return int(row[0])
 
@@ -117,14 +113,14 @@ select d.payout_id, %(org)s, %(run)s, d.program_id, d.affiliate_id, lines.cents,
   %(external)s, (lines.first at time zone 'UTC')::date, (lines.last at time zone 'UTC')::date, %(at)s
 from unnest(%(payouts)s::uuid[], %(programs)s::uuid[], %(affiliates)s::uuid[], %(methods)s::text[],
   %(destinations)s::text[]) d (payout_id, program_id, affiliate_id, method, destination)
-join (select payout_id, sum(usd_cents)::bigint as cents, min(occurred_at) as first, max(occurred_at) as last
-  from payout_draft group by payout_id) lines on lines.payout_id = d.payout_id
+join payout_sum lines on lines.payout_id = d.payout_id
 returning id, affiliate_id, amount_cents, method, period_start, period_end
 """
 _LINES = """
 insert into payout_line (id, organization_id, payout_id, conversion_id, native_amount_cents, native_currency, fx_rate,
   fx_rate_date, amount_cents)
-select gen_random_uuid(), %s, payout_id, id, cents, currency, rate, published_on, usd_cents from payout_draft
+select gen_random_uuid(), %s, d.payout_id, d.id, d.cents, d.currency, d.rate, d.published_on, d.usd_cents
+from payout_draft d join payout_sum s on s.payout_id = d.payout_id
 """
 
 
@@ -156,15 +152,31 @@ def write_payouts(
     return [Written(*row) for row in sorted(rows)]
 
 
-def conversions_of(payout_ids: Sequence[UUID]) -> dict[UUID, list[UUID]]:
-    """Return the conversions of payouts that were drafted in this transaction, by payout."""
-    with reading_whole_tables():
-        rows = db.run(
-            "select payout_id, array_agg(id order by id) from payout_draft where payout_id = any(%s::uuid[])"
-            " group by payout_id",
-            (list(payout_ids),),
-        )
-    return dict(rows)
+#: What stands for the ids of a payout's conversions in the body of an event, until the database puts them in.
+CONVERSIONS = "@"
+_EVENTS = f"""
+select e.id, replace(e.body, '["{CONVERSIONS}"]', s.conversion_ids) as body
+from json_to_recordset(%(events)s) as e (id uuid, payout_id uuid, body text)
+join payout_sum s on s.payout_id = e.payout_id
+"""
+
+
+def stage_events(
+    *, organization_id: UUID, event_type: str, bodies: Mapping[UUID, tuple[UUID, str]], at: datetime, delivery_job: Any
+) -> None:
+    """Stage an event per payout that was written in this transaction: `bodies` are event ids and bodies, by payout.
+
+    The array of `CONVERSIONS` alone in a body becomes the ids of the payout's conversions, in their order.
+    """
+    events = [{"id": str(id), "payout_id": str(payout_id), "body": body} for payout_id, (id, body) in bodies.items()]
+    outbox.stage_selected_events(
+        _EVENTS,
+        {"events": orjson.dumps(events).decode()},
+        organization_id=organization_id,
+        event_type=event_type,
+        created_at=at,
+        delivery_job=delivery_job,
+    )
 
 
 def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:

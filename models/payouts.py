@@ -3,6 +3,7 @@
 Whoever changes what a payout pays locks its conversions first, by id, then the payout: as refunds do.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.hot import Hot
 
 #: The columns of what a rail calls a payment, by the rail's own names for them.
 REFERENCE_COLUMNS: Mapping[str, str] = {
@@ -69,31 +71,40 @@ _SELECT = (
     " where p.organization_id = %s and p.id = %s"
 )
 
+_FIND = Hot(_SELECT)
+_LOCK = Hot(f"{_SELECT} for update of p")
+
 
 def find(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
     """Return one payout of the organization, or None."""
-    row = db.row(_SELECT, (organization_id, payout_id))
+    row = db.row(_FIND, (organization_id, payout_id))
     return Payout(*row) if row else None
 
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
     """Return one payout, locked until the transaction ends. Lock its conversions first to change what it pays."""
-    row = db.row(f"{_SELECT} for update of p", (organization_id, payout_id))
+    row = db.row(_LOCK, (organization_id, payout_id))
     return Payout(*row) if row else None
 
 
 def stage_change(payout: Payout, **changes: object) -> None:
     """Stage other values of columns of a locked payout."""
-    columns = ", ".join(f"{name} = %s" for name in changes)
-    db.stage(
-        f"update payout set {columns} where organization_id = %s and id = %s",
-        (*changes.values(), payout.organization_id, payout.id),
+    db.stage(_change(tuple(changes)), (*changes.values(), payout.organization_id, payout.id))
+
+
+@functools.cache
+def _change(columns: tuple[str, ...]) -> Hot:
+    """Return the statement that changes these columns: there are a handful of sets of them."""
+    return Hot(
+        f"update payout set {', '.join(f'{name} = %s' for name in columns)} where organization_id = %s and id = %s"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
+
+    `books` are those that may hold the payment; None: whoever was asked refused our credentials, so none do.
 
     The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
     """
@@ -104,14 +115,20 @@ class Attempt:
     amount_cents: int
     state: str
     asked: int
+    books: str | None
     age: timedelta
 
 
-def stage_intent(payout: Payout, *, key: str) -> None:
+_INTENT = Hot(
+    "insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents,"
+    " books, created_at) values (%s, %s, %s, %s, %s, %s, %s, %s, now())"
+)
+
+
+def stage_intent(payout: Payout, *, key: str, books: str) -> None:
     """Stage that a rail is about to be asked; the key of an attempt is written once."""
     db.stage(
-        "insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents,"
-        " created_at) values (%s, %s, %s, %s, %s, %s, %s, now())",
+        _INTENT,
         (
             payout.organization_id,
             payout.id,
@@ -120,30 +137,51 @@ def stage_intent(payout: Payout, *, key: str) -> None:
             payout.method,
             payout.destination,
             payout.amount_cents,
+            books,
         ),
+    )
+
+
+def stage_books(payout: Payout, books: str) -> None:
+    """Stage which books may hold the present attempt from now on."""
+    db.stage(
+        "update payout_attempt set books = %s where organization_id = %s and payout_id = %s and number = %s",
+        (books, payout.organization_id, payout.id, payout.attempt),
+    )
+
+
+def stage_no_books(payout: Payout, *, asked: int) -> None:
+    """Stage that no books hold the present attempt, unless it was asked for more than `asked` times meanwhile."""
+    db.stage(
+        "update payout_attempt set books = null where organization_id = %s and payout_id = %s and number = %s"
+        " and asked = %s",
+        (payout.organization_id, payout.id, payout.attempt, asked),
     )
 
 
 def attempt_of(payout: Payout) -> Attempt | None:
     """Return the payout's present attempt, None when no rail was asked yet."""
     row = db.row(
-        "select number, key, destination, amount_cents, state, asked, now() - created_at from payout_attempt"
+        "select number, key, destination, amount_cents, state, asked, books, now() - created_at from payout_attempt"
         " where organization_id = %s and payout_id = %s and number = %s",
         (payout.organization_id, payout.id, payout.attempt),
     )
     return Attempt(*row) if row else None
 
 
+_ANSWER = Hot(
+    "update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1"
+    " where organization_id = %s and payout_id = %s and number = %s"
+)
+
+
 def stage_answer(payout: Payout, *, state: str, detail: str | None, at: datetime) -> None:
     """Stage what the rail said of the present attempt, and that it was asked once more."""
-    db.stage(
-        "update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1"
-        " where organization_id = %s and payout_id = %s and number = %s",
-        (state, detail, at, payout.organization_id, payout.id, payout.attempt),
-    )
+    db.stage(_ANSWER, (state, detail, at, payout.organization_id, payout.id, payout.attempt))
 
 
-_PAY = """
+# By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
+_PAY = Hot("""
 with paid as (
   update payout_line set is_open = false where organization_id = %(org)s and payout_id = %(payout)s and is_open
   returning conversion_id, native_amount_cents as cents
@@ -151,9 +189,10 @@ with paid as (
   insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
     cause_id, is_test, created_at)
   select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id,
-    case when paid.cents > 0 then 'pay' else 'clawback' end, -paid.cents, c.currency, %(payout)s, c.is_test, %(at)s
+    case when paid.cents > 0 then 'pay' else 'clawback' end, -paid.cents, c.currency, %(payout)s::uuid, c.is_test,
+    %(at)s::timestamptz
   from paid join conversion c on c.organization_id = %(org)s and c.id = paid.conversion_id
-  where paid.cents <> 0
+  where paid.cents <> 0 and c.id = any(array(select conversion_id from paid))
 )
 update conversion c set paid_cents = c.paid_cents + paid.cents,
   status = case
@@ -162,7 +201,8 @@ update conversion c set paid_cents = c.paid_cents + paid.cents,
     when c.status = 'Paid' and c.paid_cents + paid.cents < c.commission_cents - c.reversed_cents then 'Approved'
     else c.status end
 from paid where c.organization_id = %(org)s and c.id = paid.conversion_id
-"""
+  and c.id = any(array(select conversion_id from paid))
+""")
 
 
 def stage_paid(payout: Payout, *, at: datetime) -> None:

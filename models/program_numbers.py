@@ -188,6 +188,7 @@ class Event:
     sub_id: str | None
     slug: str | None
     is_duplicate: bool | None
+    outcome: str | None
     amount_cents: int | None
     currency: str | None
     commission_cents: int | None
@@ -200,12 +201,12 @@ class Event:
 def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[Event]:
     """Return a program's last clicks and conversions, newest first. Overrides are no events of their own."""
     rows = db.run(
-        "(select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, null::bigint, null::text,"
-        "   null::bigint, null::text, null::text, null::text, null::boolean"
+        "(select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, outcome, null::bigint,"
+        "   null::text, null::bigint, null::text, null::text, null::text, null::boolean"
         "   from click where organization_id = %(org)s and program_id = %(program)s"
         "   order by occurred_at desc, id desc limit %(limit)s)"
         " union all"
-        " (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, amount_cents, currency,"
+        " (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, null, amount_cents, currency,"
         f"   {_NET}, status, type, attribution_method, is_test"
         "   from conversion where organization_id = %(org)s and program_id = %(program)s and parent_id is null"
         "   order by occurred_at desc, id desc limit %(limit)s)"

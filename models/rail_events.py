@@ -61,3 +61,23 @@ def any_org_list(*, only_open: bool, limit: int) -> list[Told]:
         f"select {_COLUMNS} from rail_event{which} order by received_at desc, rail, event_id limit %s", (limit,)
     )
     return [Told(*row) for row in rows]
+
+
+def says_paid(*, organization_id: UUID, payout_id: UUID) -> bool:
+    """Say whether a rail told that it paid a payout which we hold that it did not, and nobody has settled it yet."""
+    return bool(
+        db.run(
+            "select from rail_event where organization_id = %s and payout_id = %s and outcome = 'Contradicts'"
+            " and answer = 'Paid' limit 1",
+            (organization_id, payout_id),
+        )
+    )
+
+
+def stage_settled(*, organization_id: UUID, payout_id: UUID) -> None:
+    """Stage that an operator has looked into a rail's word that it paid a payout."""
+    db.stage(
+        "update rail_event set outcome = 'Late' where organization_id = %s and payout_id = %s"
+        " and outcome = 'Contradicts' and answer = 'Paid'",
+        (organization_id, payout_id),
+    )

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import Json, db
+from models.hot import Hot
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,11 @@ class Booked:
 
 _COLUMNS = 'amount_cents, currency, account, state, "references", created_at'
 
+_BOOK = Hot(
+    f"insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})"
+    " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing returning key"
+)
+
 
 def book(
     *,
@@ -30,10 +36,14 @@ def book(
     method: str,
     booked: Booked,
 ) -> bool:
-    """Write a transfer down; False when there is one under this key already, which then stays as it is."""
+    """Write a transfer down; False when there is one under this key already, which then stays as it is.
+
+    The commit need not wait for the disk: whatever is committed after it, as what a payout makes of the answer, reaches
+    the disk after it. A server that loses it has lost that, too, and is asked again.
+    """
+    db.stage("set local synchronous_commit = off")
     row = db.row(
-        f"insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing returning key",
+        _BOOK,
         (
             organization_id,
             key,

@@ -13,7 +13,7 @@ from domain import events, program_terms
 from domain.refused import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import affiliates, programs
-from pipelines import emit, home
+from pipelines import emit, home, payout_decisions
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> affiliates.Affiliate:
@@ -42,15 +42,20 @@ def lock_for(*, seen: affiliates.Affiliate, changes: Mapping[str, Any]) -> affil
 def change(*, affiliate: affiliates.Affiliate, changes: Mapping[str, Any], now: datetime) -> None:
     """Change columns of a locked affiliate, in the row and on the object; any status may become any other.
 
-    `changes` is `schemas.affiliate.AffiliateChanges` loaded. Becoming Approved tells the brand; nothing else does.
+    `changes` is `schemas.affiliate.AffiliateChanges` loaded. Becoming Approved tells the brand; becoming Banned
+    lets go of payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `program_terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
     stamp = _checked_rate(affiliate, changes)
-    is_approval = changes.get("status", affiliate.status) == AffiliateStatus.Approved != affiliate.status
+    status_before = affiliate.status
     _write(affiliate, {**changes, **stamp, **_status_columns(affiliate, changes, now)})
-    if is_approval:
+    if affiliate.status == status_before:
+        return
+    if affiliate.status == AffiliateStatus.Approved:
         tell_approved(affiliate, now)
+    if affiliate.status == AffiliateStatus.Banned:
+        payout_decisions.ban(organization_id=affiliate.organization_id, affiliate_id=affiliate.id, now=now)
 
 
 def approve(*, affiliate: affiliates.Affiliate, now: datetime) -> bool:

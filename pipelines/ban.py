@@ -9,7 +9,7 @@ from datetime import datetime
 
 from domain.statuses import AffiliateStatus
 from models.affiliates import Affiliate
-from pipelines import affiliate_changes, payout_decisions
+from pipelines import affiliate_changes
 
 
 def ban(*, affiliate: Affiliate, now: datetime) -> bool:
@@ -17,5 +17,4 @@ def ban(*, affiliate: Affiliate, now: datetime) -> bool:
     if affiliate.status == AffiliateStatus.Banned:
         return False
     affiliate_changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)
-    payout_decisions.ban(organization_id=affiliate.organization_id, affiliate_id=affiliate.id, now=now)
     return True

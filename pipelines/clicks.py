@@ -112,14 +112,16 @@ def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) ->
         organization_id=organization_id,
         visitors={click.visitor for click, _ in new},
         since=start - click_facts.DEVICE_WINDOW,
+        near=(start - click_facts.WINDOW, new[-1][1] + click_facts.WINDOW),
     ):
         history.add_visits(
             visitor=seen.visitor,
             program_id=seen.program_id,
             affiliate_id=seen.affiliate_id,
             slug=seen.slug,
-            first=seen.first,
-            last=seen.last,
+            last_at=seen.last_at,
+            near_first=seen.near_first,
+            near_last=seen.near_last,
         )
     for network, program_id, slug, moments in click_batches.network_moments(
         organization_id=organization_id,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import fx
-from domain.fraud import fees
+from domain.fraud import daily_cap, fees, self_lead
 from domain.fraud.fees import Fee
 from domain.refused import not_found
 from models import fraud_events, fx_rates, organizations, programs
@@ -19,7 +19,7 @@ from models.fraud_events import Count
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Events of the last `window_days`, closed or not.
+    """Events of the last `window_days`, closed or not. Leads that were refused are none in quarantine.
 
     `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
     units, without those that the brand has validated since; None when a rate that it needs is missing.
@@ -58,11 +58,15 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
         blocked_clicks=blocked_clicks,
         blocked_clicks_by_reason=_by_reason(blocked),
         held_clicks=_number(clicks) - blocked_clicks,
-        quarantined_leads=_number(leads),
+        quarantined_leads=_number(count for count in leads if not _REJECTED.intersection(count.reasons)),
         estimated_not_billed_cents=_in_home(unbilled, organization.home_currency),
         currency=organization.home_currency,
         fraud_strictness=organization.fraud_strictness,
     )
+
+
+# Such a lead is refused and leaves no row that could be looked at.
+_REJECTED = {self_lead.RULE.reason, daily_cap.RULE.reason}
 
 
 def _number(counts: Iterable[Count]) -> int:

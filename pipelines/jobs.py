@@ -4,6 +4,7 @@
 for it is committed. Nothing is said to the broker here; the relay finds the row.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -128,6 +129,22 @@ def enqueue(
         organization_id=organization_id,
         args={key: str(value) for key, value in args.items()},
         fair_key=fair_key or str(organization_id or ""),
+        max_attempts=job.max_attempts,
+        lease_s=job.lease_s,
+        run_at=run_at,
+    )
+
+
+def enqueue_all(
+    job: Job, *, organization_id: UUID, run_at: datetime | None = None, args: Sequence[Mapping[str, object]]
+) -> None:
+    """Stage many rows of one kind of work of an organization as `enqueue` does one, in one statement."""
+    job_rows.stage_all(
+        queue=job.queue,
+        name=job.name,
+        organization_id=organization_id,
+        args=[{key: str(value) for key, value in each.items()} for each in args],
+        fair_key=str(organization_id),
         max_attempts=job.max_attempts,
         lease_s=job.lease_s,
         run_at=run_at,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain import events, payout_gates
 from domain.refused import Refused, not_found
-from models import organizations, payout_candidates, payout_lines, payouts
+from models import organizations, payout_candidates, payout_lines, payouts, rail_events
 from models.payouts import Payout
 from pipelines import emit, payout_plan, payout_transfer
 
@@ -27,11 +27,12 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
 def retry(payout: Payout, *, now: datetime) -> None:
     """Send a locked Failed payout again, under a new attempt, to where the affiliate wants to be paid now.
 
-    Raises Refused 409: invalid_status_transition, payout_voided, review_rejected, nothing_left_to_pay,
+    Raises Refused 409: invalid_status_transition, payout_voided, review_rejected, rail_says_paid, nothing_left_to_pay,
     affiliate_not_approved, no_payout_account, and the gates' codes.
     """
     _only(payout, "Failed")
     _check_reviewed(payout)
+    _check_not_paid(payout)
     if payout.amount_cents <= 0:
         message = "Everything that this payout was to pay was taken back; void it, and what is left is netted later."
         raise Refused(409, payout_transfer.NOTHING_LEFT, message)
@@ -65,10 +66,11 @@ def void(payout: Payout, *, now: datetime) -> None:
     """Let go of what a locked payout was to pay: it is due again.
 
     Takes one that Failed, and one that was listed to be paid by hand and was not, which fails with it. Raises Refused
-    409: invalid_status_transition, payout_voided.
+    409: invalid_status_transition, payout_voided, rail_says_paid.
     """
     is_listed = payout.status == "Pending" and payout.exported_at is not None
     _only(payout, "Pending" if is_listed else "Failed")
+    _check_not_paid(payout)
     if is_listed:
         payout_transfer.fail(payout, code="voided", reason="It was not paid by hand, and voided.", now=now)
     payout_lines.stage_release(organization_id=payout.organization_id, payout_id=payout.id, at=now)
@@ -85,6 +87,7 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
     _check_reviewed(payout)
     if payout.amount_cents <= 0:
         raise Refused(409, payout_transfer.NOTHING_LEFT, "This payout has nothing left to pay.")
+    rail_events.stage_settled(organization_id=payout.organization_id, payout_id=payout.id)
     payout_transfer.mark_paid(
         payout,
         references={"externalTransactionId": external_transaction_id},
@@ -97,6 +100,8 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
 
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     """Let go of a banned affiliate's payouts that were not sent or listed yet; returns how many."""
+    # A run at work may be about to pay them: what it makes is seen after it.
+    payout_candidates.stage_turn(organization_id)
     released = 0
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)
@@ -142,6 +147,12 @@ def _check_reviewed(payout: Payout) -> None:
         raise Refused(409, "review_pending", "An operator has not looked at this payout's run yet.")
     if payout.review_status == "Rejected":
         raise Refused(409, "review_rejected", "An operator rejected this payout's run; void it.")
+
+
+def _check_not_paid(payout: Payout) -> None:
+    if rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
+        message = "The rail says that it paid this payout after all: mark it as paid, or ask your operator to look."
+        raise Refused(409, "rail_says_paid", message)
 
 
 def _announce_again(payout: Payout, method: str, now: datetime) -> None:

@@ -36,3 +36,22 @@ def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
         if change.absorbed_cents:
             payout_lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
             cents -= change.absorbed_cents
+
+
+def give_back_if_named(conversion: Conversion, *, now: datetime) -> None:
+    """Show no more as reversed than was, on the lines of a locked conversion that earns again.
+
+    What a payout holds back, or held back, stays reversed: it is due again. Budget: one round trip, or three.
+    """
+    where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
+    if not payout_lines.has_any(**where):
+        return
+    lines = payout_lines.lock_paying(**where)
+    kept = min(conversion.net_commission_cents, conversion.paid_cents + payout_lines.open_cents(**where))
+    reversed_cents = sum(line.native_amount_cents for line in lines) - kept
+    excess = sum(line.reversed_native_cents for line in lines) - reversed_cents
+    for line in reversed(lines):
+        change = rules.give_back(line.as_it_stands, excess)
+        if change.absorbed_cents:
+            payout_lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            excess -= change.absorbed_cents

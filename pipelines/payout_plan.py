@@ -50,7 +50,7 @@ def preview(*, organization_id: UUID, filters: Filters, method: str | None = Non
     Budget: 7 round trips, however much is due.
     """
     organization = _organization(organization_id)
-    found, first = payout_candidates.currencies_and_first(organization_id=organization_id, filters=filters, now=now)
+    found, first = payout_candidates.currencies_and_first(organization_id)
     factors = _factors(organization.home_currency, found, first or now)
     eligible = payout_candidates.eligible(organization_id=organization_id, filters=filters, factors=factors, now=now)
     planned = plan(organization, [part.due for part in eligible], now=now)
@@ -109,7 +109,7 @@ def standing(organization: Organization, *, now: datetime) -> payout_gates.Stand
         high_risk_threshold=organization.high_risk_threshold,
         funding_mode=organization.funding_mode,
         funding_frozen=organization.funding_frozen,
-        needs_review=organization.payouts_need_review or ledger_results.is_red(organization.id),
+        needs_review=organization.payouts_need_review or ledger_results.is_doubtful(organization.id),
         hold_days=organization.payout_hold_days,
         cap_used_cents=payout_runs.cap_used_cents(organization_id=organization.id, since=now - payout_gates.WINDOW),
     )

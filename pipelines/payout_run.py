@@ -23,7 +23,8 @@ from pipelines import emit, jobs
 from pipelines import payout_plan as plans
 
 # Payouts whose events are made and sent together: what is in memory does not grow with the run.
-_AT_ONCE = 200
+_AT_ONCE = 500
+_CREATED = "payout.created"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,27 +183,39 @@ def _portions(written: Sequence[Written]) -> Iterator[tuple[Written, ...]]:
 
 
 def _announce(organization_id: UUID, payouts: Sequence[Written], now: datetime) -> None:
-    conversions = payout_runs.conversions_of([payout.payout_id for payout in payouts])
+    bodies = {}
     for payout in payouts:
-        emit.event(
+        event_uuid = ids.new_id()
+        body = emit.frozen(
+            event_uuid=event_uuid,
             organization_id=organization_id,
-            type="payout.created",
+            type=_CREATED,
             data=events.payout_created(
                 payout_id=payout.payout_id,
                 affiliate_id=payout.affiliate_id,
                 amount_cents=payout.amount_cents,
                 currency=payout_plan.PAYOUT_CURRENCY,
                 method=payout.method,
-                conversion_ids=conversions[payout.payout_id],
+                conversion_ids=[payout_runs.CONVERSIONS],
                 period_start=payout.period_start,
                 period_end=payout.period_end,
             ),
             at=now,
         )
+        bodies[payout.payout_id] = event_uuid, body
+    payout_runs.stage_events(
+        organization_id=organization_id,
+        event_type=_CREATED,
+        bodies=bodies,
+        at=now,
+        delivery_job=jobs.WEBHOOK_DELIVER,
+    )
 
 
 def _enqueue(organization_id: UUID, payouts: Sequence[Written], hold_until: datetime | None) -> None:
-    for payout in payouts:
-        jobs.enqueue(
-            jobs.PAYOUT_TRANSFER, organization_id=organization_id, run_at=hold_until, payout_id=payout.payout_id
-        )
+    jobs.enqueue_all(
+        jobs.PAYOUT_TRANSFER,
+        organization_id=organization_id,
+        run_at=hold_until,
+        args=[{"payout_id": payout.payout_id} for payout in payouts],
+    )

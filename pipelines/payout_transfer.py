@@ -18,7 +18,7 @@ from domain import events, transfers
 from domain import payout_lines as rules
 from domain.refused import Refused
 from domain.transfers import Accepted, Answer, Paid, Rejected
-from models import payout_lines, payouts
+from models import payout_lines, payouts, rail_events
 from models.payouts import Payout
 from pipelines import emit, jobs, rails
 from pipelines.jobs import GiveUp, TryAgain
@@ -27,6 +27,7 @@ _log = structlog.get_logger(__name__)
 
 # Until a rail is configured for its method, a payout waits this long between looks.
 _RAIL_MISSING = timedelta(hours=1)
+_DOUBTFUL = timedelta(hours=1)
 _MISCONFIGURED = timedelta(minutes=10)
 
 NOTHING_LEFT = "nothing_left_to_pay"
@@ -34,13 +35,18 @@ NOTHING_LEFT = "nothing_left_to_pay"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What to ask. `age` is None for a first question, else how long ago that was; then the rail is looked up first."""
+    """What to ask. `age` is None for a first question, else how long ago that was; then the rail is looked up first.
+
+    `books` are those that may hold the transfer; `is_first`: they were not asked for it before.
+    """
 
     payout: Payout
     transfer: transfers.Transfer
     rail: base.Rail
     age: timedelta | None
     asked: int
+    books: str
+    is_first: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,12 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
             now=now,
         )
         return None
+    _check_not_paid(payout, now)
     rail = _rail(payout, now)
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
-    payouts.stage_intent(payout, key=key)
+    payouts.stage_intent(payout, key=key, books=rail.books)
     payouts.stage_change(payout, status="Processing", submitted_at=now)
-    return Prepared(payout, _transfer(payout, key), rail, age=None, asked=0)
+    return Prepared(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
 
 
 def _asked_before(payout: Payout, now: datetime) -> Prepared:
@@ -84,7 +91,24 @@ def _asked_before(payout: Payout, now: datetime) -> Prepared:
     if attempt is None:
         raise GiveUp(f"payout {payout.id} is Processing and no rail was asked")
     rail = _rail(payout, now)
-    return Prepared(payout, _transfer(payout, attempt.key), rail, age=attempt.age, asked=attempt.asked)
+    if attempt.books is None:
+        payouts.stage_books(payout, rail.books)
+    return Prepared(
+        payout,
+        _transfer(payout, attempt.key),
+        rail,
+        age=attempt.age,
+        asked=attempt.asked,
+        books=attempt.books or rail.books,
+        is_first=attempt.books is None,
+    )
+
+
+def _check_not_paid(payout: Payout, now: datetime) -> None:
+    """Let a payout wait whose earlier attempt was paid after all, as its rail says."""
+    if payout.attempt > 1 and rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
+        _log.error("payout.doubtful", payout=str(payout.id))
+        raise TryAgain(at=now + _DOUBTFUL)
 
 
 def _rail(payout: Payout, now: datetime) -> base.Rail:
@@ -113,7 +137,7 @@ def call(prepared: Prepared) -> Answer | Misconfigured:
     try:
         if prepared.age is None:
             return prepared.rail.send(prepared.transfer)
-        return base.resolve(prepared.rail, prepared.transfer, age=prepared.age)
+        return base.resolve(prepared.rail, prepared.transfer, age=prepared.age, books=prepared.books)
     except base.RailMisconfigured as error:
         return Misconfigured(str(error))
     except base.KeyTaken as error:
@@ -125,6 +149,8 @@ def record(prepared: Prepared, answer: Answer | Misconfigured, *, now: datetime)
     if not settle(prepared.payout, answer, now=now):
         return None
     if isinstance(answer, Misconfigured):
+        if prepared.is_first:
+            payouts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
         return now + _MISCONFIGURED
     after_s = settings.current().payout_ask_again_s
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
@@ -159,12 +185,17 @@ def settle(asked: Payout, answer: Answer | Misconfigured, *, now: datetime) -> b
     return True
 
 
-def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> None:
-    """Settle a locked payout whose rail never said what became of it, by what an operator found out from the rail.
+def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
+    """Settle a locked payout whose rail never said what became of it, by what an operator found out; return its status.
 
     `paid_as` is what the rail calls the payment; else it was not carried out and never will be under its key.
-    Raises Refused 409 invalid_status_transition unless the payout is Processing.
+    One that is not Processing is freed by the latter alone, where its rail says that it paid it after all.
+    Raises Refused 409 invalid_status_transition for every other that is not Processing.
     """
+    where = {"organization_id": payout.organization_id, "payout_id": payout.id}
+    if payout.status != "Processing" and failed_because and rail_events.says_paid(**where):
+        rail_events.stage_settled(**where)
+        return payout.status
     if payout.status != "Processing":
         message = f"The payout is {payout.status}; only one that is Processing waits for its rail."
         raise Refused(409, "invalid_status_transition", message)
@@ -175,11 +206,12 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
     else:
         answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
     settle(payout, answer, now=now)
+    return "Paid" if paid_as is not None else "Failed"
 
 
 def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **changes: object) -> None:
     """Stage that a locked payout whose conversions are locked is Paid, with everything that follows."""
-    known = payout.references | references
+    method = str(changes.get("method", payout.method))
     payouts.stage_paid(payout, at=now)
     payouts.stage_change(
         payout, status="Paid", paid_at=now, failed_at=None, **payouts.columns_of(references), **changes
@@ -192,9 +224,9 @@ def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **ch
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,
             currency=payout.currency,
-            method=str(changes.get("method", payout.method)),
+            method=method,
             paid_at=now,
-            references=known,
+            references=transfers.references_of(method, payout.references | references),
         ),
         at=now,
     )

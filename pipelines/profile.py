@@ -20,7 +20,8 @@ SUBDOMAIN_CHANGES_MAX = 3
 def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> None:
     """Change the profile. `wanted` is `schemas.organization.ProfileChanges` loaded.
 
-    A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency of now, and keeps it.
+    A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency
+    of now, and keeps it.
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """

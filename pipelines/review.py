@@ -133,7 +133,9 @@ def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, pare
         status=settled.value,
         late_cents=late_cents,
     )
-    return dataclasses.replace(conversion, status=settled.value, reversed_cents=conversion.reversed_cents + late_cents)
+    after = dataclasses.replace(conversion, status=settled.value, reversed_cents=conversion.reversed_cents + late_cents)
+    payout_lines.give_back_if_named(after, now=word.at)
+    return after
 
 
 def _settled(conversion: Conversion, late_cents: int, status: ConversionStatus) -> ConversionStatus:

@@ -25,6 +25,7 @@ class SandboxRail:
 
     key_lasts = timedelta(days=3650)
     finds_by_key = True
+    books = "sandbox"
 
     def __init__(self, *, method: Method, mode: str) -> None:
         self.method = method

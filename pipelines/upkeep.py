@@ -18,7 +18,9 @@ def forget() -> None:
 
 
 def forget_click_hashes(*, now: datetime) -> None:
-    """Forget who made the clicks that are old enough, in portions: a full one asks for the next."""
+    """Forget who made the clicks that are old enough, in portions (a full one asks for the next); dead letters too."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
+    letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
+    clicks.any_org_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
     if clicks.any_org_forget_hashes(before=before, limit=_CLICKS_AT_ONCE) == _CLICKS_AT_ONCE:
         jobs.enqueue(jobs.CLICKS_FORGET, organization_id=None)

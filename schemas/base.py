@@ -31,8 +31,12 @@ class Wire(Schema):
         unknown = EXCLUDE
 
     def load(self, data: Any, **options: Any) -> Any:
-        found = None if options else self._reading.read(data)
+        found = None if options else self.well_formed(data)
         return super().load(data, **options) if found is None else found
+
+    def well_formed(self, data: object) -> dict[str, Any] | None:
+        """Return an object as `load` loads it, or None for one that has to be looked at more closely."""
+        return self._reading.read(data)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan

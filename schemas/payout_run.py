@@ -5,6 +5,7 @@ Source: core spec, "Payouts" (preview, run, preview response fields).
 
 from typing import Any
 
+import orjson
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from domain import currencies
@@ -131,6 +132,15 @@ def _by_currency() -> fields.Dict:
     return fields.Dict(keys=fields.String(), values=fields.Integer())
 
 
+class _WrittenIds(fields.List[Any]):
+    """A list of ids whose JSON is written already."""
+
+    @staticmethod
+    def render(value: str) -> orjson.Fragment:
+        """Return the text as what it is."""
+        return orjson.Fragment(value)
+
+
 class CandidateRecord(Wire):
     """One affiliate in one currency; `eligibleCents` is native, after reversals and debts."""
 
@@ -138,7 +148,7 @@ class CandidateRecord(Wire):
     affiliate_email = fields.String()
     currency = fields.String()
     eligible_cents = fields.Integer()
-    eligible_conversion_ids = fields.List(fields.UUID())
+    eligible_conversion_ids = _WrittenIds(fields.UUID())
     payout_ready = fields.Boolean()
     blocked_reason = one_of(Blocked, allow_none=True)
 

@@ -15,6 +15,7 @@ from schemas.paging import QueryInteger
 
 _DEFAULT_LIMIT = 20
 _MOST_EVENTS = 100
+_OUTCOMES = ("recorded", "earned", "duplicate", "held", "blocked", "unscored", "over_budget")
 
 
 def _held(attribute: str) -> fields.Dict:
@@ -77,7 +78,7 @@ def limit_of(query: Mapping[str, Any]) -> int:
     return min(query["limit"], _MOST_EVENTS)
 
 
-_OF_A_CLICK = ("slug", "is_duplicate")
+_OF_A_CLICK = ("slug", "is_duplicate", "outcome")
 _OF_A_CONVERSION = (
     "amount_cents",
     "currency",
@@ -90,7 +91,10 @@ _OF_A_CONVERSION = (
 
 
 class RecentEvent(Wire):
-    """A click or a conversion, without the fields of the other kind."""
+    """A click or a conversion, without the fields of the other kind.
+
+    `outcome` is what became of a click when it was judged, whatever the brand decided about its conversion since.
+    """
 
     type = fields.String()
     id = fields.UUID()
@@ -99,6 +103,7 @@ class RecentEvent(Wire):
     sub_id = fields.String(allow_none=True)
     slug = fields.String()
     is_duplicate = fields.Boolean()
+    outcome = fields.String(validate=validate.OneOf(_OUTCOMES))
     amount_cents = fields.Integer()
     currency = fields.String()
     commission_cents = fields.Integer()

@@ -125,11 +125,13 @@ def _is_known(field: fields.Field[Any]) -> bool:
 
 
 def _conversion(field: fields.Field[Any]) -> Conversion | None:
+    own: Conversion | None = getattr(field, "render", None)
+    if own is not None:
+        return own
     if isinstance(field, fields.Nested):
         plan = Plan(field.schema)
         return plan.render_all if field.many else plan.render
     if isinstance(field, fields.List):
         inner = _conversion(field.inner)
         return list if inner is None else lambda values: [inner(value) for value in values]
-    own: Conversion | None = getattr(field, "render", None)
-    return own or _PLAIN.get(type(field))
+    return _PLAIN.get(type(field))

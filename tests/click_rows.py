@@ -2,7 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +13,7 @@ from adapters import broker
 from adapters.click_stream import FIELD, KEY
 from domain import clicks as wire
 from domain.clicks import RawClick
-from models import db, ids
+from models import click_batches, db, ids
 from pipelines import clicks
 from tests.brands import Brand
 from workers.clicks import Consumer
@@ -60,6 +62,29 @@ def send(*entries: RawClick | bytes) -> None:
 def consume() -> int:
     """Write all that lies on the stream; returns how many entries that was."""
     return Consumer(os.environ["REDIS_URL"], claim_s=60).run_once()
+
+
+@contextmanager
+def turn_taken(brand: Brand) -> Iterator[None]:
+    """Let nobody write clicks of a brand meanwhile."""
+    taken, done = threading.Event(), threading.Event()
+
+    def take() -> None:
+        with db.unit_of_work(brand.id):
+            click_batches.take_turn(brand.id)
+            db.db.run("select 1")
+            taken.set()
+            done.wait(30)
+        db.db.drop_connection()
+
+    holder = threading.Thread(target=take)
+    holder.start()
+    taken.wait(10)
+    try:
+        yield
+    finally:
+        done.set()
+        holder.join()
 
 
 def outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:

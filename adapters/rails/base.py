@@ -1,5 +1,6 @@
 """What every rail offers, what may go wrong on our side, and how their words are made fit to be shown."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -51,12 +52,14 @@ class Rail(Protocol):
     """Moves money by one method. Calls the outside: never inside a transaction.
 
     `key_lasts` is how long the other side promises to take a repeated key for the same transfer. `finds_by_key` says
-    whether a look-up works with the key alone; without it a look-up needs what the rail said before.
+    whether a look-up works with the key alone; without it a look-up needs what the rail said before. `books` names the
+    account that pays: a rail with other books knows none of the keys, and what it does not find may well be paid.
     """
 
     method: Method
     key_lasts: timedelta
     finds_by_key: bool
+    books: str
 
     def send(self, transfer: Transfer) -> Answer:
         """Ask for the transfer. The same key again, while `key_lasts`, is the same transfer and never a second one.
@@ -74,15 +77,16 @@ class Rail(Protocol):
         """
 
 
-def resolve(rail: Rail, transfer: Transfer, *, age: timedelta) -> Answer:
-    """Find out what became of a transfer whose answer was Unknown; `age` is since it was first sent.
+def resolve(rail: Rail, transfer: Transfer, *, age: timedelta, books: str | None = None) -> Answer:
+    """Find out what became of a transfer whose answer was Unknown; `age` is since it was first sent to `books`.
 
     Asks by look-up. Where that finds nothing, or cannot find by key, the same key is sent again as long as the other
-    side surely still knows it; after that the answer stays NotFound or Unknown and is an operator's to settle.
+    side surely still knows it; after that, and where the rail has other books now, the answer stays NotFound or
+    Unknown and is an operator's to settle. `books` None: they were not written down.
     """
     found = rail.look_up(transfer)
     cannot_tell = isinstance(found, NotFound) or (isinstance(found, Unknown) and _is_blind(rail, transfer))
-    may_ask = cannot_tell and age < rail.key_lasts * 3 / 4
+    may_ask = cannot_tell and books in (None, rail.books) and age < rail.key_lasts * 3 / 4
     return rail.send(replace(transfer, is_repeat=True)) if may_ask else found
 
 
@@ -104,6 +108,11 @@ def shown(text: object, transfer: Transfer | None = None) -> str:
     if account:
         line = re.sub(re.escape(account), masked(account), line, flags=re.IGNORECASE)
     return line[:_MESSAGE_CHARACTERS]
+
+
+def books(url: str, *account: str) -> str:
+    """Name the books of an account at a service, without what it is reached by."""
+    return f"{url} {hashlib.sha256(chr(0).join(account).encode()).hexdigest()[:16]}"
 
 
 def masked(account: str) -> str:

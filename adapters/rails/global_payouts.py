@@ -37,6 +37,7 @@ class GlobalPayouts:
         financial_account: str,
         timeout_s: float = http.WHOLE_CALL_S,
     ) -> None:
+        self.books = base.books(url, key, financial_account)
         self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
         self._financial_account = financial_account
 

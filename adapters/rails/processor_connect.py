@@ -24,6 +24,7 @@ class ProcessorConnect:
     finds_by_key = True
 
     def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float = http.WHOLE_CALL_S) -> None:
+        self.books = base.books(url, key)
         self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
 
     def send(self, transfer: Transfer) -> Answer:

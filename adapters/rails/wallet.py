@@ -53,6 +53,7 @@ class Wallet:
         webhook_id: str | None,
         timeout_s: float = http.WHOLE_CALL_S,
     ) -> None:
+        self.books = base.books(url, client_id)
         self._client = Client(url=url, client_id=client_id, secret=secret, timeout_s=timeout_s)
         self._webhook_id = webhook_id
 

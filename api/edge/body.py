@@ -64,7 +64,11 @@ def json_object() -> dict[str, Any] | None:
 
 
 def _parsed() -> object:
-    raw = request.get_data(cache=True)
+    return parsed(request.get_data(cache=True))
+
+
+def parsed(raw: bytes) -> object:
+    """Return what a JSON text says; None for what is no JSON, and for what names a key twice."""
     try:
         sent = orjson.loads(raw)
         if not _is_read_whole(raw, sent):

@@ -41,15 +41,20 @@ def mark(answer: Response) -> Response:
     """Say on an answer whether the asking page may read it."""
     headers = answer.headers
     # Also when no page asks: a cache that has this answer must not give it to one.
-    if "Vary" in headers:
+    if any(name.lower() == "vary" for name, _ in headers):
         answer.vary.add("Origin")
     else:
         headers.add("Vary", "Origin")
-    origin = request.headers.get("Origin")
+    origin = request.environ.get("HTTP_ORIGIN")
     if origin is not None and _is_let_in():
-        headers["Access-Control-Allow-Origin"] = origin
-        headers["Access-Control-Expose-Headers"] = _EXPOSED
+        for name, value in marks(origin):
+            headers.add(name, value)
     return answer
+
+
+def marks(origin: str) -> list[tuple[str, str]]:
+    """Return the headers that let the pages of an origin read an answer."""
+    return [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", _EXPOSED)]
 
 
 def _is_let_in() -> bool:

@@ -104,11 +104,12 @@ def caller_name() -> str:
 
 def network() -> str:
     """Return what a stranger's requests are counted by: their IPv4 address, or the network of their IPv6 address."""
-    return _network(request.remote_addr or "")
+    return network_of(request.remote_addr or "")
 
 
 @functools.lru_cache(maxsize=4096)
-def _network(sent: str) -> str:
+def network_of(sent: str) -> str:
+    """Return what requests from an address are counted by."""
     # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
     try:
         address = ipaddress.ip_address(sent)

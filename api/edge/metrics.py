@@ -1,7 +1,7 @@
 """The Prometheus page: counters of every process of this machine, and gauges read from the job table when asked."""
 
-import math
 import functools
+import math
 import os
 from collections.abc import Iterator
 

@@ -133,14 +133,20 @@ create index payout_line_payout on payout_line (organization_id, payout_id);
 create index payout_line_conversion on payout_line (organization_id, conversion_id);
 select isolate_tenant('payout_line');
 
-create function payout_lines_name_rows() returns trigger language plpgsql as $$
+-- Planned anew for as many rows as there are, and never by reading a table once per row.
+create function payout_lines_name_rows() returns trigger language plpgsql
+set enable_seqscan = off set work_mem = '64MB' as $$
+declare
+  is_missing boolean;
 begin
-  if exists (select from added a where not exists
-      (select from payout p where p.organization_id = a.organization_id and p.id = a.payout_id)) then
+  execute 'select exists (select from (select distinct organization_id, payout_id from added) a where not exists
+    (select from payout p where p.organization_id = a.organization_id and p.id = a.payout_id))' into is_missing;
+  if is_missing then
     raise exception 'a line names a payout that is not there' using errcode = 'foreign_key_violation';
   end if;
-  if exists (select from added a where not exists
-      (select from conversion c where c.organization_id = a.organization_id and c.id = a.conversion_id)) then
+  execute 'select exists (select from added a where not exists
+    (select from conversion c where c.organization_id = a.organization_id and c.id = a.conversion_id))' into is_missing;
+  if is_missing then
     raise exception 'a line names a conversion that is not there' using errcode = 'foreign_key_violation';
   end if;
   return null;

@@ -1,5 +1,6 @@
 """The import of affiliates, through HTTP. Source: core spec, "Affiliates" (import body), shared import safeguards."""
 
+import contextlib
 import threading
 import time
 from uuid import uuid4
@@ -10,7 +11,7 @@ from models import db, imports
 from pipelines import affiliates, clock, mail
 from schemas.affiliate import AffiliateBody
 from tests import draining
-from tests.api.racing import at_once
+from tests.api.racing import at_once, begun
 
 AFFILIATES = "/api/v1/affiliates"
 URL = f"{AFFILIATES}/import"
@@ -358,6 +359,25 @@ def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):
 
     assert sorted(answer.status_code for answer in answers) in ([200, 201], [200, 409])
     assert campaign.rows("select count(*) from affiliate") == [(50,)]
+
+
+def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign, rival):
+    campaign.affiliate("somebody")
+    rival.program()
+    names = [f"{letter}-{uuid4().hex[:8]}" for letter in "amz"]
+    rows = [_row(name, slug=name) for name in names]
+
+    with contextlib.suppress(ZeroDivisionError), db.unit_of_work(campaign.id):
+        # Both come as far as this one's slug.
+        db.db.run(
+            "insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)"
+            " select gen_random_uuid(), organization_id, program_id, id, %s, false from affiliate returning id",
+            (names[1],),
+        )
+        answers = [begun(lambda: _import(campaign, *rows)), begun(lambda: _import(rival, *rows[::-1]))]
+        raise ZeroDivisionError
+
+    assert [answer().json["imported"] for answer in answers] == [3, 3]
 
 
 def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):

@@ -4,7 +4,7 @@ import pytest
 
 from api import clicks
 from models import db
-from tests.visiting import limited, lose_stream, new_slug, on_stream, visit, without_database
+from tests.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
 
 GIF = "/api/v1/r/c.gif"
 
@@ -69,8 +69,13 @@ def test_it_is_shown_over_the_limit_and_then_nothing_is_noted(app, brand, slug, 
 def test_it_is_shown_while_the_database_is_away(app, brand, tmp_path):
     program_id = str(brand.program())
 
+    before = counted("finderfee_clicks_lost_total")
+
     with without_database(tmp_path):
         assert _is_pixel(_gif(app, program_id, "https://shop.test/?via=ben"))
+        assert _is_pixel(_gif(app, program_id, "https://shop.test/"))
+
+    assert counted("finderfee_clicks_lost_total") - before == 1
 
 
 def test_it_is_shown_while_the_stream_is_away_and_the_visit_is_written(app, brand, slug, monkeypatch):

@@ -1,5 +1,6 @@
 """Visits told by a page, through HTTP. Source: tracking spec, "Public click endpoint", section 8 "Limits"."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -7,6 +8,7 @@ import pytest
 
 from adapters import click_stream, networks
 from models import affiliates, db, tracking_links
+from tests.click_rows import turn_taken
 from tests.visiting import (
     CLICK,
     click,
@@ -355,6 +357,22 @@ def test_a_click_is_written_at_once_while_the_stream_is_away(app, brand, slug, m
     assert written == [(one["clickId"], "mail", slug) for one in shown]
     assert counted("finderfee_clicks_direct_total") - before[0] == 2
     assert counted("finderfee_rate_limit_failed_open_total") - before[1] == 2
+
+
+def test_no_visitor_waits_for_a_turn_while_the_stream_is_away(app, brand, slug, monkeypatch, drain):
+    click(app, slug)
+    lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
+
+    with turn_taken(brand):
+        began_at = time.monotonic()
+        shown = click(app, slug).json
+        took_s = time.monotonic() - began_at
+    drain("tracking")
+
+    assert took_s < 3
+    assert brand.rows("select id::text from click") == [(shown["clickId"],)]
+    assert counted("finderfee_clicks_lost_total") == before
 
 
 def test_a_click_that_nothing_can_take_is_lost_and_counted(app, slug, monkeypatch, tmp_path):

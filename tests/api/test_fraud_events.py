@@ -256,7 +256,7 @@ def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
         "blockedClicks": 2,
         "blockedClicksByReason": {"bot_agent": 2, "rapid": 1},
         "heldClicks": 1,
-        "quarantinedLeads": 2,
+        "quarantinedLeads": 1,
         "estimatedNotBilledCents": 3 * 25 + 2 * 500,
         "currency": "USD",
         "fraudStrictness": "strict",

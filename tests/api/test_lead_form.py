@@ -219,6 +219,24 @@ def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(b
     assert page.of("noscript") == [{}]
 
 
+@pytest.mark.parametrize(
+    ("script", "origins"),
+    [
+        ("https://challenges.cloudflare.com/turnstile/v0/api.js", "https://challenges.cloudflare.com"),
+        ("https://js.hcaptcha.com/1/api.js", "https://js.hcaptcha.com https://hcaptcha.com https://*.hcaptcha.com"),
+        (
+            "https://www.google.com/recaptcha/api.js",
+            "https://www.google.com https://www.gstatic.com https://recaptcha.google.com",
+        ),
+    ],
+)
+def test_what_a_known_widget_fetches_from_other_hosts_is_let_in(brand, slug, script, origins):
+    with paid_leads.verified_by(**_SERVICE | {"SCRIPT_URL": script}):
+        policy = _open(brand, f"/lead/{slug}").headers["Content-Security-Policy"]
+
+    assert policy.endswith(f"; script-src {origins}; frame-src {origins}; connect-src {origins}")
+
+
 @pytest.mark.parametrize("name", ["cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"])
 def test_what_the_widget_adds_is_the_token(brand, slug, name):
     answer = _post(brand, f"/lead/{slug}", token="", **{name: paid_leads.token()})

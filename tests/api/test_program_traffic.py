@@ -102,6 +102,7 @@ def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
             "subId": "naïve-日本",
             "slug": "ben",
             "isDuplicate": False,
+            "outcome": "recorded",
         },
         {
             "type": "conversion",

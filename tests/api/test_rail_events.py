@@ -206,6 +206,63 @@ def test_an_attempt_that_is_over_does_not_settle_the_present_one(wallet):
     ]
 
 
+@pytest.mark.parametrize("verb", ["retry", "void"])
+def test_what_a_rail_says_it_paid_after_all_is_not_freed_to_be_paid_again(wallet, verb):
+    key = wallet.send("reject")
+    payout_id = key.split(":")[1]
+    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+    owner = wallet.payroll.brand.person("Owner")
+
+    answer = owner.post(f"/api/v1/payouts/{payout_id}/{verb}", {})
+
+    assert (answer.status_code, answer.json["error"]) == (409, "rail_says_paid")
+    marked = owner.post(f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": "T1"})
+    assert (marked.status_code, marked.json["status"]) == (200, "Paid")
+    assert wallet.payroll.balance("ann") == {"USD": 0}
+    assert [one.outcome for one in told(wallet)] == ["Late"]
+
+
+def test_what_was_let_go_and_paid_after_all_parks_the_next_run_until_an_operator_has_looked(wallet):
+    key = wallet.send("reject")
+    payout_id = key.split(":")[1]
+    assert wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/void", {}).status_code == 200
+    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+
+    assert wallet.payroll.run().review_status == "Pending"
+    wallet.payroll.pay()
+    assert wallet.service.books == []
+
+    words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
+    wallet.app.test_cli_runner().invoke(args=words)
+    wallet.payroll.sell("ann", 10_000)
+    assert wallet.payroll.run().review_status is None
+
+
+def test_an_operator_who_has_looked_lets_it_be_retried(wallet):
+    key = wallet.send("reject")
+    payout_id = key.split(":")[1]
+    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+
+    words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
+    settled = wallet.app.test_cli_runner().invoke(args=words)
+
+    assert json.loads(settled.stdout)["status"] == "Failed"
+    owner = wallet.payroll.brand.person("Owner")
+    assert owner.post(f"/api/v1/payouts/{payout_id}/retry", {}).status_code == 200
+    assert wallet.payroll.payouts("status, attempt") == [("Pending", 2)]
+
+
+def test_a_retry_that_was_not_sent_yet_waits_when_the_first_attempt_was_paid_after_all(wallet):
+    key = wallet.send("reject")
+    wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{key.split(':')[1]}/retry", {})
+    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+
+    wallet.payroll.pay()
+
+    assert wallet.payroll.payouts("status, attempt") == [("Pending", 2)]
+    assert wallet.service.books == []
+
+
 def test_what_is_about_nothing_that_we_know_is_taken_and_parked(wallet):
     unknown = "payout:01a1ff9b-78a2-7906-abbf-be66b90e8f93:1"
 

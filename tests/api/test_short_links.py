@@ -7,7 +7,7 @@ import pytest
 import settings
 from models import db
 from tests.api.racing import at_once, begun
-from tests.visiting import limited, lose_stream, new_slug, on_stream, visit, without_database
+from tests.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
 
 SHOP = "https://shop.test/a?x=1&y=%20#top"
 
@@ -189,10 +189,13 @@ def test_a_visitor_arrives_while_the_stream_is_away_and_the_click_is_written(app
 def test_a_visitor_arrives_while_everything_is_away_if_the_link_was_followed_before(app, slug, monkeypatch, tmp_path):
     _follow(app, slug)
     lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
 
     with without_database(tmp_path):
         assert _follow(app, slug).status_code == 302
         assert _follow(app, new_slug()).status_code == 503
+
+    assert counted("finderfee_clicks_lost_total") - before == 2
 
 
 def test_the_campaign_in_the_address_says_which_of_several_links(app, brand, rival, slug):

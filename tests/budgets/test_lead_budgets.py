@@ -5,6 +5,7 @@ import pytest
 from models import db
 from pipelines import captured_lead, clock, leads, signed_lead
 from schemas.lead import LeadBody
+from tests import paid_leads
 from tests.budgets.test_budgets import _budget, _counting
 from tests.leads import browser, slug_of
 
@@ -60,6 +61,23 @@ def test_taking_a_lead_from_a_page(shop):
 
     assert _budget(captured_lead.any_org_stage) == "1 round trip"
     assert len(counted.trips) == 1, counted
+
+
+def test_taking_a_paid_lead_asks_the_same_of_whoever_is_known(brand):
+    with paid_leads.verified_by(URL="local"):
+        to = paid_leads.campaign(brand, budget_cents=10_000)
+        for email in ("warm@example.org", "known@example.org"):
+            paid_leads.send(brand, to, email=email)
+
+        with _counting() as counted:
+            assert paid_leads.send(brand, to, email="ada@example.org").status_code == 200
+        with _counting() as counted_known:
+            assert paid_leads.send(brand, to, email="known@example.org").status_code == 200
+
+    # Three transactions find the link, whether it is open and what decides; the fourth asks that again under the
+    # budget's lock, and writes: the two of a lead that is new.
+    assert len(counted.trips) == 17, counted
+    assert len(counted_known.trips) == 17 - 2, counted_known
 
 
 def test_the_plans_of_leads_read_no_whole_table(shop):

@@ -53,7 +53,7 @@ def test_a_check_of_money_that_adds_up_says_so(flask, payroll):
     code, said = flask("ledger", "check", "--org", str(payroll.brand.id))
 
     assert code == 0
-    assert said.startswith("1 organizations, ") and said.endswith(" rules, 0 exceptions\n")
+    assert said.startswith("1 organization, ") and said.endswith(" rules, 0 exceptions\n")
 
 
 def test_a_check_names_the_rule_and_the_row_and_fails(flask, damaged):

@@ -22,6 +22,12 @@ def _ask(history, at=NOON, **fields):
     return history.facts(_click(**fields), at, frozenset())
 
 
+def _visited(history, last_at, first, last, slug="ben"):
+    history.add_visits(
+        visitor="v", program_id="p", affiliate_id="a", slug=slug, last_at=last_at, near_first=first, near_last=last
+    )
+
+
 def test_the_first_click_of_all_has_nothing_against_it():
     facts, is_duplicate = _ask(History())
 
@@ -34,7 +40,7 @@ def test_the_first_click_of_all_has_nothing_against_it():
 )
 def test_a_click_within_an_hour_of_one_that_is_written_is_a_duplicate_either_way(minutes, expected):
     history = History()
-    history.add_visits(visitor="v", program_id="p", affiliate_id="a", slug="ben", first=NOON, last=NOON)
+    _visited(history, NOON, NOON, NOON)
 
     _, is_duplicate = _ask(history, NOON + timedelta(minutes=minutes))
 
@@ -42,11 +48,19 @@ def test_a_click_within_an_hour_of_one_that_is_written_is_a_duplicate_either_way
 
 
 def test_between_two_clicks_that_are_written_is_a_duplicate():
-    history = History()
-    last = NOON + timedelta(hours=6)
-    history.add_visits(visitor="v", program_id="p", affiliate_id="a", slug="ben", first=NOON, last=last)
+    history, last = History(), NOON + timedelta(minutes=118)
+    _visited(history, last, NOON, last)
 
-    assert _ask(history, NOON + timedelta(hours=3))[1]
+    assert _ask(history, NOON + timedelta(minutes=59))[1]
+
+
+def test_clicks_that_are_not_near_make_no_duplicate_and_count_for_the_rest():
+    history = History()
+    _visited(history, NOON - timedelta(hours=2), None, None, slug="other")
+
+    facts, is_duplicate = _ask(history)
+
+    assert (facts.device_links, facts.ms_since_last, is_duplicate) == (2, 7_200_000, False)
 
 
 def test_milliseconds_count_from_the_visitors_last_click_on_any_link():

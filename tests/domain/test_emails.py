@@ -21,6 +21,13 @@ from domain import emails
         ("robin@mail.gmail.com", "robin@mail.gmail.com"),
         ('"a@b"@example.com', '"a@b"@example.com'),
         ("+news@example.com", "+news@example.com"),
+        ("a@xn--bcher-kva.example", "a@bücher.example"),
+        ("A+x@mail.XN--BCHER-KVA.example", "a@mail.bücher.example"),
+        ("a@B\u00dcCHER.example", "a@bücher.example"),
+        ("a@bu\u0308cher.example", "a@bücher.example"),
+        ("a@xn--.example", "a@xn--.example"),
+        ("a@xn--\u00fc.example", "a@xn--ü.example"),
+        ("a@xn--99999999.example", "a@xn--99999999.example"),
     ],
 )
 def test_address_is_reduced_to_its_inbox(email: str, inbox: str) -> None:
@@ -30,6 +37,13 @@ def test_address_is_reduced_to_its_inbox(email: str, inbox: str) -> None:
 @pytest.mark.parametrize(("text", "same"), [("", ""), ("  Not an Address ", "not an address"), ("a+b", "a+b")])
 def test_text_without_an_at_is_only_lowered(text: str, same: str) -> None:
     assert emails.normalize(text) == same
+
+
+@given(st.text("abc-0189ü\ud800"))
+def test_no_encoded_domain_can_raise_or_become_what_no_database_takes(text: str) -> None:
+    shown = emails.normalize(f"a@xn--{text}.example")
+    assert "\x00" not in shown
+    assert text.isprintable() <= shown.isprintable()
 
 
 @given(st.text())

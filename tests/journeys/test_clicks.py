@@ -13,6 +13,7 @@ import pytest
 from models import db
 from tests import program_rows
 from tests.click_rows import AGENT, aggregates, consume, hashed, outcomes, raw, write
+from tests.paying import Payroll
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -148,6 +149,17 @@ def test_an_earlier_click_that_is_written_later_is_the_duplicate(paying, ben):
     write(paying, early)
 
     assert outcomes(paying, [early, late]) == ["duplicate", "earned"]
+
+
+def test_a_click_that_is_written_late_is_no_duplicate_of_those_hours_away(paying, ben):
+    write(paying, *[raw(paying, ben, visitor="v", at=_at(minutes)) for minutes in (0, 360)])
+    late = raw(paying, ben, visitor="v", at=_at(180))
+    later = raw(paying, ben, visitor="v", at=_at(301))
+
+    write(paying, late)
+    write(paying, later)
+
+    assert outcomes(paying, [late, later]) == ["earned", "duplicate"]
 
 
 def test_another_visitor_another_link_and_another_program_are_no_duplicates(paying, ben):
@@ -292,6 +304,25 @@ def test_an_approved_hour_still_takes_what_comes_late(paying, ben):
     write(paying, raw(paying, ben, at=_at(1)))
 
     assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(20, "Approved")]
+
+
+def test_what_an_hour_gathers_while_a_payout_holds_it_is_paid_by_the_next(app):
+    payroll = Payroll.create(app)
+    payroll.execute("update program set click_reward_cents = 10, click_reward_currency = 'USD'")
+    brand, ann = payroll.brand, payroll.affiliate("ann")
+    write(brand, raw(brand, ann, at=_at(0)))
+    payroll.run(10)
+
+    write(brand, raw(brand, ann, at=_at(1)), raw(brand, ann, at=_at(2)))
+    payroll.pay()
+    between = aggregates(brand), payroll.preview().planned.confirm_total_cents, payroll.balance("ann")
+    payroll.run(20)
+    payroll.pay()
+
+    assert ([row[1] for row in between[0]], *between[1:]) == ([30], 20, {"USD": 20})
+    assert payroll.payouts() == [("Paid", 10), ("Paid", 20)]
+    assert [(cents, status) for _, cents, _, status in aggregates(brand)] == [(30, "Paid")]
+    assert payroll.balance("ann") in ({}, {"USD": 0})
 
 
 def test_a_paid_hour_has_a_successor(paying, ben):

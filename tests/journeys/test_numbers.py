@@ -166,6 +166,22 @@ def test_leads_paid_in_a_currency_without_a_rate_are_held_out_of_every_number(br
     assert (summary["quarantinedLeads"], summary["estimatedNotBilledCents"]) == (1, None)
 
 
+def test_a_lead_that_is_refused_is_none_in_quarantine(brand):
+    brand.set(leadsPerDay="1")
+    with paid_leads.verified_by(URL="local"):
+        to = paid_leads.campaign(brand)
+        for email in ("eve@mailinator.com", "ada@example.org", f"{to}@example.com"):
+            assert paid_leads.send(brand, to, email=email).status_code == 200
+
+    assert [(row[0], row[2]) for row in paid_leads.fraud_events(brand)] == [
+        ("held", ["disposable_domain"]),
+        ("blocked", ["daily_cap"]),
+        ("blocked", ["self_lead", "daily_cap"]),
+    ]
+    assert _summary(brand)["quarantinedLeads"] == 1
+    assert len(brand.get("/api/v1/conversions?status=Invalidated").json["items"]) == 1
+
+
 def test_a_budget_pays_for_nothing_whose_price_in_it_is_unknown(brand):
     with paid_leads.verified_by(URL="local"):
         to = paid_leads.campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)

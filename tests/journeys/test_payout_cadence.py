@@ -168,6 +168,20 @@ def test_several_workers_at_once_confirm_once(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
+def test_an_owner_and_the_cadence_at_once_pay_once(payroll):
+    choose(payroll, automaticPayoutEnabled=True)
+    now, owner = clock.now() + timedelta(days=7), payroll.brand.person("Owner")
+
+    at_once(
+        lambda: prepare(payroll, now),
+        lambda: owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000}).status_code,
+    )
+    payroll.pay()
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert drafts(payroll) == []
+
+
 def test_an_owner_may_let_it_confirm_by_itself(payroll, drain):
     choose(payroll, automaticPayoutEnabled=True)
 

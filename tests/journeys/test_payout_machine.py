@@ -13,7 +13,7 @@ from itertools import count
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -34,11 +34,12 @@ from tests.draining import drain
 from tests.paying import EVERYTHING, Payroll
 
 _EXAMPLES, _STEPS = map(int, os.environ.get("FINDERFEE_LONG_MACHINE", "8,25").split(","))
-_MODES = ("ok", "fail", "ambiguous", "slow")
+_MODES = ("ok", "fail", "fail", "ambiguous", "slow")
 _PAYEES = ("ann", "ben", "cid")
 _LONG_AGO = count()
 
 _picks = st.integers(0, 50)
+_parts = st.sampled_from([1, 2, 3, 10, 100])
 _orders = st.tuples(st.sampled_from(_PAYEES), st.integers(300, 90_000), st.sampled_from(["USD", "USD", "EUR", "JPY"]))
 
 
@@ -80,7 +81,6 @@ class Payouts(RuleBasedStateMachine):
         )
         self.payroll.rate("EUR", "0.8")
         self.payroll.rate("JPY", "151.37")
-
         for slug, cents, currency in (("ann", 9_000, "USD"), ("ben", 12_345, "EUR"), ("cid", 77_777, "JPY")):
             self._sell(slug, cents, currency)
 
@@ -90,7 +90,7 @@ class Payouts(RuleBasedStateMachine):
             self._sell(*order)
 
     @precondition(lambda self: self.sales)
-    @rule(pick=_picks, part=st.sampled_from([1, 2, 3, 10, 100]))
+    @rule(pick=_picks, part=_parts)
     def refund(self, pick: int, part: int) -> None:
         sale = self._sale(pick)
         answer = self.payroll.brand.refund(sale.event_id, max(1, sale.amount_cents // part))
@@ -142,6 +142,22 @@ class Payouts(RuleBasedStateMachine):
         self.run(None, 0)
         self.send(mode)
 
+    @rule(pick=_picks, part=_parts, mode=st.sampled_from(["slow", "ambiguous"]), is_rejected=st.booleans())
+    def refund_on_the_way(self, pick: int, part: int, mode: str, is_rejected: bool) -> None:
+        self.pay(pick, mode)
+        self.refund(pick, part)
+        if is_rejected:
+            # The rail took it, or lost it, and says late that it will not be paid.
+            self.payroll.execute(_LATE_REFUSAL)
+        self.wait("ok")
+
+    @rule(pick=_picks, part=_parts)
+    def owe(self, pick: int, part: int) -> None:
+        self.pay(pick, "ok")
+        self.refund(-1, part)
+        self.sell([(_PAYEES[pick % 3], 60_000, "USD")])
+        self.pay(pick, "ok")
+
     @rule(pick=_picks, what=st.sampled_from(["retry", "retry", "void", "by hand"]))
     def settle(self, pick: int, what: str) -> None:
         found = self.payroll.brand.rows("select id from payout order by status = 'Failed' and voided_at is null, id")
@@ -187,13 +203,13 @@ class Payouts(RuleBasedStateMachine):
         self.payroll.rate("JPY", "151.37")
         self.payroll.brand.set(sandboxRail="ok")
         self.payroll.execute("update conversion set hold_until = now() - interval '1 day'")
-        for _ in range(6):
+        for is_late in (False, False, True, True, True):
             drain("sales", "refunds")
             self._pass_time()
             drain("payouts")
             for payout_id, status in self.payroll.payouts("id, status"):
                 if status == "Failed":
-                    self._decide(payout_id, "void")
+                    self._decide(payout_id, "void" if is_late else "retry")
             self.run(None, 0)
         drain("payouts")
         self.everything_adds_up()
@@ -278,6 +294,10 @@ class Payouts(RuleBasedStateMachine):
         return self.sales[pick % len(self.sales)]
 
 
+_LATE_REFUSAL = (
+    "update sandbox_transfer set state = 'Rejected' where state in ('Accepted', 'Lost') and key in"
+    " (select 'payout:' || id || ':' || attempt from payout where status = 'Processing')"
+)
 _EARNED = (
     "select id::text, case when status in ('Denied', 'Invalidated') then 0 else commission_cents - reversed_cents end"
     " from conversion where parent_id is null"
@@ -313,6 +333,8 @@ def test_money_adds_up_whatever_is_done_with_it(app):
             deadline=None,
             derandomize="FINDERFEE_LONG_MACHINE" not in os.environ,
             database=None,
+            # A failure is shown as it came up: what an unsure rail does depends on ids, so a shorter one may not fail.
+            phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
             print_blob=False,
         ),

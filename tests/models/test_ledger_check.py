@@ -19,8 +19,11 @@ _DAMAGE = {
     "insert into payout_line select gen_random_uuid(), organization_id, payout_id, conversion_id, 0, native_currency,"
     " fx_rate, fx_rate_date, 0, 0, 0, null, true, null from payout_line where is_open":
         "no conversion stands in two open lines",
-    "update payout_line set is_open = true": "a line is open only while its payout may still pay it",
+    "update payout_line set is_open = true where released_at is null":
+        "a line is open only while its payout may still pay it",
     "update payout_line set is_open = false": "a payout that is not Paid and not voided keeps its lines open",
+    "update payout_line set native_amount_cents = native_amount_cents + 1 where is_open":
+        "a line that can still shrink pays no more than its conversion still earns",
     "delete from payout_attempt": "a Paid payout was paid by an attempt of its own or by the brand",
     "update payout_attempt set state = 'paid'": "nothing that a rail has paid is anything but Paid",
     "update payout_attempt set amount_cents = 1": "a rail was asked for what the payout comes to",

@@ -7,6 +7,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -67,6 +68,28 @@ def test_two_processes_at_once_apply_each_migration_once(empty_database):
     assert sorted(len(names) for names in applied) == [0, 0, len(migrate.names())]
     assert sorted(name for names in applied for name in names) == migrate.names()
     assert all(migration.is_applied for migration in migrate.status(empty_database))
+
+
+def test_runs_may_make_temporary_tables_where_the_database_takes_them_from_everybody(empty_database):
+    name = empty_database.partition("?")[0].rpartition("/")[2]
+    _run(empty_database, f"revoke temporary on database {name} from public")
+
+    migrate.up(empty_database)
+
+    query = "select has_database_privilege('finderfee_app', current_database(), 'temporary')"
+    assert _rows(empty_database, query) == [(True,)]
+
+
+def test_where_nobody_may_allow_them_the_migration_says_what_to_do(empty_database):
+    name = empty_database.partition("?")[0].rpartition("/")[2]
+    (privilege,) = [part for part in migrate.names() if part.startswith("0033_")]
+    block = (Path(migrate.__file__).parent / "migrations" / f"{privilege}.sql").read_text().partition("do $$")[2]
+    _run(empty_database, f"revoke temporary on database {name} from public")
+
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refused:
+        _run(empty_database, f"set role pg_monitor; do $${block}")
+
+    assert refused.value.diag.message_hint == f"grant temporary on database {name} to finderfee_app"
 
 
 def _rows(url: str, query: str):

@@ -6,7 +6,16 @@ import pytest
 from models import db
 
 # Tables that belong to nobody: the same for every tenant, or the machinery's own.
-_SHARED = {"migration", "fx_rate", "queue_pause", "worker_process", "tick", "mail_pace", "affiliate_account", "slug_turn"}
+_SHARED = {
+    "migration",
+    "fx_rate",
+    "queue_pause",
+    "worker_process",
+    "tick",
+    "mail_pace",
+    "affiliate_account",
+    "slug_turn",
+}
 
 
 @pytest.fixture

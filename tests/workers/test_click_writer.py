@@ -16,7 +16,7 @@ from adapters.click_stream import GROUP, KEY
 from domain import clicks as wire
 from models import db, ids
 from pipelines import clock, upkeep
-from tests.click_rows import aggregates, consume, outcomes, raw, send
+from tests.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
 from workers.clicks import Consumer
 
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(app, p
     assert valkey.xlen(KEY) == 0
     (letter,) = _dead(app, "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", None)
-    assert len(letter["arguments"]["entry"]) <= 4_096
+    assert len(letter["arguments"]["entry"]) <= 32_768
     assert "Error" in _dead(app, "show", str(letter["id"]))["error"]
 
 
@@ -159,7 +159,7 @@ def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(app, paying,
     assert (letter["name"], letter["organization"]) == ("click.unreadable", str(paying.id))
 
 
-@pytest.mark.parametrize("organization_id", [str(uuid4()), "nobody"])
+@pytest.mark.parametrize("organization_id", ["00000000-0000-4000-8000-000000000000", "nobody"])
 def test_a_click_of_an_organization_that_is_gone_is_a_dead_letter(app, paying, ben, organization_id):
     good = raw(paying, ben)
     send(raw(paying, ben, organization_id=organization_id), good)
@@ -222,7 +222,7 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
     send(click)
     told, tries = threading.Event(), []
 
-    def away(*_):
+    def away(*_, **__):
         tries.append(1)
         raise db.OperationalError("away")
 
@@ -239,6 +239,22 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
 
     assert in_hand == 1
     assert outcomes(paying, [click]) == ["earned"]
+
+
+def test_an_organization_that_is_held_up_holds_up_nobody_else(paying, rival, ben, valkey):
+    rival.program()
+    own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
+    send(own, foreign)
+    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+
+    with turn_taken(paying):
+        consumer.run_once()
+        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert valkey.xpending(KEY, GROUP)["pending"] == 1
+
+    consumer.run_once(idle_ms=0)
+    assert outcomes(paying, [own]) == ["earned"]
+    assert valkey.xlen(KEY) == 0
 
 
 def _run_apart(consumer, told):
@@ -289,6 +305,44 @@ def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
 
     rows = dict(paying.rows("select id::text, visitor_hash is null and network_hash is null from click"))
     assert rows == {old.id: True, young.id: False}
+
+
+def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
+    click = raw(paying, ids.new_id(), visitor_id='v"1\\')
+    send(click, b"nonsense")
+    consume()
+    with db.any_org_work():
+        upkeep.forget_click_hashes(now=clock.now() + timedelta(days=89))
+    young = _entries()
+
+    for _ in range(2):
+        with db.any_org_work():
+            upkeep.forget_click_hashes(now=clock.now() + timedelta(days=91))
+
+    old = wire.from_bytes(_entries()[0].encode())
+    assert young[0].encode() == wire.to_bytes(click)
+    assert old.visitor_id is None
+    assert (len(old.visitor), len(old.network)) == (32, 32)
+    assert not {old.visitor, old.network} & {click.visitor, click.network}
+    assert (old.id, old.agent, old.occurred_at) == (click.id, click.agent, click.occurred_at)
+    assert _entries()[1] == "nonsense"
+
+
+def _entries():
+    with db.any_org_work():
+        return [
+            entry for (entry,) in db.db.run("select args ->> 'entry' from job order by length(args ->> 'entry') desc")
+        ]
+
+
+def test_a_dead_letter_has_all_of_the_longest_click(paying):
+    names = ["\U0001f600" * 61 + f"{number:03}" for number in range(wire.MAX_QUERY_NAMES)]
+    click = raw(paying, ids.new_id(), query_names=names, agent="é" * wire.MAX_AGENT_CHARS, visitor_id="é" * 128)
+    send(click)
+
+    consume()
+
+    assert _entries()[0].encode() == wire.to_bytes(click)
 
 
 def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):

@@ -36,7 +36,7 @@ def _left():
         return db.db.run("select attempt, failed_at is not null, last_error from job where name = 'fx.refresh'")
 
 
-def test_the_feed_isstored(feed, drain):
+def test_the_feed_is_stored(feed, drain):
     with published(f"currency,perUsd,date\nDZD,134.5,{DAY}\n".encode()) as url:
         feed(url)
         _ask()

@@ -1,0 +1,39 @@
+"""What is known of every request from its first moment to its answer: an id, how long it took, one line in the log."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from api.edge import metrics
+from models import ids
+
+_LONGEST_ID = 64
+
+_log = structlog.get_logger("request")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A request that is under way: its id, and when it began by the monotonic clock."""
+
+    request_id: str
+    started: float
+
+
+def begin(environ: Mapping[str, Any]) -> Trace:
+    """Name a request, as its sender does or anew, and put the name on every line that the thread logs from here on."""
+    sent = environ.get("HTTP_X_REQUEST_ID", "")
+    request_id = sent if 0 < len(sent) <= _LONGEST_ID and sent.isascii() and sent.isprintable() else ids.new_id().hex
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request_id=request_id)
+    return Trace(request_id, time.monotonic())
+
+
+def end(trace: Trace, method: str, route: str, status: int) -> None:
+    """Count an answered request and write its line."""
+    seconds = time.monotonic() - trace.started
+    metrics.observe_request(route, status, seconds)
+    _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

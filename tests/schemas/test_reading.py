@@ -1,0 +1,72 @@
+"""Reading by plan gives what marshmallow gives. Source: core spec, section 2 (conventions)."""
+
+from uuid import uuid4
+
+import pytest
+from marshmallow import Schema, ValidationError, fields, post_load, validate
+
+from schemas.base import Flag, Wire, text, whole
+from schemas.click import ClickBody
+
+_VALUES = (None, "", "a", "x" * 9000, "a\x00", "ü🙂", b"a", 7, 10**18, -1, 1.5, True, [], {}, str(uuid4()), "seven")
+
+
+class Part(Wire):
+    name = text(required=True, longest=5)
+
+
+class Many(Wire):
+    full_name = text(required=True, shortest=1, longest=5, validate=[validate.OneOf(["a", "b"])])
+    note = text(allow_none=True, longest=5)
+    kind = fields.String(load_default=lambda: "made", attribute="sort")
+    trimmed = fields.String(pre_load=[lambda value: value[:2] if isinstance(value, str) else value])
+    size = whole(load_default=3)
+    is_on = Flag()
+    part = fields.Nested(Part)
+    parts = fields.List(fields.Nested(Part))
+
+
+class Hooked(Wire):
+    name = text(required=True, longest=5)
+
+    @post_load
+    def _marked(self, data, **_):
+        return data | {"is_marked": True}
+
+
+def _outcome(load, sent):
+    try:
+        return load(sent)
+    except ValidationError as error:
+        return error.normalized_messages()
+
+
+def _objects(schema, whole_object):
+    for field in schema.load_fields.values():
+        for value in _VALUES:
+            yield whole_object | {field.data_key: value}
+        yield {name: value for name, value in whole_object.items() if name != field.data_key}
+    yield from ([], None, "text", 7, whole_object, whole_object | {"unknown": 1})
+
+
+@pytest.mark.parametrize(
+    ("schema", "whole_object"),
+    [
+        (ClickBody(), {"slug": "ben", "programId": str(uuid4()), "url": "https://shop.test/", "subId": "mail"}),
+        (Many(), {"fullName": "a", "note": "n", "kind": "k", "trimmed": "abc", "part": {"name": "b"}, "parts": []}),
+        (Hooked(), {"name": "ben"}),
+        (Many(partial=True), {}),
+    ],
+)
+def test_a_plan_reads_what_marshmallow_reads(schema, whole_object):
+    for sent in _objects(schema, whole_object):
+        assert _outcome(schema.load, sent) == _outcome(lambda sent: Schema.load(schema, sent), sent), sent
+
+
+def test_what_is_well_formed_is_read_by_the_plan():
+    assert ClickBody().well_formed({"slug": "ben"}) == ClickBody().load({"slug": "ben"})
+    assert Hooked().well_formed({"name": "ben"}) is None
+
+
+def test_several_are_read_as_marshmallow_reads_them():
+    assert Part().load([{"name": "a"}], many=True) == [{"name": "a"}]
