@@ -66,7 +66,7 @@ def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> N
     # given: both have seen that the tick is due, and neither has fired it
     machine.kill("scheduler")
     machine.execute("delete from tick")
-    machine.execute("insert into queue_pause (queue) values ('upkeep')")
+    machine.execute("insert into queue_pause (queue) values ('upkeep'), ('payouts')")
     with machine.holding("lock table tick in exclusive mode"):
         machine.start("scheduler", "scheduler-2")
         machine.until_waiting(2, about="insert into tick")
