@@ -1,5 +1,7 @@
 """Runs queued work in the test's own process, through the real job rows and the real actors."""
 
+from collections.abc import Sequence
+
 import dramatiq
 
 from models import db, ids, job_rows
@@ -12,7 +14,7 @@ def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
         job_rows.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
     ran = 0
     while ran < most:
-        pointers = [pointer for queue in queues or jobs.QUEUES for pointer in _hand_out(queue)]
+        pointers = _hand_out(queues or jobs.QUEUES)
         if not pointers:
             return ran
         for pointer in pointers:
@@ -28,6 +30,10 @@ def run(pointer: job_rows.Pointer) -> None:
     actor.fn(job_id=pointer.job_id, attempt=pointer.attempt)
 
 
-def _hand_out(queue: str) -> list[job_rows.Pointer]:
+def _hand_out(queues: Sequence[str]) -> list[job_rows.Pointer]:
     with db.any_org_work():
-        return job_rows.any_org_hand_out(queue=queue, per_thread=16, share=1_000, lease_s=30)
+        return [
+            pointer
+            for queue in queues
+            for pointer in job_rows.any_org_hand_out(queue=queue, per_thread=16, share=1_000, lease_s=30)
+        ]
