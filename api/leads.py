@@ -14,28 +14,18 @@ from api.edge import answers, body, guards
 from api.edge.guards import Guard
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
-from domain import plans
 from models import db
 from pipelines import captured_lead, clock, signed_lead
 from schemas.lead import BrowserLeadBody, LeadAnswer, LeadBody, OpaqueAnswer
 
 blueprint = Blueprint("leads", __name__)
 
-_SIGNED = Guard(
-    audience="signed",
-    scope="read_write",
-    plan=plans.Tier.Starter,
-    bucket="s2s",
-    takes_legacy_header=True,
-    accepts_any_trial=True,
-    needs_no_gateway=True,
-)
 _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 
 
 @blueprint.post("/api/tracking/lead")
 @operation(
-    _SIGNED,
+    guards.SIGNED_INGEST,
     one(LeadAnswer()),
     takes=LeadBody(),
     refuses=(

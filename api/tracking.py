@@ -18,15 +18,6 @@ from schemas.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
 
 blueprint = Blueprint("tracking", __name__)
 
-_SALE = Guard(
-    audience="signed",
-    scope="read_write",
-    plan=plans.Tier.Starter,
-    bucket="s2s",
-    takes_legacy_header=True,
-    accepts_any_trial=True,
-    needs_no_gateway=True,
-)
 _REFUND = Guard(
     audience="signed",
     scope="read_write",
@@ -40,7 +31,7 @@ _REFUND_ANSWER = RefundAnswer()
 
 @blueprint.post("/api/tracking/s2s")
 @operation(
-    _SALE,
+    guards.SIGNED_INGEST,
     one(SaleAnswer()),
     takes=SaleBody(),
     refuses=(

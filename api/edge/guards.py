@@ -65,6 +65,18 @@ class Guard:
         return self.role or (Role.Manager if self.scope == "read_write" else Role.Viewer)
 
 
+#: A sale or a lead from the brand's own servers: signed, and refused while a gateway brings them by itself.
+SIGNED_INGEST = Guard(
+    audience="signed",
+    scope="read_write",
+    plan=plans.Tier.Starter,
+    bucket="s2s",
+    takes_legacy_header=True,
+    accepts_any_trial=True,
+    needs_no_gateway=True,
+)
+
+
 def check(guard: Guard) -> None:
     """Let the caller of this request in, or raise Refused."""
     _check_size(guard)
