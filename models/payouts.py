@@ -25,7 +25,7 @@ REFERENCE_COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """One payout with what its run says of it. US cents, aware UTC."""
+    """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC."""
 
     id: UUID
     organization_id: UUID
@@ -56,6 +56,7 @@ class Payout:
     voided_at: datetime | None
     review_status: str | None
     hold_until: datetime | None
+    sandbox_rail: str | None
 
     @property
     def references(self) -> dict[str, str]:
@@ -64,10 +65,12 @@ class Payout:
         return {name: value for name, value in named if value is not None}
 
 
-_OWN = tuple(name for name in Payout.__dataclass_fields__ if name not in ("review_status", "hold_until"))
+_OTHERS = {"review_status": "r.review_status", "hold_until": "r.hold_until", "sandbox_rail": "o.sandbox_rail"}
+_SHOWN = ", ".join(_OTHERS.get(name, f"p.{name}") for name in Payout.__dataclass_fields__)
 _SELECT = (
-    f"select {', '.join(f'p.{name}' for name in _OWN)}, r.review_status, r.hold_until from payout p"
+    f"select {_SHOWN} from payout p"
     " join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id"
+    " join organization o on o.id = p.organization_id"
     " where p.organization_id = %s and p.id = %s"
 )
 

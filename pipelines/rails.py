@@ -17,7 +17,7 @@ from pipelines.sandbox_rail import SandboxRail
 
 def of(payout: Payout) -> base.Rail:
     """Return the rail of a payout. Raises RailMissing."""
-    found = of_method(organization_id=payout.organization_id, method=cast(Method, payout.method))
+    found = _of(cast(Method, payout.method), sandbox=payout.sandbox_rail)
     if found is None:
         raise base.RailMissing(f"no rail is configured for {payout.method}")
     return found
@@ -25,9 +25,12 @@ def of(payout: Payout) -> base.Rail:
 
 def of_method(*, organization_id: UUID, method: Method) -> base.Rail | None:
     """Return the rail by which an organization pays with a method, None when there is none."""
-    mode = organizations.sandbox_rail(organization_id)
-    if mode is not None:
-        return SandboxRail(method=method, mode=mode)
+    return _of(method, sandbox=organizations.sandbox_rail(organization_id))
+
+
+def _of(method: Method, *, sandbox: str | None) -> base.Rail | None:
+    if sandbox is not None:
+        return SandboxRail(method=method, mode=sandbox)
     configured = registry.configured(method)
     if configured is not None:
         return configured

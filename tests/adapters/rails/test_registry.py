@@ -12,7 +12,7 @@ from adapters.rails.global_payouts import GlobalPayouts
 from adapters.rails.processor_connect import ProcessorConnect
 from adapters.rails.wallet import Wallet
 from domain.transfers import METHODS, REFERENCES, NotFound
-from models import db
+from models import db, organizations
 from pipelines import rails
 from pipelines.sandbox_rail import SandboxRail
 from tests.adapters.rails import places
@@ -28,7 +28,8 @@ _ALL = {
 
 def _rail(organization_id):
     with db.unit_of_work(organization_id):
-        return rails.of(SimpleNamespace(organization_id=organization_id, method="Wallet"))
+        mode = organizations.sandbox_rail(organization_id)
+        return rails.of(SimpleNamespace(method="Wallet", sandbox_rail=mode))
 
 
 @pytest.fixture
