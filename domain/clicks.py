@@ -51,6 +51,19 @@ _TEXTS = frozenset(one.name for one in fields(RawClick) if one.type is str)
 _PERHAPS_TEXTS = frozenset(one.name for one in fields(RawClick) if one.type == str | None)
 _FLAGS = frozenset(one.name for one in fields(RawClick) if one.type is bool)
 _LISTS = _NAMES - _TEXTS - _PERHAPS_TEXTS - _FLAGS
+_KINDS = tuple(
+    (
+        name,
+        {str}
+        if name in _TEXTS
+        else {str, type(None)}
+        if name in _PERHAPS_TEXTS
+        else {bool}
+        if name in _FLAGS
+        else {list},
+    )
+    for name in _ORDER
+)
 _values = attrgetter(*_ORDER)
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
@@ -126,9 +139,6 @@ def _is_language(tag: str) -> bool:
 
 
 def _has_right_types(read: Mapping[str, Any]) -> bool:
-    return (
-        all(isinstance(read[name], str) for name in _TEXTS)
-        and all(read[name] is None or isinstance(read[name], str) for name in _PERHAPS_TEXTS)
-        and all(isinstance(read[name], bool) for name in _FLAGS)
-        and all(isinstance(read[name], list) and all(isinstance(one, str) for one in read[name]) for name in _LISTS)
+    return all(type(read[name]) in allowed for name, allowed in _KINDS) and all(
+        type(one) is str for name in _LISTS for one in read[name]
     )
