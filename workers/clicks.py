@@ -27,7 +27,7 @@ from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
-_BATCH = 500
+_BATCH = 1_000
 _WAIT_MS = 1_000
 _CLAIM_EVERY_S = 15.0
 # While the database or the stream is away.
