@@ -9,8 +9,8 @@ from flask.cli import AppGroup
 
 from commands import output, trail
 from domain.refused import Refused
-from models import job_rows
-from models.job_rows import JobRow
+from models import job_desk, worker_processes
+from models.job_desk import JobRow
 from pipelines.jobs import QUEUES
 
 group = AppGroup("jobs", help="Queues and dead letters.")
@@ -21,8 +21,8 @@ group = AppGroup("jobs", help="Queues and dead letters.")
 def queues(as_json: bool) -> None:
     """Show what waits, what is out, what is dead, and how many workers there are, per queue."""
     with output.every_tenant():
-        counts = {row[0]: row for row in job_rows.any_org_counts()}
-        live, paused = job_rows.live_threads(), job_rows.paused()
+        counts = {row[0]: row for row in job_desk.any_org_counts()}
+        live, paused = worker_processes.live_threads(), job_desk.paused()
     columns = ("queue", "waiting", "retrying", "out", "dead", "oldest_s", "threads", "paused")
     rows = [
         (*counts.get(queue, (queue, 0, 0, 0, 0, 0)), live.get(queue, 0), queue in paused)
@@ -44,7 +44,7 @@ def queues(as_json: bool) -> None:
 def dead(queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool) -> None:
     """List dead letters, oldest first."""
     with output.every_tenant():
-        listed = job_rows.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
+        listed = job_desk.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
     output.show(
         [_as_json(job) for job in listed],
         as_json=as_json,
@@ -65,7 +65,7 @@ def dead(queue: str | None, organization: UUID | None, name: str | None, limit: 
 def show(job_id: int, as_json: bool) -> None:
     """Show one job: arguments, attempts, the error with its traceback."""
     with output.every_tenant():
-        job = job_rows.any_org_find(job_id)
+        job = job_desk.any_org_find(job_id)
         if job is None:
             raise Refused(
                 404, "not_found", f"There is no job {job_id}: it is done, or was discarded. Next: flask jobs dead"
@@ -96,9 +96,9 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
     with output.every_tenant():
         wanted = list(job_ids)
         if queue:
-            listed = job_rows.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
+            listed = job_desk.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
             wanted = [job.id for job in listed]
-        replayed = _dead_among(wanted) if dry_run else job_rows.any_org_replay(wanted)
+        replayed = _dead_among(wanted) if dry_run else job_desk.any_org_replay(wanted)
         if replayed and not dry_run:
             trail.record("job.replayed", {"jobs": replayed}, about=replayed)
     untouched = sorted(set(wanted) - set(replayed))
@@ -123,8 +123,8 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
 def discard(job_id: int, why: str, as_json: bool) -> None:
     """Delete a dead letter for good."""
     with output.every_tenant():
-        job = job_rows.any_org_find(job_id)
-        if job is None or not job_rows.any_org_discard(job_id):
+        job = job_desk.any_org_find(job_id)
+        if job is None or not job_desk.any_org_discard(job_id):
             raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
         trail.record(
             "job.discarded",
@@ -145,7 +145,7 @@ def discard(job_id: int, why: str, as_json: bool) -> None:
 def pause(queue: str, why: str, as_json: bool) -> None:
     """Hand nothing more out of a queue; what is out finishes, the rest waits."""
     with output.every_tenant():
-        job_rows.pause(queue, why=why)
+        job_desk.pause(queue, why=why)
         trail.record("queue.paused", {"queue": queue, "why": why}, about=queue)
     output.show(
         {"paused": queue},
@@ -160,13 +160,13 @@ def pause(queue: str, why: str, as_json: bool) -> None:
 def resume(queue: str, as_json: bool) -> None:
     """Hand out of a queue again."""
     with output.every_tenant():
-        job_rows.resume(queue)
+        job_desk.resume(queue)
         trail.record("queue.resumed", {"queue": queue}, about=queue)
     output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
 
 
 def _dead_among(job_ids: Sequence[int]) -> list[int]:
-    found = [job_rows.any_org_find(job_id) for job_id in job_ids]
+    found = [job_desk.any_org_find(job_id) for job_id in job_ids]
     return [job.id for job in found if job is not None and job.failed_at is not None]
 
 

@@ -1,12 +1,12 @@
 """Names the webhook events and gives them their wire shape.
 
 Source: tracking spec, section 6 "Events", and "Webhook delivery" (the envelope; fields whose value is null are
-omitted). Signing is in `signing`, retries are in `delivery`.
+omitted). Payouts are in `payout_events`, signing is in `signing`, retries are in `delivery`.
 """
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from domain import event_samples
@@ -92,7 +92,7 @@ def conversion_created(
     Units: minor units. The parent is set on override rows only; what is None is left out.
     Source: tracking spec, section 6, conversion.created.
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "conversionId": str(conversion_id),
             "affiliateId": str(affiliate_id),
@@ -130,7 +130,7 @@ def conversion_refunded(
     total. `refunded_at` is the moment of this refund (aware), partial or not.
     Source: tracking spec, section 6, conversion.refunded.
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "conversionId": str(conversion_id),
             "affiliateId": str(affiliate_id),
@@ -140,88 +140,11 @@ def conversion_refunded(
             "cumulativeRefundedAmountCents": cumulative_refunded_amount_cents,
             "isFullRefund": is_full_refund,
             "currency": currency,
-            "refundedAt": _timestamp(refunded_at),
+            "refundedAt": timestamp(refunded_at),
             "attributionMethod": attribution_method,
             "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
         }
     )
-
-
-def payout_created(
-    *,
-    payout_id: UUID,
-    affiliate_id: UUID,
-    amount_cents: int,
-    currency: str,
-    method: str,
-    conversion_ids: Iterable[UUID | str],
-    period_start: date,
-    period_end: date,
-) -> dict[str, object]:
-    """Return the data of a payout.created event: once per recipient and run, and again when one is retried.
-
-    Units: minor units of the payout's currency. Source: tracking spec, section 6, payout.created.
-    """
-    return {
-        "payoutId": str(payout_id),
-        "affiliateId": str(affiliate_id),
-        "amountCents": amount_cents,
-        "currency": currency,
-        "method": method,
-        "status": "Pending",
-        "lineItemConversionIds": [str(conversion_id) for conversion_id in conversion_ids],
-        "periodStart": period_start.isoformat(),
-        "periodEnd": period_end.isoformat(),
-    }
-
-
-def payout_paid(
-    *,
-    payout_id: UUID,
-    affiliate_id: UUID,
-    amount_cents: int,
-    currency: str,
-    method: str,
-    paid_at: datetime,
-    references: Mapping[str, str | None],
-) -> dict[str, object]:
-    """Return the data of a payout.paid event; `references` are what the rail calls the payment, by its own names.
-
-    Source: tracking spec, section 6, payout.paid.
-    """
-    return _without_nulls(
-        {
-            "payoutId": str(payout_id),
-            "affiliateId": str(affiliate_id),
-            "amountCents": amount_cents,
-            "currency": currency,
-            "method": method,
-            "paidAt": _timestamp(paid_at),
-            **references,
-        }
-    )
-
-
-def payout_failed(
-    *,
-    payout_id: UUID,
-    affiliate_id: UUID,
-    amount_cents: int,
-    currency: str,
-    method: str,
-    failure_reason: str,
-    failed_at: datetime,
-) -> dict[str, object]:
-    """Return the data of a payout.failed event. Source: tracking spec, section 6, payout.failed."""
-    return {
-        "payoutId": str(payout_id),
-        "affiliateId": str(affiliate_id),
-        "amountCents": amount_cents,
-        "currency": currency,
-        "method": method,
-        "failureReason": failure_reason,
-        "failedAt": _timestamp(failed_at),
-    }
 
 
 def conversion_reviewed(
@@ -243,7 +166,7 @@ def conversion_reviewed(
     Units: minor units; `commission_cents` is net of reversals.
     Source: tracking spec, section 6 (the shape is not shown there).
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "conversionId": str(conversion_id),
             "affiliateId": str(affiliate_id),
@@ -279,7 +202,7 @@ def conversion_adjusted(
     Units: minor units; commissions are net of reversals.
     Source: tracking spec, section 6 (the shape is not shown there).
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "conversionId": str(conversion_id),
             "affiliateId": str(affiliate_id),
@@ -314,7 +237,7 @@ def affiliate_created(
     storefront applications and None otherwise.
     Source: tracking spec, section 6, affiliate.created.
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "affiliateId": str(affiliate_id),
             "programId": str(program_id),
@@ -344,13 +267,13 @@ def affiliate_approved(
     arrival.
     Source: tracking spec, section 6, affiliate.approved.
     """
-    return _without_nulls(
+    return without_nulls(
         {
             "affiliateId": str(affiliate_id),
             "programId": str(program_id),
             "email": email,
             "fullName": full_name,
-            "approvedAt": _timestamp(approved_at),
+            "approvedAt": timestamp(approved_at),
             "applicationAnswers": application_answers,
             "autoApproved": True if auto_approved else None,
         }
@@ -384,13 +307,14 @@ def envelope(
     return {
         "id": event_id(event_uuid),
         "type": type,
-        "createdAt": _timestamp(created_at),
+        "createdAt": timestamp(created_at),
         "organizationId": str(organization_id),
         "data": dict(data),
     }
 
 
-def _timestamp(moment: datetime) -> str:
+def timestamp(moment: datetime) -> str:
+    """Return a moment as events write it: UTC with milliseconds. Raises ValueError for a time without a zone."""
     if moment.tzinfo is None:
         raise ValueError("an event's time needs a time zone")
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
@@ -400,5 +324,6 @@ def _optional_id(uuid: UUID | None) -> str | None:
     return None if uuid is None else str(uuid)
 
 
-def _without_nulls(fields: Mapping[str, object]) -> dict[str, object]:
+def without_nulls(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields that have a value: an event leaves the others out."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The job table: staging, handing out, locking, finishing, and the dead letters.
+"""The job table: staging, handing out, locking and finishing. What an operator sees of it is in `models.job_desk`.
 
 Times are the database's clock throughout, so no process's own clock can hand work out early or twice.
 """
@@ -6,7 +6,6 @@ Times are the database's clock throughout, so no process's own clock can hand wo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
@@ -258,145 +257,17 @@ def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
     db.stage(_AGAIN, (at, job_id, attempt))
 
 
-def any_org_counts() -> list[tuple[Any, ...]]:
-    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds."""
-    return db.run(
-        "select queue,"
-        " count(*) filter (where failed_at is null and deadline is null and attempt = 0),"
-        " count(*) filter (where failed_at is null and deadline is null and attempt > 0),"
-        " count(*) filter (where failed_at is null and deadline is not null),"
-        " count(*) filter (where failed_at is not null),"
-        " coalesce(extract(epoch from"
-        "  now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint"
-        " from job group by queue"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class JobRow:
-    """A job as an operator sees it."""
-
-    id: int
-    organization_id: UUID | None
-    queue: str
-    name: str
-    args: Mapping[str, str]
-    attempt: int
-    max_attempts: int
-    run_at: datetime
-    failed_at: datetime | None
-    last_error: str | None
-    created_at: datetime
-
-
-_COLUMNS = ", ".join(JobRow.__dataclass_fields__)
-
-
-def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str | None, limit: int) -> list[JobRow]:
-    """Return dead letters, oldest first, narrowed by what is given."""
-    rows = db.run(
-        f"select {_COLUMNS} from job where failed_at is not null"
-        " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
-        " and (%s::text is null or name = %s) order by failed_at, id limit %s",
-        (queue, queue, organization_id, organization_id, name, name, limit),
-    )
-    return [JobRow(*row) for row in rows]
-
-
-def any_org_find(job_id: int) -> JobRow | None:
-    """Return one job of any organization, dead or alive."""
-    row = db.row(f"select {_COLUMNS} from job where id = %s", (job_id,))
-    return JobRow(*row) if row else None
-
-
 # A dead letter that is played again may be tried as often as most jobs are from the start.
 _FRESH_ATTEMPTS = 20
-_REPLAY = (
+REPLAY = (
     f"update job set failed_at = null, deadline = null, max_attempts = attempt + {_FRESH_ATTEMPTS}, run_at = now()"
     " where failed_at is not null"
 )
 
 
-def any_org_replay(job_ids: Sequence[int]) -> list[int]:
-    """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead."""
-    rows = db.run(f"{_REPLAY} and id = any(%s) returning id", (list(job_ids),))
-    return [job_id for (job_id,) in rows]
-
-
 def stage_revive(*, organization_id: UUID, name: str, conversion_id: UUID) -> None:
     """Make a dead job about one conversion wait again, if there is one."""
     db.stage(
-        f"{_REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
+        f"{REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
         (organization_id, name, str(conversion_id)),
     )
-
-
-def any_org_discard(job_id: int) -> bool:
-    """Delete a dead letter for good; says whether there was one."""
-    return bool(db.run("delete from job where id = %s and failed_at is not null returning id", (job_id,)))
-
-
-def pause(queue: str, *, why: str) -> None:
-    """Hand nothing more out of `queue`; what is out finishes."""
-    db.run("insert into queue_pause (queue, why) values (%s, %s) on conflict do nothing", (queue, why))
-
-
-def resume(queue: str) -> None:
-    """Hand out of `queue` again."""
-    db.run("delete from queue_pause where queue = %s", (queue,))
-
-
-def paused() -> set[str]:
-    """Return the queues that are paused."""
-    return {queue for (queue,) in db.run("select queue from queue_pause")}
-
-
-def announce(*, process_id: UUID, queues: Sequence[str], threads: int) -> None:
-    """Say that a worker process is alive. Called every few seconds; silent for 15 s counts as gone."""
-    db.run(
-        "insert into worker_process (id, queues, threads) values (%s, %s, %s)"
-        " on conflict (id) do update set seen_at = now(), queues = excluded.queues, threads = excluded.threads",
-        (process_id, list(queues), threads),
-    )
-
-
-def withdraw(process_id: UUID) -> None:
-    """Say that a worker process takes no more work."""
-    db.run("delete from worker_process where id = %s", (process_id,))
-
-
-def live_threads() -> dict[str, int]:
-    """Return how many live worker threads take jobs of each queue."""
-    rows = db.run(
-        "select queue, sum(threads)::int from worker_process, unnest(queues) as queue"
-        " where seen_at > now() - interval '15 seconds' group by queue"
-    )
-    return dict(rows)
-
-
-def fire_tick(*, name: str, scheduled_for: datetime) -> bool:
-    """Claim a tick of the schedule; False when another scheduler has fired it."""
-    rows = db.run(
-        "insert into tick (name, scheduled_for) values (%s, %s) on conflict do nothing returning name",
-        (name, scheduled_for),
-    )
-    return bool(rows)
-
-
-def last_tick_and_now(name: str) -> tuple[datetime | None, datetime]:
-    """Return the latest tick of `name` that was fired, and the database's time."""
-    row = db.row("select max(scheduled_for), now() from tick where name = %s", (name,))
-    assert row is not None
-    return row[0], row[1]
-
-
-def forget_ticks_and_processes() -> None:
-    """Drop ticks older than 30 days, but a name's latest, and worker processes that went silent an hour ago.
-
-    Without its latest tick a monthly line of the schedule would look as if it had never been fired.
-    """
-    db.stage(
-        "delete from tick where scheduled_for < now() - interval '30 days' and exists"
-        " (select from tick newer where newer.name = tick.name and newer.scheduled_for > tick.scheduled_for)"
-    )
-    db.stage("delete from worker_process where seen_at < now() - interval '1 hour'")

@@ -6,7 +6,7 @@ Source: core spec, "Payouts" (retry, review) and section 3; decisions about a pa
 from datetime import datetime
 from uuid import UUID
 
-from domain import events, payout_gates
+from domain import payout_events, payout_gates
 from domain.refused import Refused, not_found
 from models import organizations, payout_candidates, payout_lines, payouts, rail_events
 from models.payouts import Payout
@@ -160,7 +160,7 @@ def _announce_again(payout: Payout, method: str, now: datetime) -> None:
     emit.event(
         organization_id=payout.organization_id,
         type="payout.created",
-        data=events.payout_created(
+        data=payout_events.created(
             payout_id=payout.id,
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,

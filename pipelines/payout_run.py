@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import events, payout_gates, payout_plan
+from domain import payout_events, payout_gates, payout_plan
 from domain.payout_plan import Candidate, Rate
 from domain.refused import Refused
 from models import ids, organizations, payout_candidates, payout_proposals, payout_runs
@@ -190,7 +190,7 @@ def _announce(organization_id: UUID, payouts: Sequence[Written], now: datetime) 
             event_uuid=event_uuid,
             organization_id=organization_id,
             type=_CREATED,
-            data=events.payout_created(
+            data=payout_events.created(
                 payout_id=payout.payout_id,
                 affiliate_id=payout.affiliate_id,
                 amount_cents=payout.amount_cents,

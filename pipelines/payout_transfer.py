@@ -14,7 +14,7 @@ import structlog
 
 import settings
 from adapters.rails import base
-from domain import events, transfers
+from domain import payout_events, transfers
 from domain import payout_lines as rules
 from domain.refused import Refused
 from domain.transfers import Accepted, Answer, Paid, Rejected
@@ -219,7 +219,7 @@ def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **ch
     emit.event(
         organization_id=payout.organization_id,
         type="payout.paid",
-        data=events.payout_paid(
+        data=payout_events.paid(
             payout_id=payout.id,
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,
@@ -242,7 +242,7 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime, **changes: ob
     emit.event(
         organization_id=payout.organization_id,
         type="payout.failed",
-        data=events.payout_failed(
+        data=payout_events.failed(
             payout_id=payout.id,
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from models import clicks, job_rows, mail, stored_answers
+from models import clicks, mail, stored_answers, ticks, worker_processes
 from pipelines import jobs
 
 #: How long it is known that two clicks are of one visitor, or of one network.
@@ -14,7 +14,8 @@ def forget() -> None:
     """Drop stored answers past their window, bodies of old mail, old ticks and silent worker processes. Idempotent."""
     stored_answers.any_org_forget()
     mail.any_org_forget_bodies()
-    job_rows.forget_ticks_and_processes()
+    ticks.stage_forget_old()
+    worker_processes.stage_forget_silent()
 
 
 def forget_click_hashes(*, now: datetime) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import dramatiq
 
-from models import db, ids, job_rows
+from models import db, ids, job_rows, worker_processes
 from pipelines import jobs
 
 
 def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
     """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
     with db.any_org_work():
-        job_rows.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
+        worker_processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
     ran = 0
     while ran < most:
         pointers = _hand_out(queues or jobs.QUEUES)

@@ -10,7 +10,7 @@ import structlog
 from dramatiq.middleware import Middleware
 
 import settings
-from models import db, ids, job_rows
+from models import db, ids, worker_processes
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
@@ -55,14 +55,14 @@ class Announcement(Middleware):
         if self._thread is not None:
             self._thread.join(_LAST_WORD_S)  # or it might announce once more after this
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-            job_rows.withdraw(self._process_id)
+            worker_processes.withdraw(self._process_id)
 
     def _announce(self, worker: Any) -> None:
         while not self._stopping.is_set():
             queues = sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
             try:
                 with db.any_org_work():
-                    job_rows.announce(process_id=self._process_id, queues=queues, threads=worker.worker_threads)
+                    worker_processes.announce(process_id=self._process_id, queues=queues, threads=worker.worker_threads)
             except (
                 Exception
             ) as error:  # a thread that ended here would leave a process that looks well and gets no work

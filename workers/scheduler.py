@@ -13,7 +13,7 @@ from datetime import datetime
 import structlog
 from cronsim import CronSim
 
-from models import db, job_rows
+from models import db, ticks
 from pipelines import jobs
 
 _log = structlog.get_logger(__name__)
@@ -67,10 +67,10 @@ def run(should_stop: Callable[[], bool]) -> None:
 def fire(entry: Entry) -> int:
     """Stage the jobs of every tick that is due and nobody has fired; returns how many."""
     with db.any_org_work():
-        last, now = job_rows.last_tick_and_now(entry.job.name)
+        last, now = ticks.last_and_now(entry.job.name)
         fired = 0
         for moment in entry.due(last=last, now=now):
-            if job_rows.fire_tick(name=entry.job.name, scheduled_for=moment):
+            if ticks.fire(name=entry.job.name, scheduled_for=moment):
                 jobs.enqueue(entry.job, organization_id=None)
                 fired += 1
     return fired

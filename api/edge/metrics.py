@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from adapters import broker, click_intake, servers
 from adapters.broker import RedisError
 from adapters.click_stream import ClickStream
-from models import db, job_rows, ledger_results
+from models import db, job_desk, ledger_results, worker_processes
 from pipelines import clock, fx_rates, jobs
 
 _request_seconds = Histogram(
@@ -57,8 +57,8 @@ class _Queues:
         threads = GaugeMetricFamily("finderfee_worker_threads", "Live worker threads.", labels=["queue"])
         try:
             with db.any_org_work():
-                counts = {row[0]: row for row in job_rows.any_org_counts()}
-                live = job_rows.live_threads()
+                counts = {row[0]: row for row in job_desk.any_org_counts()}
+                live = worker_processes.live_threads()
         except db.UNAVAILABLE:
             return  # the counters matter most while the database is away
         for queue in jobs.QUEUES:

@@ -10,7 +10,7 @@ import pytest
 import settings
 from adapters import servers
 from api.edge import limits, wake
-from models import db, ids, job_rows
+from models import db, ids, job_rows, worker_processes
 from pipelines import jobs
 from tests.draining import run
 from tests.leads import BROWSER, browser, emails, signed, slug_of
@@ -36,7 +36,7 @@ def _staged():
 
 def _run_next():
     with db.any_org_work():
-        job_rows.announce(process_id=ids.new_id(), queues=["tracking"], threads=1)
+        worker_processes.announce(process_id=ids.new_id(), queues=["tracking"], threads=1)
     with db.any_org_work():
         (pointer,) = job_rows.any_org_hand_out(queue="tracking", per_thread=1, share=1, lease_s=30)
     run(pointer)

@@ -8,7 +8,7 @@ import pytest
 
 import settings
 from adapters import servers
-from models import db, ids, job_rows, migrate
+from models import db, ids, migrate, worker_processes
 from pipelines import jobs
 
 
@@ -142,7 +142,7 @@ def _stage(brand, number: int):
 
 def test_the_gauges_are_what_the_job_table_says(client, brand):
     with db.any_org_work():
-        job_rows.announce(process_id=ids.new_id(), queues=["sales", "refunds"], threads=4)
+        worker_processes.announce(process_id=ids.new_id(), queues=["sales", "refunds"], threads=4)
     _stage(brand, 7)
     states = [
         "attempt = 1",

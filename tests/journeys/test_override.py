@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, job_rows
+from models import db, job_desk
 from pipelines import clock, override
 from tests.journeys.recruits import Recruits
 
@@ -282,8 +282,8 @@ def test_an_override_that_failed_for_good_is_written_when_an_operator_replays_it
     assert pair.overrides("id") == []
 
     with db.any_org_work():
-        dead = job_rows.any_org_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
-        assert job_rows.any_org_replay([row.id for row in dead]) != []
+        dead = job_desk.any_org_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
+        assert job_desk.any_org_replay([row.id for row in dead]) != []
     drain()
 
     assert pair.overrides("commission_cents") == [(200,)]

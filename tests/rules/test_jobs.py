@@ -5,7 +5,7 @@ from pathlib import Path
 import dramatiq
 import pytest
 
-from models import db, job_rows
+from models import db, job_desk, job_rows, worker_processes
 from pipelines import jobs
 from workers.supervisor import parse
 
@@ -57,7 +57,7 @@ def _announce(threads: int, queues=("sales",)):
     from models import ids
 
     with db.any_org_work():
-        job_rows.announce(process_id=ids.new_id(), queues=queues, threads=threads)
+        worker_processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
 
 
 def _hand_out(**options):
@@ -113,11 +113,11 @@ def test_a_paused_queue_hands_nothing_out(brand):
     _stage(brand, 3)
     _announce(4)
     with db.any_org_work():
-        job_rows.pause("sales", why="test")
+        job_desk.pause("sales", why="test")
 
     paused = _hand_out()
     with db.any_org_work():
-        job_rows.resume("sales")
+        job_desk.resume("sales")
     resumed = _hand_out()
 
     assert paused == []
@@ -151,7 +151,7 @@ def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
 
     handed_out = _hand_out(lease_s=0)
     with db.any_org_work():
-        dead = job_rows.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
+        dead = job_desk.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
 
     assert handed_out == []
     assert [job.attempt for job in dead] == [20]
@@ -206,8 +206,8 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
         run(_hand_out()[0])
 
     with db.any_org_work():
-        dead = job_rows.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
-        replayed = job_rows.any_org_replay([dead[0].id])
+        dead = job_desk.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
+        replayed = job_desk.any_org_replay([dead[0].id])
     again = _hand_out()
 
     assert "LookupError" in dead[0].last_error

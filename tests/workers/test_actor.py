@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dramatiq
 import pytest
 
-from models import db, ids, job_rows
+from models import db, ids, job_desk, job_rows, worker_processes
 from pipelines import jobs
 from pipelines.jobs import GiveUp, Job, TryAgain
 from tests.draining import run
@@ -31,7 +31,7 @@ def _handed_out(brand, *, attempt: int = 1) -> job_rows.Pointer:
     """Stage `test.job` and hand it out until it is at `attempt`."""
     with db.any_org_work():
         jobs.enqueue(_JOB, organization_id=brand.id)
-        job_rows.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+        worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     for _ in range(attempt):
         pointer = _hand_out()
     return pointer
@@ -55,7 +55,7 @@ def _pause(queue: str):
 
 def _paused() -> list[str]:
     with db.any_org_work():
-        return sorted(job_rows.paused())
+        return sorted(job_desk.paused())
 
 
 def _raising(error: BaseException):

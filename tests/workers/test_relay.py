@@ -6,7 +6,7 @@ from redis import RedisError
 
 import settings
 from adapters import servers
-from models import db, ids, job_rows
+from models import db, ids, job_rows, worker_processes
 from pipelines import jobs
 from tests.api.racing import at_once
 from tests.draining import run
@@ -39,7 +39,7 @@ def _stage(brand, number: int, job=jobs.SALE_SETTLE, **options):
 
 def _announce(threads: int = 8):
     with db.any_org_work():
-        job_rows.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=threads)
+        worker_processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=threads)
 
 
 def _rows() -> list[tuple[int, bool]]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from models import db, job_rows
+from models import db, ticks
 from pipelines import jobs, upkeep
 from tests.api.racing import at_once
 from workers import scheduler
@@ -50,7 +50,7 @@ def test_twelve_schedulers_at_once_fire_a_tick_once():
 def test_twelve_schedulers_at_once_fire_every_missed_tick_once():
     latest = _database_now().replace(second=0, microsecond=0)
     with db.any_org_work():
-        job_rows.fire_tick(name="upkeep.forget", scheduled_for=latest - timedelta(minutes=5))
+        ticks.fire(name="upkeep.forget", scheduled_for=latest - timedelta(minutes=5))
     entry = Entry("* * * * *", jobs.FORGET, catches_up=True)
 
     fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
@@ -138,7 +138,7 @@ def test_the_latest_tick_of_a_rare_line_is_remembered_for_ever(app):
     with db.any_org_work():
         for days in (100, 62, 31):
             moment = datetime.now(UTC) - timedelta(days=days)
-            job_rows.fire_tick(name="month.close", scheduled_for=moment)
+            ticks.fire(name="month.close", scheduled_for=moment)
     with db.any_org_work():
         upkeep.forget()
 
