@@ -14,6 +14,7 @@ from uuid import UUID
 
 import orjson
 
+from models import reward_spend
 from models.db import db
 from models.hot import Hot
 from models.reward_spend import Terms
@@ -159,16 +160,12 @@ class Partner:
     terms: Terms
 
 
-_PARTNERS = Hot("""
+_PARTNERS = Hot(f"""
 select a.program_id::text, a.id::text,
   a.status = 'Approved' and a.deleted_at is null and not a.is_test
     and p.is_active and p.archived_at is null and p.suspended_at is null,
   o.payout_grace_days,
-  p.default_commission_model, p.default_commission_type, p.default_commission_value, p.fee_currency,
-  p.click_reward_cents, p.click_reward_currency, p.lead_bounty_cents, p.lead_bounty_currency,
-  a.custom_commission_type, a.custom_commission_value, a.custom_commission_currency,
-  g.commission_type, g.commission_value, g.commission_currency,
-  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id)
+  {reward_spend.TERMS}
 from unnest(%(ids)s::text[]) as w (id)
 join lateral (
   select * from affiliate a where a.id = w.id::uuid and (a.organization_id = %(org)s) is true offset 0

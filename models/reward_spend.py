@@ -73,12 +73,14 @@ class Terms:
     has_tiers: bool
 
 
-_TERMS = Hot("""
-select p.default_commission_model, p.default_commission_type, p.default_commission_value, p.fee_currency,
+#: SQL of the fields of `Terms` in their order, for an affiliate `a`, their program `p` and their group `g`.
+TERMS = """p.default_commission_model, p.default_commission_type, p.default_commission_value, p.fee_currency,
   p.click_reward_cents, p.click_reward_currency, p.lead_bounty_cents, p.lead_bounty_currency,
   a.custom_commission_type, a.custom_commission_value, a.custom_commission_currency,
   g.commission_type, g.commission_value, g.commission_currency,
-  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id)
+  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
+_TERMS = Hot(f"""
+select {TERMS}
 from affiliate a
 join program p on p.id = a.program_id
 left join partner_group g on g.id = a.partner_group_id

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from domain import leads
+from models import sale_terms
 from models.db import db
 from models.hot import Hot
+from models.sale_terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,53 +117,33 @@ class Facts:
     sub_id: str | None
     is_test: bool
     accepted_at: datetime
-    commission_model: str
-    default_type: str
-    default_value: Decimal
-    sale_leg_type: str | None
-    sale_leg_value: Decimal | None
-    recurring_months: int | None
-    recurring_delay_invoices: int
-    custom_type: str | None
-    custom_value: Decimal | None
-    group_type: str | None
-    group_value: Decimal | None
     customer_ordinal: int
     first_paid_at: datetime
-    has_tiers: bool
-    override_percent: Decimal | None
-    recruiter_id: UUID | None
-    grace_days: int
+    terms: Terms
     affiliate_email_normalized: str | None = None
     lead: LeadOfBuyer | None = None
 
 
-# The window of a lead is the one of `domain.leads`. Both looks for one read an index in its order: with an order of
+# How many of the facts come first in the row: those of the sale and its customer.
+_OWN = tuple(Facts.__dataclass_fields__).index("terms")
+# Both looks for one read an index in its order: with an order of
 # their own a plan made while the table is empty would go through all of a tenant's leads.
-_LEAD = """from lead l
+_LEAD = f"""from lead l
   where l.organization_id = s.organization_id and l.email_normalized = s.email_normalized and l.is_test = s.is_test
     and l.state <> 'Invalidated'
-    and l.occurred_at > s.accepted_at - interval '90 days' and l.occurred_at <= s.accepted_at"""
+    and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
 # Of several leads the affiliate's own is meant, then the newest.
 _FACTS = Hot(f"""
 select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
   s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
-  p.default_commission_model, p.default_commission_type, p.default_commission_value,
-  p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,
-  a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
   s.customer_ordinal, coalesce(c.first_paid_at, s.accepted_at),
-  exists (select from performance_tier t where t.organization_id = s.organization_id and t.program_id = s.program_id),
-  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days,
-  a.email_normalized, lead.id, lead.affiliate_id, lead.sub_id, lead.occurred_at
+  a.email_normalized, lead.id, lead.affiliate_id, lead.sub_id, lead.occurred_at,
+  {sale_terms.COLUMNS}
 from sale s
-join organization o on o.id = s.organization_id
-join program p on p.id = s.program_id
 join affiliate a on a.id = s.affiliate_id
-left join partner_group g on g.id = a.partner_group_id
+{sale_terms.JOINS}
 left join program_customer c on c.organization_id = s.organization_id and c.program_id = s.program_id
   and c.customer_key = s.customer_key
-left join affiliate r on r.id = a.recruited_by_affiliate_id
-  and r.status = 'Approved' and r.deleted_at is null
 left join lateral (
   (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, true as is_own
     {_LEAD} and l.affiliate_id = s.affiliate_id order by l.occurred_at desc, l.id desc limit 1)
@@ -180,10 +162,9 @@ def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
     row = db.row(_FACTS, (organization_id, sale_id))
     if row is None:
         return None
-    *known, lead_id, affiliate_id, sub_id, occurred_at = row
-    if lead_id is not None:
-        known.append(LeadOfBuyer(lead_id, affiliate_id, sub_id, occurred_at))
-    return Facts(*known)
+    own, (email_normalized, *lead), terms = row[:_OWN], row[_OWN : _OWN + 5], row[_OWN + 5 :]
+    of_buyer = LeadOfBuyer(*lead) if lead[0] is not None else None
+    return Facts(*[*own, Terms(*terms), email_normalized, of_buyer])
 
 
 _SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")

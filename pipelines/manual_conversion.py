@@ -13,7 +13,8 @@ from uuid import UUID
 from domain import avatars, commission, manual_sales, statuses
 from domain.refused import Refused, not_found
 from models import conversions, ids, organizations, programs, sales
-from models import manual_sales as terms_of
+from models import manual_sales as partners
+from models.sale_terms import Terms
 from pipelines import earn, sale
 
 SOURCE = METHOD = "manual"
@@ -53,24 +54,24 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
         raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
 
 
-def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> terms_of.Terms:
-    terms = terms_of.terms(
+def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> Terms:
+    partner = partners.partner(
         organization_id=organization_id, program_id=wanted["program_id"], affiliate_id=wanted["affiliate_id"]
     )
-    if terms is None:
+    if partner is None:
         raise Refused(
             400, "affiliate_not_in_program", "The campaign has no affiliate with this id.", field="affiliateId"
         )
-    if terms.is_test_affiliate:
+    if partner.is_test:
         message = "The affiliate is one to rehearse with and is never paid."
         raise Refused(400, "test_affiliate_not_allowed", message, field="affiliateId")
-    if terms.affiliate_status != statuses.AffiliateStatus.Approved:
-        raise Refused(409, "affiliate_not_approved", f"The affiliate is {terms.affiliate_status}, not Approved.")
-    return terms
+    if partner.status != statuses.AffiliateStatus.Approved:
+        raise Refused(409, "affiliate_not_approved", f"The affiliate is {partner.status}, not Approved.")
+    return partner.terms
 
 
 def _facts(
-    organization_id: UUID, wanted: Mapping[str, Any], terms: terms_of.Terms, occurred_at: datetime, is_test: bool
+    organization_id: UUID, wanted: Mapping[str, Any], terms: Terms, occurred_at: datetime, is_test: bool
 ) -> sales.Facts:
     """Return the sale as one that stands alone: its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
@@ -89,23 +90,9 @@ def _facts(
         sub_id=None,
         is_test=is_test,
         accepted_at=occurred_at,
-        commission_model=terms.commission_model,
-        default_type=terms.default_type,
-        default_value=terms.default_value,
-        sale_leg_type=terms.sale_leg_type,
-        sale_leg_value=terms.sale_leg_value,
-        recurring_months=terms.recurring_months,
-        recurring_delay_invoices=terms.recurring_delay_invoices,
-        custom_type=terms.custom_type,
-        custom_value=terms.custom_value,
-        group_type=terms.group_type,
-        group_value=terms.group_value,
         customer_ordinal=1,
         first_paid_at=occurred_at,
-        has_tiers=terms.has_tiers,
-        override_percent=terms.override_percent,
-        recruiter_id=terms.recruiter_id,
-        grace_days=terms.grace_days,
+        terms=terms,
     )
 
 
@@ -113,7 +100,7 @@ def _price(organization_id: UUID, wanted: Mapping[str, Any], facts: sales.Facts)
     """Return the rate and the commission; without a rate what the brand itself said."""
     if wanted["commission_cents"] is not None:
         return None, wanted["commission_cents"]
-    if not statuses.pays_on_sale(facts.commission_model) and facts.sale_leg_type is None:
+    if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
         message = "The campaign pays for clicks or leads; say commissionCents to pay for a sale."
         raise Refused(400, "not_a_sale_campaign", message, field="programId")
     rate = sale.rate_of(organization_id, facts)

@@ -154,28 +154,31 @@ def _accepted(
 
 def rate_of(organization_id: UUID, facts: sales.Facts) -> commission.Rate:
     """Return the rate that a sale earns by, on the terms in force now."""
+    terms = facts.terms
     if (
-        facts.sale_leg_type is not None
-        and facts.sale_leg_value is not None
-        and not statuses.pays_on_sale(facts.commission_model)
+        terms.sale_leg_type is not None
+        and terms.sale_leg_value is not None
+        and not statuses.pays_on_sale(terms.commission_model)
     ):
         # Partner-specific rates never apply to the sale leg of a click or lead campaign.
         return commission.Rate(
-            type=commission.CommissionType(facts.sale_leg_type), value=facts.sale_leg_value, source="program_sale_leg"
+            type=commission.CommissionType(terms.sale_leg_type),
+            value=terms.sale_leg_value,
+            source="program_sale_leg",
         )
     stands = _standing(organization_id, facts)
     return commission.choose_rate(
         commission.RateFacts(
-            custom_type=_type(facts.custom_type),
-            custom_value=facts.custom_value,
-            group_type=_type(facts.group_type),
-            group_value=facts.group_value,
+            custom_type=_type(terms.custom_type),
+            custom_value=terms.custom_value,
+            group_type=_type(terms.group_type),
+            group_value=terms.group_value,
             tiers=stands.tiers,
             tier_revenue_cents=stands.revenue_cents,
             home_currency=stands.home_currency,
             per_usd=stands.per_usd,
-            default_type=commission.CommissionType(facts.default_type),
-            default_value=facts.default_value,
+            default_type=commission.CommissionType(terms.default_type),
+            default_value=terms.default_value,
         )
     )
 
@@ -185,7 +188,7 @@ def _type(value: str | None) -> commission.CommissionType | None:
 
 
 def _standing(organization_id: UUID, facts: sales.Facts) -> standing.Standing:
-    if not facts.has_tiers:
+    if not facts.terms.has_tiers:
         return standing.Standing()
     programs.stage_affiliate_turn(organization_id=organization_id, affiliate_id=facts.affiliate_id)
     return standing.of(organization_id=organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id)
@@ -196,8 +199,8 @@ def commission_of(facts: sales.Facts, rate: commission.Rate) -> int:
     window = recurring.WindowFacts(
         first_paid_at=facts.first_paid_at,
         ordinal=facts.customer_ordinal,
-        recurring_months=facts.recurring_months,
-        recurring_delay_invoices=facts.recurring_delay_invoices,
+        recurring_months=facts.terms.recurring_months,
+        recurring_delay_invoices=facts.terms.recurring_delay_invoices,
     )
     if not recurring.earns(window, paid_at=facts.accepted_at):
         return 0
@@ -235,7 +238,7 @@ def conversion_of(
         rate_value=rate.value if rate else None,
         is_test=facts.is_test,
         occurred_at=facts.accepted_at,
-        hold_until=facts.accepted_at + timedelta(days=facts.grace_days),
+        hold_until=facts.accepted_at + timedelta(days=facts.terms.grace_days),
         created_at=facts.accepted_at,
         sub_id=decision.sub_id if decision else facts.sub_id,
         attribution_method=decision.method if decision else None,
@@ -249,12 +252,12 @@ def conversion_of(
 
 def enqueue_override(facts: sales.Facts, conversion: conversions.Conversion) -> None:
     """Stage the job for the recruiter's share, where there is a recruiter and something to share."""
-    if facts.recruiter_id is None or not facts.override_percent or conversion.commission_cents == 0:
+    if facts.terms.recruiter_id is None or not facts.terms.override_percent or conversion.commission_cents == 0:
         return
     jobs.enqueue(
         jobs.OVERRIDE_WRITE,
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
-        recruiter_id=facts.recruiter_id,
-        percent=facts.override_percent,
+        recruiter_id=facts.terms.recruiter_id,
+        percent=facts.terms.override_percent,
     )

@@ -1,0 +1,43 @@
+"""The terms that an affiliate's sale is priced by, as they stand now: read the same way for every source of sales."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where there is none.
+
+    `override_percent` and `recruiter_id` are of who recruited them, None for who has no share.
+    """
+
+    commission_model: str
+    default_type: str
+    default_value: Decimal
+    sale_leg_type: str | None
+    sale_leg_value: Decimal | None
+    recurring_months: int | None
+    recurring_delay_invoices: int
+    custom_type: str | None
+    custom_value: Decimal | None
+    group_type: str | None
+    group_value: Decimal | None
+    has_tiers: bool
+    override_percent: Decimal | None
+    recruiter_id: UUID | None
+    grace_days: int
+
+
+#: SQL of the fields of `Terms` in their order, and of what they come from, for a statement that has an affiliate `a`.
+#: Joined by primary keys alone: composite foreign keys keep the rows in one organization.
+COLUMNS = """p.default_commission_model, p.default_commission_type, p.default_commission_value,
+  p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,
+  a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
+  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id),
+  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days"""
+JOINS = """join organization o on o.id = a.organization_id
+join program p on p.id = a.program_id
+left join partner_group g on g.id = a.partner_group_id
+left join affiliate r on r.id = a.recruited_by_affiliate_id
+  and r.status = 'Approved' and r.deleted_at is null"""
