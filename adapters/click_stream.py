@@ -3,10 +3,12 @@
 A click and the count of its sender's rate limit go in one round trip.
 """
 
+from collections.abc import Mapping
+
 from redis import Redis
 
 from adapters import broker
-from adapters.prompt_wire import PromptWire, Script
+from adapters.prompt_wire import Argument, PromptWire, Script
 
 KEY = "finderfee:clicks"
 GROUP = "writers"
@@ -15,13 +17,16 @@ FIELD = b"c"
 #: About this many entries are kept; while the writers are away longer than that, the oldest are lost.
 MOST = 1_000_000
 
-# The window is counted as the limiter counts it. Answers 0, or for how many milliseconds the window is full yet.
+# Windows are counted as the limiter counts them: KEYS are the stream and the windows, the narrowest first. Answers
+# nothing, or which window is full (from 0) and for how many milliseconds yet.
 _COUNT_AND_APPEND = Script("""
-local count = redis.call('incr', KEYS[1])
-if count == 1 then redis.call('expire', KEYS[1], ARGV[2]) end
-if count > tonumber(ARGV[1]) then return math.max(redis.call('pttl', KEYS[1]), 1) end
-if ARGV[3] ~= '' then redis.call('xadd', KEYS[2], 'maxlen', '~', ARGV[4], '*', ARGV[5], ARGV[3]) end
-return 0
+for i = 2, #KEYS do
+  local count = redis.call('incr', KEYS[i])
+  if count == 1 then redis.call('expire', KEYS[i], ARGV[1]) end
+  if count > tonumber(ARGV[i + 3]) then return {i - 2, math.max(redis.call('pttl', KEYS[i]), 1)} end
+end
+if ARGV[2] ~= '' then redis.call('xadd', KEYS[1], 'maxlen', '~', ARGV[3], '*', ARGV[4], ARGV[2]) end
+return false
 """)
 
 
@@ -32,12 +37,15 @@ class ClickStream:
         self._client: Redis = broker.prompt_client(redis_url)
         self._wire = PromptWire(redis_url)
 
-    def append(self, entry: bytes | None, *, window: str, limit: int, window_s: int) -> int:
-        """Count one request in a window of the rate limit and append a click, if there is one, when it is within it.
+    def append(self, entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> tuple[int, int] | None:
+        """Count one request in windows of the rate limit and append a click, if there is one, when it is within them.
 
-        Return 0, or for how many milliseconds the window is full yet. Budget: 1 round trip.
+        `windows` are their keys and limits, the narrowest first. Return None, or which of them is full and for how many
+        milliseconds yet. Budget: 1 round trip.
         """
-        return int(self._wire.run(_COUNT_AND_APPEND, 2, window, KEY, limit, window_s, entry or b"", MOST, FIELD))
+        sent: tuple[Argument, ...] = (window_s, entry or b"", MOST, FIELD, *windows.values())
+        full = self._wire.run(_COUNT_AND_APPEND, 1 + len(windows), KEY, *windows, *sent)
+        return None if full is None else (int(full[0]), int(full[1]))
 
     def length(self) -> int:
         """Return how many clicks are in the stream."""

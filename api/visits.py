@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from adapters import agents, networks, visitors
 from adapters.click_stream import ClickStream
 from api.edge import guards
-from api.edge.limits import Limiter, Window
+from api.edge.limits import Full, Limiter, Window
 from domain import clicks as rules
 from domain.clicks import RawClick
 from models import db, ids
@@ -120,8 +120,9 @@ def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
     click = _click(sender, link, origin) if link is not None and is_click else None
     entry = rules.to_bytes(click) if click else None
 
-    def send(window: Window) -> int:
-        return sender.stream.append(entry, window=window.key, limit=window.limit, window_s=window.seconds)
+    def send(windows: Sequence[Window]) -> Full | None:
+        limits = {window.key: window.limit for window in windows}
+        return sender.stream.append(entry, windows=limits, window_s=windows[0].seconds)
 
     is_allowed = sender.limiter.allows_with(BUCKET, guards.network_of(sender.ip), send)
     if is_allowed is False:

@@ -1,11 +1,15 @@
 """Rate limits: fixed windows of a minute on the broker's server, shared by all web processes.
 
+A stranger's IPv6 network counts alone and, with all others of its /48, in a wider window: who rents one server is given
+a /48 of 65,536 networks. A request that its own network may not send does not count against its neighbours.
 When that server is away the limits are off and a counter says so: a sale is worth more than a limit.
 Source: core spec, section 8 "Limits".
 """
 
+import functools
+import ipaddress
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -27,10 +31,18 @@ _LEAVE_ALONE_S = 5.0
 # Whose windows are full is remembered, up to so many of them; past it they are counted again.
 _MOST_FULL = 10_000
 
+#: How many networks' worth of requests a whole /48 may send.
+SITE_TIMES = 16
+_SITE_BITS = 48
+
+# The caller's own window first; a wider one counts what the narrower lets through. Answers whether all are in order.
 _COUNT = Script("""
-local count = redis.call('incr', KEYS[1])
-if count == 1 then redis.call('expire', KEYS[1], ARGV[1]) end
-return count
+for i, key in ipairs(KEYS) do
+  local count = redis.call('incr', key)
+  if count == 1 then redis.call('expire', key, ARGV[1]) end
+  if count > tonumber(ARGV[i + 1]) then return 0 end
+end
+return 1
 """)
 
 
@@ -43,8 +55,12 @@ class Window:
     seconds: int
 
 
+#: Which of the windows is full (by its place, the caller's own first), and for how many milliseconds yet.
+Full = tuple[int, int]
+
+
 class Limiter:
-    """Counts requests per bucket and caller."""
+    """Counts requests per bucket and caller: a user id, an IP, or the IPv6 network that stands for one."""
 
     def __init__(self, redis_url: str, chosen: settings.Settings) -> None:
         client = broker.prompt_client(redis_url)
@@ -55,46 +71,56 @@ class Limiter:
         self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in chosen.rate_limits_per_min.items()}
 
     def allows(self, bucket: str, caller: str) -> bool:
-        """Count one request of `caller` (a user id or an IP) and say whether it is within the bucket's limit."""
+        """Count one request of `caller` and say whether it is within the bucket's limit. Budget: 1 round trip."""
         if self._away_until > time.monotonic():
             _failed_open.inc()
             return True
-        window = self._window(bucket, caller)
+        windows = self.windows(bucket, caller)
+        keys, most = [window.key for window in windows], [window.limit for window in windows]
         try:
-            return bool(self._wire.run(_COUNT, 1, window.key, window.seconds) <= window.limit)
+            return bool(self._wire.run(_COUNT, len(keys), *keys, windows[0].seconds, *most))
         except RedisError as error:
             self._leave_alone(error)
             return True
 
-    def allows_with(self, bucket: str, caller: str, send: Callable[[Window], int]) -> bool | None:
+    def allows_with(self, bucket: str, caller: str, send: Callable[[Sequence[Window]], Full | None]) -> bool | None:
         """Like `allows`, in a round trip to the same server that `send` makes anyway, which counts as `allows` does.
 
-        `send` returns 0, or for how many milliseconds the window is full yet, which this process then remembers.
+        `send` returns None, or which window is full, which this process then remembers.
         None: the server is away, so nobody is refused and nothing was sent for certain.
         """
         if self._away_until > time.monotonic():
             _failed_open.inc()
             return None
-        window = self._window(bucket, caller)
+        windows = self.windows(bucket, caller)
         try:
-            full_ms = send(window)
+            full = send(windows)
         except RedisError as error:
             self._leave_alone(error)
             return None
-        if full_ms:
-            self._remember_full(window.key, full_ms)
-        return not full_ms
+        if full is not None:
+            place, full_ms = full
+            self._remember_full(windows[place].key, full_ms)
+        return full is None
 
     def is_full(self, bucket: str, caller: str) -> bool:
-        """Say whether this process was told that the caller's window is full. No round trip."""
+        """Say whether this process was told that a window of the caller's is full. No round trip."""
         if not self._full_until:
             return False
-        return self._full_until.get(self._window(bucket, caller).key, 0.0) > time.monotonic()
+        now = time.monotonic()
+        return any(self._full_until.get(window.key, 0.0) > now for window in self.windows(bucket, caller))
 
-    def _window(self, bucket: str, caller: str) -> Window:
+    def windows(self, bucket: str, caller: str) -> Sequence[Window]:
+        """Return where the caller's requests are counted, their own window first."""
         item = self._items[bucket]
-        key = self._storage.prefixed_key(item.key_for(bucket, caller))
-        return Window(key, item.amount, item.get_expiry())
+        own = Window(self._key(item, bucket, caller), item.amount, item.get_expiry())
+        site = site_of(caller)
+        if site is None:
+            return (own,)
+        return own, Window(self._key(item, bucket, site), item.amount * SITE_TIMES, own.seconds)
+
+    def _key(self, item: RateLimitItemPerMinute, bucket: str, caller: str) -> str:
+        return str(self._storage.prefixed_key(item.key_for(bucket, caller)))
 
     def _remember_full(self, key: str, full_ms: int) -> None:
         if len(self._full_until) >= _MOST_FULL:
@@ -105,3 +131,13 @@ class Limiter:
         _log.warning("rate_limit.failed_open", error=str(error))
         self._away_until = time.monotonic() + _LEAVE_ALONE_S
         _failed_open.inc()
+
+
+@functools.lru_cache(maxsize=4096)
+def site_of(caller: str) -> str | None:
+    """Return the /48 around an IPv6 address or network; None for every other caller."""
+    try:
+        address = ipaddress.IPv6Address(caller)
+    except ValueError:
+        return None
+    return str(ipaddress.IPv6Network((int(address), 128)).supernet(new_prefix=_SITE_BITS))

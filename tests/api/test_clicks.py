@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters import click_stream, networks
+from api.edge import limits
 from models import affiliates, db, tracking_links
 from tests.click_rows import turn_taken
 from tests.visiting import (
@@ -332,6 +333,17 @@ def test_addresses_of_one_ipv6_network_share_a_window(app, slug, monkeypatch):
     statuses = [click(app, slug, ip=f"2001:db8::{n}").status_code for n in (1, 2)]
 
     assert statuses == [200, 429]
+
+
+def test_the_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    statuses = [click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
+
+    assert statuses == [200] * limits.SITE_TIMES + [429, 429]
+    assert len(on_stream()) == limits.SITE_TIMES
+    assert app.extensions["limiter"].is_full("anonymous_tracking", "2001:db8:7:ffff::"), "and this process remembers"
+    assert click(app, slug, ip="2001:db8:8::1").status_code == 200
 
 
 def test_any_page_may_tell_of_a_visit_and_read_the_answer(app, slug):

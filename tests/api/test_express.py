@@ -117,7 +117,7 @@ def test_a_request_over_the_limit_is_counted_once(app, slug, taken, monkeypatch)
 
     statuses = [click(app, slug).status_code for _ in range(5)]
 
-    window = limiter._window("anonymous_tracking", "203.0.113.7")
+    (window,) = limiter.windows("anonymous_tracking", "203.0.113.7")
     assert statuses == [200, 200, 200, 429, 429]
     assert limiter._wire.run(_READ, 1, window.key) == b"4"
 

@@ -153,6 +153,52 @@ def test_an_ipv4_address_counts_alone_however_it_is_written(strict_app, brand):
     assert {answer.status_code for answer in answers} == {404}
 
 
+def test_the_networks_of_one_ipv6_site_count_together_too(app):
+    limiter = _limiter()
+    most = 3 * limits.SITE_TIMES
+
+    spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(most + 2)]
+    elsewhere = limiter.allows("standard", "2001:db8:8::")
+
+    assert spread == [True] * most + [False] * 2
+    assert elsewhere
+
+
+def test_one_network_cannot_use_up_its_whole_site(app):
+    limiter = _limiter()
+
+    greedy = [limiter.allows("standard", "2001:db8:7:1::") for _ in range(3 * limits.SITE_TIMES + 10)]
+
+    assert sum(greedy) == 3
+    assert limiter.allows("standard", "2001:db8:7:2::")
+
+
+def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkeypatch):
+    limiter, asked = _limiter(), []
+    ask = limiter._wire._ask
+    monkeypatch.setattr(limiter._wire, "_ask", lambda *command: asked.append(command) or ask(*command))
+    limiter.allows("standard", "2001:db8:7:1::")
+    asked.clear()
+
+    limiter.allows("standard", "2001:db8:7:1::")
+
+    assert [command[0] for command in asked] == ["EVALSHA"]
+
+
+@pytest.mark.parametrize(
+    ("caller", "site"),
+    [
+        ("2001:db8:7:1::", "2001:db8:7::/48"),
+        ("2001:db8:7:ffff:1:2:3:4", "2001:db8:7::/48"),
+        ("203.0.113.7", None),
+        ("account 2001:db8::1", None),
+        ("", None),
+    ],
+)
+def test_which_site_a_caller_belongs_to(caller, site):
+    assert limits.site_of(caller) == site
+
+
 def test_health_is_never_limited(strict_app):
     client = strict_app.test_client()
 
