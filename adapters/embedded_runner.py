@@ -4,6 +4,9 @@
 2. Root runs them in a user namespace in which root is called nobody: files stay root's and nobody is let in.
 3. Where namespaces are refused (Docker's default), they run as nobody who keeps one capability, to pass through
    folders such as /root. Where that is refused too, a copy of the binaries lies where nobody may go.
+
+The capability alone does not do: the binaries ask access(2) whether they may run each other, and for anybody but root the
+kernel answers that as if there were no capabilities. A bit of the process (NO_SETUID_FIXUP) makes it count them.
 """
 
 import ctypes
@@ -24,6 +27,7 @@ _NO_NAMESPACE = "FINDERFEE_NO_USERNS"
 _TIMEOUT_S = 300
 # From linux/sched.h, linux/prctl.h and linux/capability.h, which Python does not carry.
 _CLONE_NEWUSER = 0x10000000
+_PR_SET_SECUREBITS, _NO_SETUID_FIXUP = 28, 1 << 2
 _PR_SET_KEEPCAPS = 8
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
 _CAP_VERSION_3, _CAP_DAC_OVERRIDE = 0x20080522, 1
@@ -106,11 +110,11 @@ def _wheel() -> Path:
 
 
 def _works(runner: Runner, place: embedded_place.Place) -> bool:
-    """Return whether the runner's child can enter the data folder and start the server's binary."""
-    script = 'cd "$1" && exec "$2" --version'
+    """Return whether the runner's child can enter the data folder and whether its binaries find each other."""
+    script = 'cd "$1" && exec "$2" --show --pgdata "$1"'
     try:
         done = subprocess.run(
-            ["/bin/sh", "-c", script, "sh", str(place.home), str(runner.binaries / "postgres")],
+            ["/bin/sh", "-c", script, "sh", str(place.home), str(runner.binaries / "initdb")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
@@ -155,6 +159,7 @@ def _enter_namespace() -> None:
 def _become_nobody() -> None:
     nobody = _nobody()
     _LIBC.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    _LIBC.prctl(_PR_SET_SECUREBITS, _NO_SETUID_FIXUP, 0, 0, 0)  # ignored where refused: _works finds out
     os.setgroups([])
     os.setresgid(nobody, nobody, nobody)
     os.setresuid(nobody, nobody, nobody)

