@@ -136,9 +136,10 @@ def affiliates_among(*, organization_id: UUID, program_id: UUID, emails: Iterabl
 
 
 def slugs_of_others(*, organization_id: UUID, wanted: Iterable[tuple[str, str]], now: datetime) -> set[tuple[str, str]]:
-    """Return which of these (slug, email) name a slug of somebody else than that person.
+    """Return which of these (slug, email) name a slug that the person cannot be given.
 
-    It is an account's or a living link's anywhere in the service, or a pending invite of the organization promises it.
+    Somebody else in the organization has it or is promised it by a pending invite; or nobody there has it, and it is an
+    account's or a living link's elsewhere. Elsewhere the email plays no part: right ones must not be told from others.
     """
     pairs = list(wanted)
     if not pairs:
@@ -159,7 +160,7 @@ def slugs_of_others(*, organization_id: UUID, wanted: Iterable[tuple[str, str]],
 
 
 def is_slug_of_somebody_else(*, slug: str, email: str) -> bool:
-    """Say whether a slug is an account's or a living link's of another person, anywhere in the service.
+    """Say whether a slug is taken for this person, as in `slugs_of_others`, promises left out.
 
     Holds the slug until the transaction ends against everybody else who asks here.
     """

@@ -47,7 +47,7 @@ _EARNING = (
     " l.created_at, l.id limit 1"
 )
 _FIND = Hot(f"{_LINKS} order by {_EARNING}")
-_FIND_BARE = Hot(f"{_LINKS} order by l.needs_program, {_EARNING}")
+_FIND_BARE = Hot(f"{_LINKS} and not l.needs_program order by {_EARNING}")
 _FIND_BY_ID = Hot(f"{_LINKS} and p.id = %(program)s order by {_EARNING}")
 _FIND_BY_SLUG = Hot(f"{_LINKS} and p.slug = %(program)s order by {_EARNING}")
 
@@ -56,7 +56,7 @@ def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False
     """Return where a slug in lower case leads; `program` is a program's id or slug.
 
     Of several links one that can earn now comes first, then the oldest. `is_shared_bare` is for an address that names
-    no program: the link that is shared by it comes before all others, so that nobody's visitors are led elsewhere.
+    no program: it leads to the link that is shared by it or nowhere, so that nobody's visitors are led elsewhere.
     Budget: 1 statement.
     """
     if program is None:

@@ -24,7 +24,8 @@ class TrackingLink(Table):
     custom_alias = peewee.TextField(null=True)
     is_default = peewee.BooleanField()
     format = peewee.TextField(default="Short")
-    #: Another living link had the slug first, so this one is shared with its program. The database decides it.
+    #: The slug alone is another link's or another organization's, so this one is shared with its program. The database
+    #: decides it once, and for ever.
     needs_program = peewee.BooleanField(default=False)
     created_at = Moment()
     deleted_at = Moment(null=True)
@@ -101,7 +102,10 @@ def count_links(*, organization_id: UUID, affiliate_id: UUID) -> int:
 
 
 def retire_link(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
-    """End a living link that is not the default one; its slug is free from then on. False when there is none."""
+    """End a living link that is not the default one. False when there is none.
+
+    Its slug is free in this organization from then on; alone in an address it is nobody else's ever (`bare_slug`).
+    """
     return bool(
         db.run(
             "update tracking_link set deleted_at = %s where organization_id = %s and id = %s and deleted_at is null"

@@ -44,6 +44,21 @@ def accept(brand: Brand, token: str, **request: Any) -> TestResponse:
     return brand.app.test_client().post(f"{URL}/by-token/{token}/accept", **request)
 
 
+def own_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, email: str) -> None:
+    """Let somebody have a slug outside the brand: as an affiliate of the `rival`, or as the slug of their `account`."""
+    if owner == "account":
+        brand.rows(
+            "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s)"
+            " returning id",
+            slug,
+            email,
+            slug,
+        )
+    else:
+        rival.program()
+        rival.affiliate(slug, email=email)
+
+
 def let_expire(brand: Brand, invite_id: str) -> None:
     """Let the time of an invite be over."""
     brand.rows(

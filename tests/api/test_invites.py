@@ -17,6 +17,7 @@ from tests.api.inviting import (
     let_expire,
     letters,
     look,
+    own_elsewhere,
     rows,
     someone,
     token_of,
@@ -299,13 +300,26 @@ def test_a_promise_ends_with_its_invite(campaign):
 
 def test_a_persons_own_slug_is_theirs_and_a_deleted_link_is_nobodys(campaign, rival):
     own, gone, email = a_slug(), a_slug(), someone()
+    campaign.affiliate(own, email=email)
+    campaign.program()
     rival.program()
-    rival.affiliate(own, email=email)
+    rival.affiliate(own)
     rival.affiliate(gone)
     rival.rows("update tracking_link set deleted_at = now() where slug = %s returning id", gone)
 
     assert invite(campaign, slug=own, email=email).status_code == 201
     assert invite(campaign, slug=gone).status_code == 201
+
+
+@pytest.mark.parametrize("owner", ["rival", "account"])
+def test_whose_a_slug_is_elsewhere_cannot_be_found_out_by_trying_emails(campaign, rival, owner):
+    slug, email = a_slug(), someone()
+    own_elsewhere(campaign, rival, owner, slug=slug, email=email)
+
+    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=someone())
+
+    assert (theirs.status_code, theirs.json["error"]) == (409, "slug_already_taken")
+    assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
 
 
 def test_a_second_invite_takes_the_place_of_the_first(campaign):

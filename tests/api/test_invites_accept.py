@@ -14,6 +14,7 @@ from tests.api.inviting import (
     invite,
     let_expire,
     look,
+    own_elsewhere,
     rows,
     someone,
     token_of,
@@ -199,6 +200,19 @@ def test_a_slug_that_somebody_took_meanwhile_is_replaced_with_a_warning(campaign
     assert first.json["slug"] != slug
     assert again.json == first.json
     assert rows(campaign, "slug, kept_slug") == [(slug, None)]
+
+
+@pytest.mark.parametrize("owner", ["rival", "account"])
+@pytest.mark.parametrize("is_theirs", [True, False])
+def test_a_slug_that_is_taken_elsewhere_is_replaced_whosever_it_is(campaign, rival, owner, is_theirs):
+    email, slug = someone(), a_slug()
+    token = token_of(invite(campaign, email=email, slug=slug))
+    own_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else someone())
+
+    answer = accept(campaign, token)
+
+    assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
+    assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
 
 
 def test_a_slug_that_became_a_word_of_the_service_is_replaced(campaign):

@@ -6,6 +6,7 @@ import pytest
 
 import settings
 from models import db
+from pipelines import public_links
 from tests.api.racing import at_once, begun
 from tests.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
 
@@ -32,7 +33,9 @@ def _change(brand, sql):
 
 def _shared(brand, slug):
     """Return the address that a link is shared by, without our host."""
-    ((affiliate_id,),) = brand.rows("select affiliate_id from tracking_link where slug = %s", slug)
+    ((affiliate_id,),) = brand.rows(
+        "select affiliate_id from tracking_link where slug = %s and deleted_at is null", slug
+    )
     links = brand.get(f"/api/v1/affiliates/{affiliate_id}/links").json
     url = next(link["url"] for link in links if link["slug"] == slug)
     assert url.startswith(f"{settings.current().public_base_url}/r/")
@@ -231,13 +234,64 @@ def test_visitors_of_the_first_link_are_led_nowhere_else_while_it_earns_nothing(
     assert _follow(app, slug).status_code == 404
 
 
-def test_a_slug_is_free_again_once_its_link_has_ended(app, brand, rival, slug):
-    _change(brand, "update tracking_link set deleted_at = now()")
-    rival.program(referral_destination_url="https://rival.test/")
+def _end(brand, slug):
+    _change(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
+    public_links.forget()
+
+
+def test_a_slug_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, slug):
+    _end(brand, slug)
+    nowhere = _follow(app, new_slug()).data
+    program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
 
-    assert _shared(rival, slug) == slug
-    assert _follow(app, slug).headers["Location"].startswith("https://rival.test/")
+    assert (_follow(app, slug).status_code, _follow(app, slug).data) == (404, nowhere)
+    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
+
+
+def test_a_slug_that_was_parked_is_not_inherited(app, brand, rival, slug):
+    program_id = rival.program(referral_destination_url="https://rival.test/")
+    rival.affiliate(slug)
+    _end(brand, slug)
+
+    assert _follow(app, slug).status_code == 404
+    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _follow(app, f"{program_id}/{slug}").status_code == 302
+    _end(rival, slug)
+    rival.affiliate(slug, email="again@example.com")
+    assert _follow(app, slug).status_code == 404
+
+
+def test_its_brand_may_use_a_slug_again_whoever_parked_it(app, brand, rival, slug):
+    rival.program(referral_destination_url="https://rival.test/")
+    rival.affiliate(slug)
+    _end(brand, slug)
+    brand.program(referral_destination_url="https://second.test/")
+    brand.affiliate(slug, email="second@example.com")
+
+    assert _shared(brand, slug) == slug
+    assert _follow(app, slug).headers["Location"] == f"https://second.test/?via={slug}"
+
+
+def test_another_person_of_the_brand_does_not_inherit_a_slug_either(app, brand, slug):
+    second = brand.program(referral_destination_url="https://second.test/")
+    brand.affiliate(slug, email="second@example.com")
+    _change(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
+
+    assert _follow(app, slug).status_code == 404
+    assert _follow(app, f"{second}/{slug}").headers["Location"] == f"https://second.test/?via={slug}"
+
+
+def test_an_applicants_alias_that_was_another_brands_is_shown_with_its_campaign(app, brand, rival, slug):
+    _end(brand, slug)
+    program_id = rival.program()
+
+    app.test_client().post(f"/api/p/id/{program_id}/apply", json={"email": "ada@example.com", "customAlias": slug})
+
+    ((after,),) = rival.rows("select after from audit_entry where action = 'affiliate.applied'")
+    assert after["links"][0]["url"].endswith(f"/r/{program_id}/{slug}")
+    assert _shared(rival, slug) == f"{program_id}/{slug}"
 
 
 def test_a_new_link_with_a_slug_of_another_brand_names_its_campaign_at_once(app, brand, rival, slug):
@@ -300,9 +354,9 @@ def _insert(brand, slug):
     )
 
 
-def test_the_service_cannot_read_whose_turns_there_are(brand):
+def test_the_service_cannot_read_whose_slugs_there_are(brand):
     with pytest.raises(Exception, match="permission denied"), db.unit_of_work(brand.id):
-        db.db.run("select slug from slug_turn")
+        db.db.run("select slug from bare_slug")
 
 
 def test_an_applicants_alias_of_another_brand_is_audited_with_its_campaign(app, brand, rival, slug):

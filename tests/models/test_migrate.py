@@ -41,6 +41,22 @@ insert into partner_group (id, organization_id, program_id, name, commission_typ
 """
 
 
+# Two organizations whose affiliates each have the slugs; which of the two links came first or ended is the test's.
+_WITH_LINKS = """
+insert into organization (id, name, slug, plan_tier, subscription_status) values
+  ('00000000-0000-0000-0000-000000000001', 'A', 'a', 'Pro', 'Active'),
+  ('00000000-0000-0000-0000-000000000002', 'B', 'b', 'Pro', 'Active');
+insert into program (id, organization_id, name, slug, default_commission_type, default_commission_value,
+  default_commission_model) select id, id, 'P', slug, 'Fixed', 1, 'Cps' from organization;
+insert into affiliate (id, organization_id, program_id, email, email_normalized, status, source)
+select id, id, id, 'a@example.com', 'a@example.com', 'Approved', 'Direct' from organization;
+"""
+_LINK = """
+insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)
+select gen_random_uuid(), id, id, id, '{}', false from organization where slug = '{}';
+"""
+
+
 def _run(url: str, statement: str):
     connection = psycopg2.connect(url)
     connection.autocommit = True
@@ -119,6 +135,30 @@ def test_amounts_that_were_there_get_the_home_currency_of_their_organization(emp
     assert _rows(empty_database, "select min_payout_currency from organization order by slug") == [("EUR",), (None,)]
     assert _rows(empty_database, "select currency from performance_tier") == [("EUR",)]
     assert _rows(empty_database, "select commission_currency from partner_group order by name") == [("EUR",), (None,)]
+
+
+def test_a_slug_that_was_there_is_whose_living_link_has_it_bare_and_else_whose_first_link_had_it(
+    empty_database, monkeypatch
+):
+    earlier = [name for name in migrate.names() if name < "0043"]
+    monkeypatch.setattr(migrate, "names", lambda: earlier)
+    migrate.up(empty_database)
+    end = "update tracking_link set deleted_at = now() where organization_id::text like '%{}' and slug = '{}';"
+    _run(empty_database, _WITH_LINKS)
+    for step in (
+        *(_LINK.format(slug, first) for slug, first in (("alone", "b"), ("parked", "a"), ("taken-over", "a"))),
+        _LINK.format("parked", "b"),
+        end.format(1, "parked"),
+        end.format(1, "taken-over"),
+        _LINK.format("taken-over", "b"),
+    ):
+        _run(empty_database, step)
+    monkeypatch.undo()
+
+    migrate.up(empty_database)
+
+    owners = "select slug, right(organization_id::text, 1) from bare_slug order by slug"
+    assert _rows(empty_database, owners) == [("alone", "2"), ("parked", "1"), ("taken-over", "2")]
 
 
 def test_a_second_run_applies_nothing(empty_database):

@@ -14,7 +14,7 @@ _SHARED = {
     "tick",
     "mail_pace",
     "affiliate_account",
-    "slug_turn",
+    "bare_slug",
 }
 
 
