@@ -19,8 +19,13 @@ import settings
 _LIFETIME_S = 2.0
 _KEPT = 10_000
 _KEPT_S = 3600
-#: After a silence nobody is asked for this long: a batch must not wait two seconds per address.
+#: A domain whose name servers were silent is not asked for again for this long; no domain is, where nobody answers.
 _SILENCE_KEPT_S = 30
+#: How long the resolver has to show that it is there: it knows the root without asking anybody.
+_PROBE_S = 1.0
+#: Look-ups at once in one process, and how long another waits for its turn: silent domains must not hold every thread.
+_MOST_AT_ONCE = 4
+_TURN_S = 0.25
 
 
 class MailHosts:
@@ -30,8 +35,9 @@ class MailHosts:
         self._resolver = resolver
         self._clock = clock
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()  # answer and when it is forgotten
-        self._silent_until = float("-inf")
+        self._known: OrderedDict[str, tuple[bool | None, float]] = OrderedDict()  # answer and when it is forgotten
+        self._away_until = float("-inf")
+        self._free = threading.BoundedSemaphore(_MOST_AT_ONCE)
 
     def has_mx(self, domain: str) -> bool | None:
         """Return whether a domain takes mail; None when nobody says so within two seconds."""
@@ -41,19 +47,27 @@ class MailHosts:
         now = self._clock()
         with self._lock:
             answer, until = self._known.get(name, (None, now))
-            if answer is not None and now < until:
+            if now < until:
                 self._known.move_to_end(name)
                 return answer
-            if self._resolver is None or now < self._silent_until:
+            if self._resolver is None or now < self._away_until:
                 return None
-        return self._remember(name, _takes_mail(self._resolver, name))
+        if not self._free.acquire(timeout=_TURN_S):
+            return None
+        try:
+            return self._asked(self._resolver, name)
+        finally:
+            self._free.release()
 
-    def _remember(self, name: str, answer: bool | None) -> bool | None:
+    def _asked(self, resolver: dns.resolver.Resolver, name: str) -> bool | None:
+        answer = _takes_mail(resolver, name)
+        # Who owns a domain can have its name servers be silent; that must say nothing about anybody else's domain.
+        is_away = answer is None and not _is_there(resolver)
+        now = self._clock()
         with self._lock:
-            if answer is None:
-                self._silent_until = self._clock() + _SILENCE_KEPT_S
-                return None
-            self._known[name] = (answer, self._clock() + _KEPT_S)
+            if is_away:
+                self._away_until = now + _SILENCE_KEPT_S
+            self._known[name] = (answer, now + (_SILENCE_KEPT_S if answer is None else _KEPT_S))
             self._known.move_to_end(name)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
@@ -72,8 +86,9 @@ def is_disposable(domain: str) -> bool:
 def has_mx(domain: str) -> bool | None:
     """Return whether a domain takes mail: it names a mail host, or has an address itself (RFC 5321, section 5.1).
 
-    False for a domain that there is not, that refuses all mail (RFC 7505) or that cannot be a domain. None when the
-    name servers do not answer within two seconds, or FRAUD_DNS is off. Answers are kept for an hour. Never raises.
+    False for a domain that there is not, that refuses all mail (RFC 7505) or that cannot be a domain. None when its
+    name servers do not answer within two seconds, too many others are waited for, or FRAUD_DNS is off. Answers are kept
+    for an hour, silence for half a minute; a resolver that is silent itself is left alone as long. Never raises.
     """
     return _mail_hosts().has_mx(domain)
 
@@ -108,6 +123,16 @@ def _takes_mail(resolver: dns.resolver.Resolver, name: str) -> bool | None:
         return any(_ask(resolver, name, kind, deadline) for kind in ("A", "AAAA"))
     except dns.exception.DNSException:
         return None
+
+
+def _is_there(resolver: dns.resolver.Resolver) -> bool:
+    try:
+        resolver.resolve(dns.name.root, "NS", lifetime=_PROBE_S, search=False, raise_on_no_answer=False)
+    except dns.exception.Timeout:
+        return False
+    except dns.exception.DNSException:  # it refuses or fails, and says so
+        return True
+    return True
 
 
 def _ask(resolver: dns.resolver.Resolver, name: str, kind: str, deadline: float) -> list[object] | None:

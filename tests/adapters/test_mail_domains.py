@@ -1,6 +1,7 @@
 """Whether domains are made to be thrown away, and whether they take mail."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -103,14 +104,48 @@ def test_silence_says_nothing_after_two_seconds_and_is_not_waited_for_again_at_o
 
     first = hosts.has_mx("quiet.example")
     took_s = time.monotonic() - started
-    second = hosts.has_mx("mail.example")
+    again = hosts.has_mx("quiet.example")
     at_once_s = time.monotonic() - started - took_s
-    now[0] = 31
-    third = hosts.has_mx("mail.example")
+    now[0], server.silent = 31, set()
+    server.zone["quiet.example", "MX"] = ["10 mx.quiet.example."]
+    later = hosts.has_mx("quiet.example")
 
-    assert (first, second, third) == (None, None, True)
-    assert 1.5 < took_s < 3
-    assert at_once_s < 0.5
+    assert (first, again, later) == (None, None, True)
+    assert 1.5 < took_s < 10
+    assert at_once_s < 1
+
+
+def test_a_silent_domain_says_nothing_about_others(hosts, server):
+    server.silent = {"quiet.example"}
+
+    said = [hosts.has_mx(domain) for domain in ("quiet.example", "mail.example", "missing.example")]
+
+    assert said == [None, True, False]
+
+
+def test_where_nobody_answers_at_all_nobody_is_waited_for(server):
+    now = [0.0]
+    hosts = MailHosts(mail_domains.resolver_of(server.address), clock=lambda: now[0])
+    server.silent = {"quiet.example", "."}
+
+    first = hosts.has_mx("quiet.example")
+    asked = len(server.asked)
+    meanwhile = hosts.has_mx("mail.example")
+    asked_meanwhile = len(server.asked) - asked
+    now[0] = 31
+
+    assert (first, meanwhile, asked_meanwhile) == (None, None, 0)
+    assert hosts.has_mx("mail.example") is True
+
+
+def test_silent_domains_hold_a_few_threads_and_no_more(hosts, server):
+    quiet = [f"quiet-{number}.example" for number in range(8)]
+    server.silent = set(quiet)
+    with ThreadPoolExecutor(len(quiet)) as threads:
+        said = list(threads.map(hosts.has_mx, quiet))
+
+    assert said == [None] * len(quiet)
+    assert len({name for name, _ in server.asked} & set(quiet)) == 4
 
 
 def test_no_more_than_some_answers_are_kept(hosts, server, monkeypatch):
