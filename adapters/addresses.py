@@ -59,6 +59,11 @@ class Target:
     authority: str
     path: str
 
+    @property
+    def is_name(self) -> bool:
+        """Say whether the host has to be looked up; no name ends in a number."""
+        return ":" not in self.host and not self.host.rpartition(".")[2].isdigit()
+
 
 @lru_cache(maxsize=4096)
 def parse_url(url: str, *, ports: frozenset[int] | None) -> Target:

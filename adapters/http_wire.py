@@ -4,6 +4,7 @@ Every wait is for what is left of one deadline by the monotonic clock, and every
 a receiver that drips or floods costs no more than the policy says.
 """
 
+import math
 import re
 import select
 import ssl
@@ -12,12 +13,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 _MAX_HEAD_BYTES = 65536
-_READ_BYTES = 16384  # one TLS record
+_RECORD_BYTES = 16384  # of TLS, at most
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(r"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?")
+_KEEP_ALIVE = re.compile(r'(?:.*[\s,])?timeout="?([0-9]{1,9})\b.*', re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
 Key = tuple[str, int]  # host and port
@@ -45,27 +47,29 @@ class Wire:
     peer: str
     vetted_at: float
     idle_since: float = 0.0
+    promised_s: float = math.inf  # the receiver keeps it open for this long while it is idle
     deadline: float = 0.0
     allowance: int = 0  # bytes that may still be read
-    has_answered: bool = False
+    has_sent: bool = False  # a byte of the request at hand; from then on the receiver may act on it
     buffer: bytearray = field(default_factory=bytearray)
 
     def send(self, request: bytes, deadline: float) -> None:
-        self.deadline, self.allowance, self.has_answered = deadline, _MAX_HEAD_BYTES, False
+        self.deadline, self.allowance, self.has_sent = deadline, _MAX_HEAD_BYTES, False
         unsent = memoryview(request)
         while unsent:
             self.sock.settimeout(left_s(deadline))
-            unsent = unsent[self.sock.send(unsent) :]
+            # Record by record: one that was cut off says nothing to the receiver, so it is known what was sent.
+            unsent = unsent[self.sock.send(unsent[:_RECORD_BYTES]) :]
+            self.has_sent = True
 
     def fill(self) -> None:
         """Append what the receiver sent next to `buffer`; the timeout is what is left of the whole call."""
         if self.allowance <= 0:
             raise Full
         self.sock.settimeout(left_s(self.deadline))
-        piece = self.sock.recv(min(_READ_BYTES, self.allowance))
+        piece = self.sock.recv(min(_RECORD_BYTES, self.allowance))
         if not piece:
             raise Closed
-        self.has_answered = True
         self.allowance -= len(piece)
         self.buffer += piece
 
@@ -97,6 +101,8 @@ def read_answer(wire: Wire, max_read_bytes: int) -> tuple[Reply, bool]:
     wire.allowance = max_read_bytes - len(wire.buffer)
     body = bytearray()
     is_whole = _read_body(wire, status, headers, body)
+    promise = _KEEP_ALIVE.fullmatch(headers.get("keep-alive", ""))
+    wire.promised_s = int(promise[1]) if promise else math.inf
     is_open = minor == "1" and not wire.buffer and "close" not in headers.get("connection", "").lower()
     return (status, headers, body), is_whole and is_open
 

@@ -8,6 +8,8 @@ from time import monotonic
 from adapters.http_wire import Key, Wire
 
 _IDLE_S = 30
+# A request that meets the receiver's end of the connection half-way is lost with its attempt: keep clear of that.
+_MARGIN_S = 1
 _IDLE_PER_HOST = 8
 _IDLE_IN_ALL = 256
 
@@ -23,7 +25,7 @@ class IdleWires:
 
     def take(self, key: Key) -> Wire | None:
         while (wire := self._pop(key)) is not None:
-            if monotonic() - wire.idle_since < _IDLE_S and wire.is_quiet():
+            if monotonic() - wire.idle_since < min(_IDLE_S, wire.promised_s - _MARGIN_S) and wire.is_quiet():
                 return wire
             wire.close()
         return None

@@ -8,7 +8,7 @@ import os
 import socket
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +24,9 @@ from adapters.idle_wires import IdleWires
 _EXCERPT_CHARACTERS = 500
 _MAX_TRIES = 4  # addresses of one name; each gets its share of the time left
 _VETTED_S = 60
+# How long somebody who stores a URL waits for its name, and how many of a process do: a web server's threads are few.
+_EARLY_S = 1.0
+_askers = threading.BoundedSemaphore(2)
 
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
@@ -82,9 +85,15 @@ class Policy:
 
 
 def check_url(url: str, policy: Policy) -> None:
-    """Raise `Refused` when this URL may not be stored. A name without a DNS answer passes: sending checks again."""
+    """Raise `Refused` when this URL may not be stored; takes a second at most, whatever name servers do.
+
+    A name without an answer passes, and so does one that meets too many others in waiting: sending checks again.
+    """
+    target = policy.target(url)
+    if policy.allow_private:
+        return
     with suppress(OSError):
-        _vetted(policy.target(url), policy, monotonic() + policy.timeout_s)
+        _check_public(_found_early(target))
 
 
 class Client:
@@ -100,8 +109,8 @@ class Client:
         """Send one POST and return the answer; a 3xx or 5xx is an answer.
 
         Raises `Refused`, before any packet, when the URL or any address of its host is not allowed, and `Unreachable`
-        when no complete answer came within the policy's time. Sends twice when a kept connection proves dead before
-        it answers, so the receiver must drop duplicates.
+        when no complete answer came within the policy's time. Never sends twice: a kept connection is replaced only
+        if it proves dead before a byte of the request was on it. Whether a cut-off request was acted upon is unknown.
         """
         started = monotonic()
         target = self._policy.target(url)
@@ -122,7 +131,7 @@ class Client:
             try:
                 return self._exchange(kept, request, deadline)
             except OSError as error:
-                if kept.has_answered or isinstance(error, TimeoutError):
+                if kept.has_sent or isinstance(error, TimeoutError):
                     raise
         return self._exchange(self._open(target, deadline), request, deadline)
 
@@ -177,25 +186,49 @@ class Client:
 
 def _vetted(target: addresses.Target, policy: Policy, deadline: float) -> list[_Found]:
     """Resolve the host once and return its addresses, all of them allowed. Raises `Refused` and OSError."""
-    found = _resolve(target.host, target.port, deadline)
-    if not policy.allow_private and not all(addresses.is_public(address) for _, address, _ in found):
-        raise Refused("url_not_allowed", "The URL's host must have public addresses only.")
+    found = _resolve(target, left_s(deadline))
+    if not policy.allow_private:
+        _check_public(found)
     return found
 
 
-def _resolve(host: str, port: int, deadline: float) -> list[_Found]:
-    """Ask DNS from a thread of its own: getaddrinfo knows no timeout and the name server may be the receiver's."""
+def _check_public(found: list[_Found]) -> None:
+    if not all(addresses.is_public(address) for _, address, _ in found):
+        raise Refused("url_not_allowed", "The URL's host must have public addresses only.")
+
+
+def _found_early(target: addresses.Target) -> list[_Found]:
+    """Resolve the host within a second, or raise TimeoutError; at once where nobody can be spared to wait."""
+    if not target.is_name:
+        return _asked(target)
+    if not _askers.acquire(blocking=False):
+        raise TimeoutError
+    return _resolve(target, _EARLY_S, afterwards=_askers.release)
+
+
+def _resolve(target: addresses.Target, within_s: float, afterwards: Callable[[], None] | None = None) -> list[_Found]:
+    """Ask DNS from a thread of its own: getaddrinfo knows no timeout and the name server may be the receiver's.
+
+    `afterwards` is called in that thread, which may be long after its answer was waited for.
+    """
     answer: Future[list[_Found]] = Future()
 
     def ask() -> None:
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            answer.set_result([(family, str(sockaddr[0]), sockaddr) for family, _, _, _, sockaddr in found])
+            answer.set_result(_asked(target))
         except Exception as error:
             answer.set_exception(error)
+        finally:
+            if afterwards is not None:
+                afterwards()
 
     threading.Thread(target=ask, name="resolve", daemon=True).start()
-    return answer.result(left_s(deadline))
+    return answer.result(within_s)
+
+
+def _asked(target: addresses.Target) -> list[_Found]:
+    found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    return [(family, str(sockaddr[0]), sockaddr) for family, _, _, _, sockaddr in found]
 
 
 def _connect(found: list[_Found], deadline: float) -> tuple[str, socket.socket]:

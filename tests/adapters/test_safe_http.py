@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from adapters import addresses, idle_wires, safe_http
+from adapters.http_wire import Wire
 from adapters.safe_http import Client, Policy, Refused, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -231,6 +232,67 @@ def test_dns_that_hangs_ends_at_the_deadline(client: Client, monkeypatch: pytest
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
 
     _ends_at_deadline(client, "https://hook.test/")
+
+
+@pytest.fixture
+def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A name server that never answers, until the test is over; the list has the names it was asked for."""
+    asked: list[str] = []
+    over = threading.Event()
+    resolve = socket.getaddrinfo
+
+    def getaddrinfo(host: str, port: int, **options: int) -> list[object]:
+        if not host.endswith(".test"):
+            return list(resolve(host, port, **options))
+        asked.append(host)
+        over.wait(60)
+        raise socket.gaierror(socket.EAI_AGAIN, "nobody answered")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    yield asked
+    over.set()
+
+
+def test_name_server_that_is_silent_is_waited_for_by_few_and_for_a_second(silent_dns: list[str]) -> None:
+    before, started = threading.active_count(), time.monotonic()
+    waited: list[float] = []
+
+    def check(number: int) -> None:
+        begun = time.monotonic()
+        safe_http.check_url(f"https://silent-{number}.test/", Policy())
+        waited.append(time.monotonic() - begun)
+
+    _in_threads(16, check)
+    for number in range(1000):
+        safe_http.check_url(f"https://more-{number}.test/", Policy())
+
+    assert len(waited) == 16
+    assert len(silent_dns) == 2
+    assert sorted(waited)[13] < 0.9 <= sorted(waited)[14]
+    assert threading.active_count() <= before + 2
+    assert time.monotonic() - started < 10
+
+
+def test_private_address_is_refused_while_name_servers_are_silent(silent_dns: list[str]) -> None:
+    _in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
+
+    for host in ("127.0.0.1", "[::1]", "169.254.169.254"):
+        with pytest.raises(Refused, match="url_not_allowed"):
+            safe_http.check_url(f"https://{host}/", Policy())
+
+
+def test_names_are_asked_for_again_once_the_silence_is_over(
+    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_http, "_askers", threading.BoundedSemaphore(1))
+    with monkeypatch.context() as brief:
+        brief.setattr(safe_http, "_EARLY_S", 0.01)
+        brief.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.3))
+        safe_http.check_url("https://silent.test/", Policy())
+    time.sleep(0.6)
+
+    with pytest.raises(Refused, match="url_not_allowed"):
+        safe_http.check_url("https://localhost/", Policy())
 
 
 def test_request_goes_to_the_vetted_address_under_its_name(
@@ -533,16 +595,48 @@ def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> 
         post(client, f"https://localhost:{port}/")
 
 
-def test_stale_connection_is_replaced_once(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(lambda conn, number, body: number not in (2, 4, 5) and answering(OK)(conn, number, body))
+def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Client, receive: StartReceiver) -> None:
+    receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
     post(client, receiver.url)
 
-    assert post(client, receiver.url, b"two").excerpt == "ok"
     with pytest.raises(Unreachable, match="closed before the answer was complete"):
-        post(client, receiver.url, b"three")
+        post(client, receiver.url, b"two")
 
-    assert [body for _, body in receiver.requests] == [b"{}", b"two", b"two", b"three", b"three"]
-    assert receiver.connections == 3
+    assert [body for _, body in receiver.requests] == [b"{}", b"two"]
+    assert receiver.connections == 1
+
+
+def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
+    client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reset_soon(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
+        answering(OK, pause_s=0.2)(conn, number, body)
+        if number == 1:
+            conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return number != 1
+
+    receiver = receive(reset_soon)
+    post(client, receiver.url)
+    time.sleep(0.5)
+    monkeypatch.setattr(Wire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
+
+    assert post(client, receiver.url, b"two").excerpt == "ok"
+
+    assert [body for _, body in receiver.requests] == [b"{}", b"two"]
+    assert receiver.connections == 2
+
+
+def test_kept_connection_is_not_used_close_to_the_end_that_the_receiver_named(
+    client: Client, receive: StartReceiver
+) -> None:
+    brief = OK.replace(b"\r\n\r\n", b"\r\nKeep-Alive: max=100, timeout=1\r\n\r\n")
+    longer = brief.replace(b"timeout=1", b'TimeOut="60"')
+    receiver = receive(lambda conn, number, body: answering(brief if number == 1 else longer)(conn, number, body))
+
+    for _ in range(3):
+        post(client, receiver.url)
+
+    assert receiver.connections == 2
 
 
 def test_connection_closed_while_idle_costs_no_second_request(client: Client, receive: StartReceiver) -> None:

@@ -43,7 +43,7 @@ class Machine(Ground):
     def start(self, *names: str, modules: Sequence[str] = ()) -> None:
         """Start processes and return when they do their work; `relay-2` is a second `relay`.
 
-        `modules` are what a fleet loads besides its own actors.
+        `modules` are what a fleet loads besides its own actors, or options of a web server.
         """
         known = [process_id for (process_id,) in self.rows("select id::text from worker_process")]
         for name in names:
@@ -57,7 +57,7 @@ class Machine(Ground):
             lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
         )
-        if "web" in names:
+        if any(name.partition("-")[0] == "web" for name in names):
             self.until(self._web_answers, "the web server answers")
 
     def kill(self, *names: str) -> None:
