@@ -35,6 +35,44 @@ def queues(as_json: bool) -> None:
     )
 
 
+@group.command("list")
+@click.option("--state", type=click.Choice(job_desk.LIVING), help="Only these; without it all that are not dead.")
+@click.option("--queue", type=click.Choice(QUEUES))
+@click.option("--org", "organization", type=click.UUID)
+@click.option("--name")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@output.json_option
+def living(
+    state: str | None, queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool
+) -> None:
+    """List jobs that wait, come again or are with a worker, by when they are due, with their last error."""
+    states = (state,) if state else job_desk.LIVING
+    with output.every_tenant():
+        listed = job_desk.any_org_living(
+            states=states, queue=queue, organization_id=organization, name=name, limit=limit
+        )
+    output.show(
+        [{**_as_json(job), "state": job.state} for job in listed],
+        as_json=as_json,
+        person=lambda: output.table(
+            ("id", "job", "organization", "state", "attempts", "due or out until", "error"),
+            [
+                (
+                    job.id,
+                    job.name,
+                    job.organization_id,
+                    job.state,
+                    f"{job.attempt} of {job.max_attempts}",
+                    _second(job.deadline or job.run_at),
+                    _last_line(job),
+                )
+                for job in listed
+            ],
+            empty=f"No jobs are {' or '.join(states)}.",
+        ),
+    )
+
+
 @group.command("dead")
 @click.option("--queue", type=click.Choice(QUEUES))
 @click.option("--org", "organization", type=click.UUID)
@@ -180,6 +218,7 @@ def _as_json(job: JobRow) -> dict[str, object]:
         "attempts": f"{job.attempt} of {job.max_attempts}",
         "created_at": job.created_at.isoformat(),
         "run_at": job.run_at.isoformat(),
+        "out_until": job.deadline.isoformat() if job.deadline else None,
         "failed_at": job.failed_at.isoformat() if job.failed_at else None,
         "error": job.last_error,
     }
@@ -187,6 +226,10 @@ def _as_json(job: JobRow) -> dict[str, object]:
 
 def _minute(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else ""
+
+
+def _second(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _last_line(job: JobRow) -> str:

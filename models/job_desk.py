@@ -36,12 +36,49 @@ class JobRow:
     attempt: int
     max_attempts: int
     run_at: datetime
+    deadline: datetime | None
     failed_at: datetime | None
     last_error: str | None
     created_at: datetime
 
+    @property
+    def state(self) -> str:
+        """One of `LIVING`, or dead."""
+        if self.failed_at is not None:
+            return "dead"
+        if self.deadline is not None:
+            return "out"
+        return "retrying" if self.attempt else "waiting"
+
+
+#: What a job that is no dead letter can be: not begun, to be begun anew, with a worker.
+LIVING = ("waiting", "retrying", "out")
+_IS = {
+    "waiting": "deadline is null and attempt = 0",
+    "retrying": "deadline is null and attempt > 0",
+    "out": "deadline is not null",
+}
 
 _COLUMNS = ", ".join(JobRow.__dataclass_fields__)
+# A delivery goes on after a failed attempt without being a failed job: its own record says what came back.
+_LISTED = _COLUMNS.replace(
+    "last_error",
+    "coalesce(last_error, (select coalesce(d.failure_reason, 'answered ' || d.response_status) from delivery d"
+    " where job.name = 'webhook.deliver' and d.id = (job.args ->> 'delivery_id')::uuid))",
+)
+
+
+def any_org_living(
+    *, states: Sequence[str], queue: str | None, organization_id: UUID | None, name: str | None, limit: int
+) -> list[JobRow]:
+    """Return jobs in any of these states, by when they are due, narrowed by what is given."""
+    rows = db.run(
+        f"select {_LISTED} from job where failed_at is null and ({' or '.join(_IS[state] for state in states)})"
+        " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
+        " and (%s::text is null or name = %s) order by run_at, id limit %s",
+        (queue, queue, organization_id, organization_id, name, name, limit),
+    )
+    return [JobRow(*row) for row in rows]
 
 
 def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str | None, limit: int) -> list[JobRow]:

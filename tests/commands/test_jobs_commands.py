@@ -8,6 +8,7 @@ import pytest
 
 from models import db, ids, worker_processes
 from pipelines import jobs
+from tests import receiver as receivers
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
 
@@ -110,6 +111,65 @@ def test_dead_shows_a_person_the_last_line_of_each_error_as_it_is(flask, brand):
     assert re.search(
         rf"^{dead} +sale.settle +{brand.id} +20 .*LookupError: no \[/conversion\] here", said, re.MULTILINE
     )
+
+
+def _put(job_id: int, what: str):
+    with db.any_org_work():
+        db.db.run(f"update job set {what} where id = %s", (job_id,))
+
+
+def test_list_tells_what_waits_comes_again_or_is_out_and_leaves_the_dead(flask, brand):
+    waiting, retrying, out, dead = _stage(brand, 4)
+    _put(
+        retrying, "attempt = 3, last_error = 'Traceback\nLookupError: no such sale\n', run_at = now() + interval '1 h'"
+    )
+    _put(out, "attempt = 1, deadline = now() + interval '30 s'")
+    _bury(dead)
+
+    shown = {row["id"]: row for row in _json(flask("list", "--json"))}
+    code, said = flask("list")
+
+    assert {id: row["state"] for id, row in shown.items()} == {waiting: "waiting", retrying: "retrying", out: "out"}
+    assert shown[retrying]["error"].endswith("LookupError: no such sale\n")
+    assert (shown[out]["out_until"] is None, shown[waiting]["out_until"]) == (False, None)
+    assert code == 0
+    assert re.search(
+        rf"^{retrying} +sale.settle +{brand.id} +retrying +3 of 20 .* LookupError: no such sale", said, re.M
+    )
+
+
+def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, rival):
+    first, second = _stage(brand, 2)
+    (refund,), (theirs,) = _stage(brand, job=jobs.REFUND_CASCADE), _stage(rival)
+    _put(second, "attempt = 1")
+    _put(refund, "deadline = now()")
+
+    def listed(*options: str) -> list[int]:
+        return [row["id"] for row in _json(flask("list", "--json", *options))]
+
+    assert listed("--state", "waiting") == [first, theirs]
+    assert listed("--state", "retrying") == [second]
+    assert listed("--state", "out") == [refund]
+    assert listed("--queue", "refunds") == [refund]
+    assert listed("--org", str(rival.id)) == [theirs]
+    assert listed("--name", "sale.settle", "--org", str(brand.id)) == [first, second]
+    assert listed("--limit", "2") == [first, second]
+    assert flask("list", "--queue", "mail") == (0, "No jobs are waiting or retrying or out.\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [(receivers.status(503), "answered 503"), (receivers.hang(4), "no complete answer within 2 s")],
+)
+def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, script, told):
+    endpoint = brand.endpoint(receiver.url)
+    receiver.answers = [script]
+    brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")
+    drain()
+
+    (row,) = _json(flask("list", "--state", "retrying", "--json"))
+
+    assert (row["name"], row["error"]) == ("webhook.deliver", told)
 
 
 def test_show_tells_everything_and_what_to_do_next(flask, brand):
@@ -226,7 +286,9 @@ def test_a_paused_queue_waits_until_it_is_resumed(flask):
     assert _audit("queue.resumed", "sales")
 
 
-@pytest.mark.parametrize("arguments", [["pause", "x"], ["resume", "x"], ["dead", "--queue", "x"], ["show", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["pause", "x"], ["resume", "x"], ["dead", "--queue", "x"], ["list", "--state", "dead"]]
+)
 def test_a_command_that_cannot_be_read_ends_with_2(flask, arguments):
     code, said = flask(*arguments)
 
@@ -234,7 +296,9 @@ def test_a_command_that_cannot_be_read_ends_with_2(flask, arguments):
     assert "Error: Invalid value" in said
 
 
-@pytest.mark.parametrize("arguments", [["queues"], ["dead"], ["show", "1"], ["replay", "1"], ["pause", "sales"]])
+@pytest.mark.parametrize(
+    "arguments", [["queues"], ["list"], ["dead"], ["show", "1"], ["replay", "1"], ["pause", "sales"]]
+)
 def test_without_a_database_every_command_is_one_error(flask, tmp_path, arguments):
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
