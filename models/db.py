@@ -41,8 +41,10 @@ Params = Sequence[object] | Mapping[str, object]
 # still empty: it must not be one that reads the whole of it.
 _SESSION = (
     "-c role=finderfee_app -c timezone=UTC -c statement_timeout=15000 -c lock_timeout=10000 "
-    "-c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
+    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
 )
+# Who says nothing for this long in the middle of a transaction has frozen, and its locks are given to others.
+_SILENCE_S = 60
 
 # A server that vanishes without a word is noticed within half a minute, not after the kernel's two hours.
 _KEEPALIVE: dict[str, Any] = {
@@ -81,7 +83,7 @@ class Database(PostgresqlDatabase):
         """Add a statement whose result nobody needs; it travels with the next one or with the commit."""
         if not self.in_transaction():
             raise RuntimeError("a statement can only be staged inside a unit of work")
-        statement = self._filled_in(sql, params)  # preparing one sends what is staged, so this comes first
+        statement = self._filled_in(sql, params)  # a connection that is replaced forgets what was staged, so first this
         self._staged.statements.append(statement)
 
     def run(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
@@ -139,11 +141,22 @@ class Database(PostgresqlDatabase):
             return self._live_cursor().mogrify(sql, params or None)
         self._live_cursor()
         if sql.name not in self._prepared():
-            self._send(sql.prepare)
-            self._prepared().add(sql.name)
+            self._prepare(sql)
         if self._is_unsent():
             self._staged.hot.append(sql)
         return self._live_cursor().mogrify(sql.execute, sql.values(params))
+
+    def _prepare(self, sql: Hot) -> None:
+        """Prepare a statement on this connection. `begin` may go with it, staged writes wait for what they belong to.
+
+        Whoever froze between the two would hold the locks of those writes.
+        """
+        number_to_send = 1 if self._is_unsent() else 0
+        writes = self._statements()[number_to_send:]
+        self._staged.statements = self._statements()[:number_to_send]
+        self._send(sql.prepare)
+        self._staged.statements = writes
+        self._prepared().add(sql.name)
 
     def _prepared(self) -> set[str]:
         known, prepared = getattr(self._staged, "prepared", (None, set()))
@@ -223,10 +236,14 @@ class Database(PostgresqlDatabase):
 db = Database(None)
 
 
-def connect_to(database_url: str) -> None:
-    """Point this process at a database. Opens nothing yet."""
+def connect_to(database_url: str, *, silence_s: int = _SILENCE_S) -> None:
+    """Point this process at a database. Opens nothing yet.
+
+    The server ends a transaction in which this process says nothing for `silence_s` seconds between two statements.
+    """
     dsn = database_url.replace("postgres://", "postgresql://", 1)
-    db.init(dsn, options=_SESSION, application_name="finderfee", connect_timeout=5, **_KEEPALIVE)
+    session = f"{_SESSION} -c idle_in_transaction_session_timeout={silence_s}s"
+    db.init(dsn, options=session, application_name="finderfee", connect_timeout=5, **_KEEPALIVE)
 
 
 @contextmanager

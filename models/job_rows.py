@@ -193,21 +193,24 @@ def any_org_take_back(pointers: Sequence[Pointer]) -> None:
 
 _LOCK = Hot(
     "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
-    " set_config('app.org', coalesce(organization_id::text, ''), true),"
+    " set_config('app.org', coalesce(organization_id::text, ''), true), set_config('idle_in_transaction_session_timeout',"
+    "  coalesce(%s || 's', current_setting('idle_in_transaction_session_timeout')), true),"
     " id, organization_id, args, attempt, max_attempts from job"
     " where id = %s and attempt = %s and run_at < deadline and failed_at is null for update skip locked"
 )
 
 
-def lock(*, job_id: int, attempt: int) -> Claimed | None:
+def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed | None:
     """Lock the row if this attempt is still the current one, and make the transaction its organization's.
 
+    `silence_s` is how long this transaction may say nothing between two statements before it counts as frozen and is
+    ended, in seconds; None leaves what the connection has.
     None means: done already, handed out again since, or begun by somebody else. Nothing is left to do.
     """
-    row = db.row(_LOCK, (job_id, attempt))
+    row = db.row(_LOCK, (silence_s, job_id, attempt))
     if row is None:
         return None
-    return Claimed(id=row[2], organization_id=row[3], args=row[4], attempt=row[5], max_attempts=row[6])
+    return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
 
 
 _BEGUN = Hot("update job set run_at = deadline where id = %s and attempt = %s")

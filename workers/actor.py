@@ -21,6 +21,9 @@ from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
+# Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
+_SILENCE_BEYOND_LEASE_S = 1
+
 Work = Callable[[job_rows.Claimed], None]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
@@ -29,13 +32,19 @@ Answer = TypeVar("Answer")
 _ERROR_CHARACTERS = 8_000
 
 
+def silence_s(lease_s: int) -> int:
+    """Return how long a transaction of a job with this lease may say nothing before it counts as frozen, in seconds."""
+    return lease_s + _SILENCE_BEYOND_LEASE_S
+
+
 def database_job(job: Job) -> Callable[[Work], Work]:
     """Register `work` as what runs `job`, wholly inside one transaction of the job's organization."""
+    may_be_silent_s = None if job.lease_s is None else silence_s(job.lease_s)
 
     def register(work: Work) -> Work:
         def run(job_id: int, attempt: int, **_: object) -> None:
             with db.any_org_work():
-                claimed = job_rows.lock(job_id=job_id, attempt=attempt)
+                claimed = job_rows.lock(job_id=job_id, attempt=attempt, silence_s=may_be_silent_s)
                 if claimed is None:
                     return
                 work(claimed)

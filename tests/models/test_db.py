@@ -158,6 +158,38 @@ def test_a_prepared_statement_is_planned_once():
     assert [b"prepare" in trip for trip in trips] == [False, False]
 
 
+@pytest.mark.parametrize("is_begun", [False, True], ids=["before anything was sent", "in mid-transaction"])
+@pytest.mark.parametrize("is_staged", [False, True], ids=["and runs it", "and stages it"])
+def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
+    new = Hot("select %s::text")
+
+    with _trips() as trips, db.any_org_work():
+        if is_begun:
+            db.db.run(_ALL)
+        _add("one")
+        if is_staged:
+            db.db.stage(new, ("x",))
+        else:
+            assert db.db.row(new, ("x",)) == ("x",)
+        _add("two")
+
+    writes = [trip for trip in trips if b"insert" in trip]
+    assert [trip for trip in writes if b"prepare" in trip] == []
+    assert (b"execute" in writes[0], b"commit" in writes[-1]) == (True, True)
+    assert _stored() == ["one", "two"]
+
+
+def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
+    with db.any_org_work():
+        _add("one")
+        with contextlib.suppress(peewee.ProgrammingError), db.savepoint():
+            _add("lost")
+            db.db.run(Hot("select nothing from nowhere where id = %s"), (1,))
+        _add("two")
+
+    assert _stored() == ["one", "two"]
+
+
 def test_a_prepared_statement_survives_a_rollback():
     _roll_back(lambda: db.db.run(_TEXT, ("x",)))
 
