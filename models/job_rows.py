@@ -193,7 +193,8 @@ def any_org_take_back(pointers: Sequence[Pointer]) -> None:
 
 _LOCK = Hot(
     "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
-    " set_config('app.org', coalesce(organization_id::text, ''), true), set_config('idle_in_transaction_session_timeout',"
+    " set_config('app.org', coalesce(organization_id::text, ''), true),"
+    " set_config('idle_in_transaction_session_timeout',"
     "  coalesce(%s || 's', current_setting('idle_in_transaction_session_timeout')), true),"
     " id, organization_id, args, attempt, max_attempts from job"
     " where id = %s and attempt = %s and run_at < deadline and failed_at is null for update skip locked"

@@ -13,6 +13,7 @@ from typing import TypeVar
 import dramatiq
 import structlog
 
+import settings
 from adapters import logs
 from models import db, job_rows
 from pipelines import clock
@@ -20,6 +21,11 @@ from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
+
+# As long as a frozen transaction may hold a lock, who waited for one in vain comes back this soon. PostgreSQL gives up
+# waiting after ten seconds (models.db), so that many of the first attempts may meet it.
+_AFTER_WAITING_S = 2
+_WAITS_S = 10
 
 # Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
 _SILENCE_BEYOND_LEASE_S = 1
@@ -146,7 +152,10 @@ def _recorded(job: Job, run: Callable[..., None], job_id: int, attempt: int, mor
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
-    _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=job.delay_s(attempt))
+    delay_s = job.delay_s(attempt)
+    if db.is_held_up(error) and attempt <= 1 + settings.current().job_lease_s // _WAITS_S:
+        delay_s = min(delay_s, _AFTER_WAITING_S)
+    _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
 
 
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -37,20 +37,24 @@ class Machine(Ground):
         #: Where the payout rails are expected: nobody is there but while a test puts a payment service there.
         self.rail_port = _free_port()
         self.processes: dict[str, Process] = {}
+        self._unusual: set[str] = set()
         self.certificate = receivers.certificate(home)
         (home / "metrics").mkdir()
 
-    def start(self, *names: str, modules: Sequence[str] = ()) -> None:
+    def start(self, *names: str, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> None:
         """Start processes and return when they do their work; `relay-2` is a second `relay`.
 
-        `modules` are what a fleet loads besides its own actors, or options of a web server.
+        `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
+        the environment that differ from the machine's.
         """
         known = [process_id for (process_id,) in self.rows("select id::text from worker_process")]
         for name in names:
             program, first, *rest = COMMANDS[name.partition("-")[0]]
             log = self.home / f"{name}.out"
-            self.processes[name] = Process(name, [program, first, *modules, *rest], env=self._environment(), log=log)
-            self.note(f"started {name}")
+            environment = self._environment() | (told or {})
+            self.processes[name] = Process(name, [program, first, *modules, *rest], env=environment, log=log)
+            (self._unusual.add if told else self._unusual.discard)(name)
+            self.note(f"started {name}{f' with {told}' if told else ''}")
         new = "select from worker_process where id::text <> all(%s)"
         fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks", "payouts"))]
         self.until(
@@ -93,7 +97,7 @@ class Machine(Ground):
         for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
             self.valkey().delete(buried)
         for name, process in list(self.processes.items()):
-            if process.has_ended or process.is_paused or name not in COMMANDS:
+            if process.has_ended or process.is_paused or name not in COMMANDS or name in self._unusual:
                 self.processes.pop(name).kill()
         for leftover in ("job", "queue_pause", "delivery"):
             self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))

@@ -1,11 +1,13 @@
 """One job row run by one actor: what a failure leaves behind, and what a call to the outside may not do."""
 
+import dataclasses
 import os
 from datetime import UTC, datetime, timedelta
 
 import dramatiq
 import pytest
 
+import settings
 from models import db, ids, job_desk, job_rows, worker_processes
 from pipelines import jobs
 from pipelines.jobs import GiveUp, Job, TryAgain
@@ -27,10 +29,10 @@ def declare(app):
     dramatiq.get_broker().actors.pop(_JOB.name, None)
 
 
-def _handed_out(brand, *, attempt: int = 1) -> job_rows.Pointer:
+def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> job_rows.Pointer:
     """Stage `test.job` and hand it out until it is at `attempt`."""
     with db.any_org_work():
-        jobs.enqueue(_JOB, organization_id=brand.id)
+        jobs.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
         worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     for _ in range(attempt):
         pointer = _hand_out()
@@ -155,6 +157,38 @@ def test_a_statement_that_takes_too_long_counts_as_a_failure(declare, brand):
 
     assert _row()[:3] == (1, False, False)
     assert "canceling statement due to statement timeout" in _row()[3]
+
+
+def _waits_for_a_lock(job):
+    db.db.run("do $$ begin raise exception 'canceling statement due to lock timeout' using errcode = '55P03'; end $$")
+
+
+@pytest.mark.parametrize(("lease_s", "attempt", "delay_s"), [(30, 4, 2), (30, 5, 30), (90, 9, 2), (90, 11, 300)])
+def test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock(
+    declare, brand, monkeypatch, lease_s, attempt, delay_s
+):
+    chosen = dataclasses.replace(settings.current(), job_lease_s=lease_s)
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+    declare(_waits_for_a_lock)
+
+    run(_handed_out(brand, attempt=attempt, max_attempts=20))
+
+    wait_s = brand.rows("select extract(epoch from run_at - now())::float from job")[0][0]
+    assert delay_s - 1 < wait_s <= delay_s
+
+
+@pytest.mark.parametrize(("lease_s", "silence"), [(None, "1min"), (900, "901s")])
+def test_a_job_may_be_silent_in_its_transaction_for_as_long_as_its_own_lease(brand, app, lease_s, silence):
+    seen = []
+    try:
+        database_job(dataclasses.replace(_JOB, lease_s=lease_s))(
+            lambda job: seen.append(db.db.row("show idle_in_transaction_session_timeout"))
+        )
+        run(_handed_out(brand))
+    finally:
+        dramatiq.get_broker().actors.pop(_JOB.name, None)
+
+    assert seen == [(silence,)]
 
 
 def test_a_connection_that_is_lost_in_the_work_counts_as_a_failure_and_leaves_nothing(declare, brand):

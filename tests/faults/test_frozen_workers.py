@@ -1,0 +1,83 @@
+"""A worker freezes in the middle of a transaction, alive to everybody who looks: others have its work by its lease."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from adapters import embedded_place
+from tests.faults import outcome
+from tests.faults.ground import LEASE_S
+from tests.faults.machine import Machine
+from tests.faults.proxy import Proxy
+from tests.faults.shop import Shop
+
+# What the requirement gives beyond the lease.
+_GRACE_S = 5
+
+
+def test_what_a_worker_held_that_froze_in_mid_transaction_is_redone_by_its_lease(machine: Machine, shop: Shop) -> None:
+    # given: a sale in the hands of a fleet, whose transaction waits for a lock; another fleet sleeps so far
+    shop.subscribe()
+    machine.start("workers-2")
+    machine.pause("workers-2")
+    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+        order = shop.sell()
+        machine.until_waiting(1)
+
+        # when: it freezes and gets its lock
+        machine.pause("workers")
+        machine.resume("workers-2")
+
+    # then
+    machine.until(lambda: _has_override(machine, shop, order), "the override is written", within_s=LEASE_S + _GRACE_S)
+    machine.resume("workers")
+    outcome.check(machine, shop)
+
+
+@pytest.mark.parametrize("froze_at", [b"update sale set settled_at", b"delete from job"])
+def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_sale(
+    machine: Machine, shop: Shop, froze_at: bytes
+) -> None:
+    # given: a fleet whose connections are new, and which freezes before it learns that a statement is prepared
+    machine.kill("workers")
+    machine.start("workers-2")
+    machine.pause("workers-2")
+    with _freezing(machine, "workers", at=b" as " + froze_at) as freezing:
+        machine.start("workers", told={"DATABASE_URL": freezing.url(machine.urls.database_url)})
+
+        # when
+        shop.sell()
+        machine.until(lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate")
+        machine.resume("workers-2")
+        begun = time.monotonic()
+        others = [shop.sell() for _ in range(3)]
+
+        # then: nobody waits for it, not even until its lease ends
+        settled = "select count(*) from conversion where organization_id = %s and parent_id is null"
+        machine.until(
+            lambda: machine.rows(settled, shop.id)[0][0] >= len(others), "the others settle", within_s=LEASE_S
+        )
+        machine.note(f"the others settled after {time.monotonic() - begun:.1f} s")
+        outcome.check(machine, shop)
+
+
+@contextmanager
+def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
+    def asked(read: bytes) -> bool:
+        if at in read and not machine.processes[name].is_paused:
+            machine.pause(name)
+        return False
+
+    proxy = Proxy(embedded_place.of(machine.home).postgres_socket, asked=asked)
+    try:
+        yield proxy
+    finally:
+        machine.kill(name)
+        machine.start(name)
+        proxy.close()
+
+
+def _has_override(machine: Machine, shop: Shop, order: str) -> bool:
+    return bool(machine.rows("select from conversion where parent_id = %s", shop.sold[order]))
