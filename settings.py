@@ -207,6 +207,7 @@ _RATE_LIMITS_PER_MIN = {
     "anonymous": 60,
     "anonymous_tracking": 60,
     "s2s": 1500,
+    "unknown": 300,
 }
 
 

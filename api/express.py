@@ -14,7 +14,7 @@ import orjson
 from flask import Flask
 
 from api import clicks, visits
-from api.edge import body, cors, guards, trace
+from api.edge import body, cors, strangers, trace
 from api.visits import Sender
 from models.public_links import Link
 from pipelines import public_links
@@ -51,7 +51,7 @@ class Express:
         environ["wsgi.input"] = BytesIO(raw)  # for the routes, should it come to them
         sent = _read(raw)
         link = _remembered(sent) if sent is not None else None
-        if sent is None or link is None or sender.limiter.is_full(visits.BUCKET, guards.network_of(sender.ip)):
+        if sent is None or link is None or sender.limiter.is_full(visits.BUCKET, strangers.network_of(sender.ip)):
             return None
         counted = visits.count_for(sender, link, clicks.origin_of(sent))
         if counted.is_over_limit:

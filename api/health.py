@@ -1,6 +1,8 @@
 """Is the process up, can it do its work, and what do the numbers say."""
 
 import hmac
+import threading
+import time
 
 from flask import Blueprint, Response, request
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -19,6 +21,37 @@ blueprint = Blueprint("health", __name__)
 _OPEN = Guard(audience="public", bucket=None)
 _READINESS = Readiness()
 
+#: For how long a process believes what it found out about its readiness.
+_GOOD_FOR_S = 1.0
+
+
+class _Findings:
+    """What was found out about this process's readiness, for a moment.
+
+    Anybody may ask as often as they like, and nobody is refused: behind a proxy a stranger who uses up a limit would
+    take it from the one who decides whether this process gets requests. So it is looked at once a second at most.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._found: dict[str, str] = {}
+        self._until = 0.0
+
+    def now(self) -> dict[str, str]:
+        """Return the state of database and broker, at most _GOOD_FOR_S old."""
+        with self._turn:
+            if self._until <= time.monotonic():
+                self._found = {"database": _database(), "broker": _broker()}
+                self._until = time.monotonic() + _GOOD_FOR_S
+            return self._found
+
+    def forget(self) -> None:
+        """Look again at the next request: between tests."""
+        self._until = 0.0
+
+
+findings = _Findings()
+
 
 @blueprint.get("/healthz")
 @operation(_OPEN, text("text/plain"))
@@ -31,7 +64,7 @@ def alive() -> Response:
 @operation(_OPEN, one(_READINESS), gives_at=(503,))
 def ready() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
-    found = {"database": _database(), "broker": _broker()}
+    found = findings.now()
     return found, 200 if found["database"] == "ok" else 503
 
 

@@ -17,7 +17,7 @@ from prometheus_client import Counter
 
 from adapters import agents, networks, visitors
 from adapters.click_stream import ClickStream
-from api.edge import guards
+from api.edge import strangers
 from api.edge.limits import Full, Limiter, Window
 from domain import clicks as rules
 from domain.clicks import RawClick
@@ -85,7 +85,7 @@ def _is_looked_at(sent: Mapping[str, Any]) -> bool:
 
 def is_over_limit() -> bool:
     """Say whether this process knows already that the sender is over the limit; costs nothing."""
-    return _sender().limiter.is_full(BUCKET, guards.network())
+    return _sender().limiter.is_full(BUCKET, strangers.network())
 
 
 def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Link | None:
@@ -124,7 +124,7 @@ def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
         limits = {window.key: window.limit for window in windows}
         return sender.stream.append(entry, windows=limits, window_s=windows[0].seconds)
 
-    is_allowed = sender.limiter.allows_with(BUCKET, guards.network_of(sender.ip), send)
+    is_allowed = sender.limiter.allows_with(BUCKET, strangers.network_of(sender.ip), send)
     if is_allowed is False:
         return Counted(is_over_limit=True)
     if click is None or (is_allowed is None and not _is_written(click)):

@@ -41,7 +41,17 @@ _UNSET = {
 }
 # Directories whose tests share something dear (a machine, a browser, the parsed description): each in one process.
 _TOGETHER = {"faults", "contracts", "pages"}
-_BUCKETS = ("STANDARD", "IMPORT", "INVITE", "STRICT_WRITE", "APPLY", "ANONYMOUS", "ANONYMOUS_TRACKING", "S2S")
+_BUCKETS = (
+    "STANDARD",
+    "IMPORT",
+    "INVITE",
+    "STRICT_WRITE",
+    "APPLY",
+    "ANONYMOUS",
+    "ANONYMOUS_TRACKING",
+    "S2S",
+    "UNKNOWN",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -133,6 +143,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from adapters import broker
+    from api import health
     from api.edge import callers, cors
     from models import db
     from pipelines import public_links
@@ -140,6 +151,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
     cors.forget_known()
+    health.findings.forget()
     public_links.forget()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):

@@ -39,6 +39,7 @@ def test_without_any_variable_the_defaults_hold():
             "anonymous": 60,
             "anonymous_tracking": 60,
             "s2s": 1500,
+            "unknown": 300,
         },
         cors_origins=(),
         portal_domain=None,

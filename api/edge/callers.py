@@ -1,7 +1,8 @@
 """Who is calling: an API key, a person at the dashboard, or an affiliate.
 
 Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
-its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S.
+its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
+apart, so that however many are tried, none pushes out a good one; `api.edge.strangers` counts them.
 """
 
 import hashlib
@@ -17,14 +18,18 @@ from flask import Request
 
 import settings
 from adapters import identity, sealing
+from api.edge import strangers
 from domain.access import Role
+from domain.refused import Refused
 from models import api_keys, db
 from pipelines import clock, sign_in
 
 # More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
 _CACHE_SIZE = 10_000
 
+# What was found stays here after its time, until it is found otherwise: it is looked up again whoever else is stopped.
 _cached: dict[bytes, tuple[float, object]] = {}
+_wrong: dict[bytes, tuple[float, "NotLetIn"]] = {}
 _lock = threading.Lock()
 
 Found = TypeVar("Found")
@@ -60,6 +65,14 @@ class Caller:
         return self.kind == "api_key"
 
 
+@dataclass(frozen=True, slots=True)
+class NotLetIn:
+    """Why a key lets nobody in: key_missing, key_unknown or key_revoked. For our own log alone."""
+
+    fault: str
+    key_id: UUID | None = None
+
+
 def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None:
     """Return what was sent; Authorization wins over the legacy header. Source: tracking spec, section 4."""
     authorization = request.headers.get("Authorization")
@@ -69,9 +82,31 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
     return request.headers.get("X-Service-Api-Key") if takes_legacy_header else None
 
 
-def key_holder(key: str | None) -> Caller | None:
-    """Return whom an API key speaks for, or None. An unknown key costs what a known one does."""
-    return _looked_up(key, "key", _find_key_holder)
+def key_holder(key: str | None) -> Caller | NotLetIn:
+    """Return whom an API key speaks for, or why it speaks for nobody.
+
+    Raises Refused 429 for one that this process has not known, sent from an
+    address that is stopped for trying keys.
+    Budget: 1 statement, none within KEY_CACHE_S after the last.
+    """
+    if not key:
+        return NotLetIn("key_missing")
+    name, digest = _named(key, "key")
+    now = time.monotonic()
+    kept, wrong = _cached.get(name), _wrong.get(name)
+    if kept is not None and kept[0] > now:
+        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
+    if wrong is not None and wrong[0] > now:
+        return wrong[1]
+    if kept is None and strangers.are_stopped():
+        raise Refused(429)
+    found = _find_key_holder(digest)
+    if isinstance(found, NotLetIn):
+        strangers.count()
+        _remember_wrong(name, found)
+    else:
+        _remember(name, found, float("inf"))
+    return found
 
 
 def member(token: str | None) -> Caller | None:
@@ -98,27 +133,35 @@ def forget_cached() -> None:
     """Forget everyone whom this process knows: after a change made in it, and between tests."""
     with _lock:
         _cached.clear()
+        _wrong.clear()
 
 
-def _looked_up(sent: str | None, kind: str, find: Callable[[str, bytes], tuple[Found, float]]) -> Found | None:
+def _looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:
     if not sent:
         return None
-    digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
-    name = kind.encode() + digest
+    name, _ = _named(sent, kind)
     kept = _cached.get(name)
     if kept is not None and kept[0] > time.monotonic():
         return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
-    found, good_for_s = find(sent, digest)
-    _remember(name, found, good_for_s)
+    found, good_for_s = find(sent)
+    if found is not None:
+        _remember(name, found, good_for_s)
     return found
 
 
-def _find_key_holder(key: str, key_hash: bytes) -> tuple[Caller | None, float]:
+def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
+    digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
+    return kind.encode() + digest, digest
+
+
+def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
     with db.any_org_work():
         holder = api_keys.any_org_holder(key_hash)
     if holder is None:
-        return None, float("inf")
-    found = Caller(
+        return NotLetIn("key_unknown")
+    if isinstance(holder, api_keys.Revoked):
+        return NotLetIn("key_revoked", holder.key_id)
+    return Caller(
         kind="api_key",
         id=holder.key_id,
         organization_id=holder.organization_id,
@@ -135,10 +178,9 @@ def _find_key_holder(key: str, key_hash: bytes) -> tuple[Caller | None, float]:
         gateways=holder.gateways,
         signing_secret_sealed=holder.signing_secret_sealed,
     )
-    return found, float("inf")
 
 
-def _find_member(token: str, _: bytes) -> tuple[Caller | None, float]:
+def _find_member(token: str) -> tuple[Caller | None, float]:
     claims = identity.dashboard(token)
     if claims is None or claims.organization_id is None:
         return None, 0
@@ -172,7 +214,7 @@ def _find_member(token: str, _: bytes) -> tuple[Caller | None, float]:
     return found, claims.expires_at_s - time.time()
 
 
-def _find_account(token: str, _: bytes) -> tuple[sign_in.Account | None, float]:
+def _find_account(token: str) -> tuple[sign_in.Account | None, float]:
     claims = identity.affiliate(token)
     if claims is None:
         return None, 0
@@ -185,9 +227,16 @@ def _find_account(token: str, _: bytes) -> tuple[sign_in.Account | None, float]:
 
 def _remember(name: bytes, found: object, good_for_s: float) -> None:
     seconds = min(settings.current().key_cache_s, good_for_s)
-    if seconds <= 0:
-        return
     with _lock:
+        _wrong.pop(name, None)
         if len(_cached) >= _CACHE_SIZE:
             _cached.clear()
         _cached[name] = (time.monotonic() + seconds, found)
+
+
+def _remember_wrong(name: bytes, found: NotLetIn) -> None:
+    with _lock:
+        _cached.pop(name, None)
+        if len(_wrong) >= _CACHE_SIZE:
+            _wrong.clear()
+        _wrong[name] = (time.monotonic() + settings.current().key_cache_s, found)

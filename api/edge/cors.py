@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from flask import Response, current_app, request
 
 import settings
+from api.edge import strangers
 from api.edge.operations import Operation
 from models import db, programs
 
@@ -21,7 +22,9 @@ _PREFLIGHT_S = "600"
 _CACHE_S = 60.0
 _CACHE_SIZE = 10_000
 
-_known: dict[str, tuple[float, bool]] = {}
+# Until when. Hosts that are nobody's are kept apart: however many are named, none pushes out a portal.
+_portals: dict[str, float] = {}
+_nobodys: dict[str, float] = {}
 _lock = threading.Lock()
 
 
@@ -87,23 +90,35 @@ def _origin_of(url: str) -> str:
 
 
 def _is_portal(host: str, portal_domain: str | None) -> bool:
-    kept = _known.get(host)
-    if kept is not None and kept[0] > time.monotonic():
-        return kept[1]
+    now = time.monotonic()
+    was_portal = host in _portals
+    if _portals.get(host, 0.0) > now:
+        return True
+    if _nobodys.get(host, 0.0) > now or (not was_portal and strangers.are_stopped()):
+        return False
     handle = host.removesuffix(f".{portal_domain}") if portal_domain else host
     try:
         with db.any_org_work():
             found = programs.any_org_is_portal_host(host=host, handle=handle if handle != host else None)
     except db.UNAVAILABLE:
         return False  # the page is refused for now; the answer it asked for stays what it is
-    with _lock:
-        if len(_known) >= _CACHE_SIZE:
-            _known.clear()
-        _known[host] = (time.monotonic() + _CACHE_S, found)
+    if not found:
+        strangers.count()
+    _remember(host, found, now + _CACHE_S)
     return found
+
+
+def _remember(host: str, is_portal: bool, until: float) -> None:
+    kept, other = (_portals, _nobodys) if is_portal else (_nobodys, _portals)
+    with _lock:
+        other.pop(host, None)
+        if len(kept) >= _CACHE_SIZE:
+            kept.clear()
+        kept[host] = until
 
 
 def forget_known() -> None:
     """Forget which hosts are portals: between tests."""
     with _lock:
-        _known.clear()
+        _portals.clear()
+        _nobodys.clear()

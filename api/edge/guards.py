@@ -2,20 +2,20 @@
 
 Order on signed routes: body size (413), key and signature (401), rate limit (429), plan (402), gateway (409).
 Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
+From an address that tries keys, one that this process has not known yet is a 429 in place of the 401.
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
-import functools
-import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+import structlog
 from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from api.edge import callers
-from api.edge.callers import Caller
+from api.edge import callers, strangers
+from api.edge.callers import Caller, NotLetIn
 from domain import access, plans, signing
 from domain.access import Role
 from domain.refused import Refused
@@ -23,7 +23,8 @@ from pipelines import clock
 from pipelines.sign_in import Account
 
 KIB = 1024
-_HOST_BITS = 64
+
+_log = structlog.get_logger(__name__)
 
 Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
 
@@ -81,7 +82,7 @@ def check(guard: Guard) -> None:
     """Let the caller of this request in, or raise Refused."""
     _check_size(guard)
     if guard.audience == "public":
-        _check_limit(guard, network())
+        _check_limit(guard, strangers.network())
     elif guard.audience == "affiliate":
         _check_account(guard)
     elif guard.audience == "signed":
@@ -114,24 +115,6 @@ def caller_name() -> str:
     return f"account {g.account.subject}" if "account" in g else "public"
 
 
-def network() -> str:
-    """Return what a stranger's requests are counted by: their IPv4 address, or the network of their IPv6 address."""
-    return network_of(request.remote_addr or "")
-
-
-@functools.lru_cache(maxsize=4096)
-def network_of(sent: str) -> str:
-    """Return what requests from an address are counted by."""
-    # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
-    try:
-        address = ipaddress.ip_address(sent)
-    except ValueError:
-        return sent
-    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
-        return str(address)
-    return str(ipaddress.IPv6Address(int(address) >> _HOST_BITS << _HOST_BITS))
-
-
 def _check_size(guard: Guard) -> None:
     # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
     request.max_content_length = guard.max_body_bytes + 1
@@ -149,9 +132,8 @@ def _check_account(guard: Guard) -> None:
 
 
 def _check_signed(guard: Guard) -> None:
-    holder = callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
-    holder = _signed_by(holder)
-    _check_limit(guard, network())
+    holder = _signed_by(callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header)))
+    _check_limit(guard, strangers.network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway:
@@ -162,7 +144,7 @@ def _check_signed(guard: Guard) -> None:
 def _check_brand(guard: Guard) -> None:
     sent = callers.bearer(request)
     found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
-    if found is None:
+    if found is None or isinstance(found, NotLetIn):
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
     _check_login(guard, found)
@@ -175,18 +157,27 @@ def _check_brand(guard: Guard) -> None:
     g.caller = found
 
 
-def _signed_by(holder: Caller | None) -> Caller:
+def _signed_by(holder: Caller | NotLetIn) -> Caller:
     # A wrong key and a wrong signature take the same path, so neither can be told from the other.
-    secret = callers.signing_secret(holder) if holder else b"no key, no secret"
-    is_signed = signing.verify_inbound(
+    secret = callers.signing_secret(holder) if isinstance(holder, Caller) else b"no key, no secret"
+    fault = signing.inbound_fault(
         header=request.headers.get("X-Service-Signature", ""),
         secret=secret,
         body=request.get_data(cache=True),
         now_s=int(clock.now().timestamp()),
     )
-    if holder is None or not is_signed:
+    if isinstance(holder, NotLetIn) or fault is not None:
+        _log_unsigned(holder, fault)
         raise Refused(401)
     return holder
+
+
+def _log_unsigned(holder: Caller | NotLetIn, fault: signing.Fault | None) -> None:
+    """Say in the log, under the request's id, why it was refused; the answer is the same for every reason."""
+    if isinstance(holder, NotLetIn):
+        _log.info("request.not_signed", fault=holder.fault, key_id=holder.key_id)
+    else:
+        _log.info("request.not_signed", fault=fault, key_id=holder.id, organization_id=holder.organization_id)
 
 
 def _check_limit(guard: Guard, name: str) -> None:

@@ -35,14 +35,15 @@ _MOST_FULL = 10_000
 SITE_TIMES = 16
 _SITE_BITS = 48
 
-# The caller's own window first; a wider one counts what the narrower lets through. Answers whether all are in order.
+# The caller's own window first; a wider one counts what the narrower lets through. Answers 0 where all are in order,
+# else which one is full and for how many milliseconds yet.
 _COUNT = Script("""
 for i, key in ipairs(KEYS) do
   local count = redis.call('incr', key)
   if count == 1 then redis.call('expire', key, ARGV[1]) end
-  if count > tonumber(ARGV[i + 1]) then return 0 end
+  if count > tonumber(ARGV[i + 1]) then return {i - 1, redis.call('pttl', key)} end
 end
-return 1
+return 0
 """)
 
 
@@ -71,17 +72,25 @@ class Limiter:
         self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in chosen.rate_limits_per_min.items()}
 
     def allows(self, bucket: str, caller: str) -> bool:
-        """Count one request of `caller` and say whether it is within the bucket's limit. Budget: 1 round trip."""
+        """Count one request of `caller` and say whether it is within the bucket's limit. Budget: 1 round trip.
+
+        A window that is full is then remembered by this process (`is_full`).
+        """
         if self._away_until > time.monotonic():
             _failed_open.inc()
             return True
         windows = self.windows(bucket, caller)
         keys, most = [window.key for window in windows], [window.limit for window in windows]
         try:
-            return bool(self._wire.run(_COUNT, len(keys), *keys, windows[0].seconds, *most))
+            full: Full | int = self._wire.run(_COUNT, len(keys), *keys, windows[0].seconds, *most)
         except RedisError as error:
             self._leave_alone(error)
             return True
+        if isinstance(full, int):
+            return True
+        place, full_ms = full
+        self._remember_full(windows[place].key, full_ms)
+        return False
 
     def allows_with(self, bucket: str, caller: str, send: Callable[[Sequence[Window]], Full | None]) -> bool | None:
         """Like `allows`, in a round trip to the same server that `send` makes anyway, which counts as `allows` does.

@@ -18,7 +18,7 @@ def _limiter(redis_url: str | None = None) -> Limiter:
     chosen = dataclasses.replace(
         settings.current(),
         rate_limits_per_min=dict.fromkeys(settings.current().rate_limits_per_min, 1)
-        | {"standard": 3, "s2s": 2, "apply": 2},
+        | {"standard": 3, "s2s": 2, "apply": 2, "unknown": 100},
     )
     return Limiter(redis_url or servers.urls().redis_url, chosen)
 
