@@ -8,7 +8,7 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 import settings
-from adapters import click_stream, embedded, logs, networks, servers
+from adapters import click_stream, logs, networks, servers
 from api import (
     affiliate_actions,
     affiliate_import,
@@ -163,10 +163,10 @@ def create_app() -> Flask:
     """Build the application from this process's settings. Opens no connection yet."""
     try:
         chosen = settings.current()
-        urls = servers.urls()
         networks.known()  # a file that cannot be used is found now, not by the first click
-    except (settings.BadSetting, embedded.StartFailed) as error:
+    except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
+    urls = servers.urls()
     logs.configure(chosen)
     db.connect_to(urls.database_url)
     app = Flask("finderfee", static_folder=None)

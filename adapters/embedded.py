@@ -1,8 +1,9 @@
-"""Gives every process of one data folder the same private PostgreSQL and Valkey, started on demand.
+"""Gives every process of one data folder the same private PostgreSQL and Valkey.
 
 They are real servers out of two wheels, for a machine without DATABASE_URL and REDIS_URL. They listen on unix sockets
 only and outlive the process that started them: a Ctrl-C stops the web server and the workers, never the data under
-them. `python -m adapters.embedded start|stop|status DATA_DIR` does the same by hand.
+them. `python -m adapters.embedded start|stop|status DATA_DIR` does the same by hand; embedded_keeper brings back what
+dies.
 """
 
 import sys
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from adapters import embedded_place, embedded_postgres, embedded_valkey
+from adapters import embedded_place, embedded_postgres, embedded_roles, embedded_valkey
 
 # Enough for the server's last complaint and what led to it.
 _LOG_TAIL_LINES = 15
@@ -24,9 +25,10 @@ class StartFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where both servers listen, as DATABASE_URL and REDIS_URL would say it."""
+    """Where both servers listen, as DATABASE_URL, DATABASE_OWNER_URL and REDIS_URL would say it."""
 
     database_url: str
+    database_owner_url: str
     redis_url: str
 
 
@@ -52,7 +54,19 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
             f"the embedded servers cannot use the data folder {data_dir}: {error}\n"
             "Free space or give this user the folder, or set DATA_DIR to another one."
         ) from error
-    return _servers(place)
+    return where(data_dir)
+
+
+def where(data_dir: Path) -> Servers:
+    """Return the URLs of the data folder's servers, whether they run or not; starts nothing."""
+    place = embedded_place.of(data_dir)
+    sockets = quote(str(place.sockets))
+    owner = f"{embedded_roles.OWNER}@/finderfee?host={sockets}&passfile={quote(str(place.owner_password))}"
+    return Servers(
+        database_url=f"postgresql://{embedded_roles.SERVICE}@/finderfee?host={sockets}",
+        database_owner_url=f"postgresql://{owner}",
+        redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
+    )
 
 
 def stop(data_dir: Path) -> None:
@@ -73,13 +87,6 @@ def status(data_dir: Path) -> dict[str, str]:
     place = embedded_place.of(data_dir)
     running = {"postgres": embedded_postgres.is_running(place), "valkey": embedded_valkey.is_running(place)}
     return {name: "running" if is_running else "stopped" for name, is_running in running.items()}
-
-
-def _servers(place: embedded_place.Place) -> Servers:
-    return Servers(
-        database_url=f"postgresql://finderfee@/finderfee?host={quote(str(place.sockets))}",
-        redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
-    )
 
 
 def _explanation(failure: embedded_place.DidNotStart) -> str:
@@ -105,7 +112,8 @@ def _main(arguments: list[str]) -> int:
     verb, data_dir = arguments[0], Path(arguments[1])
     if verb == "start":
         servers = start(data_dir)
-        print(f"DATABASE_URL={servers.database_url}\nREDIS_URL={servers.redis_url}")
+        print(f"DATABASE_URL={servers.database_url}\nDATABASE_OWNER_URL={servers.database_owner_url}")
+        print(f"REDIS_URL={servers.redis_url}")
     if verb == "stop":
         stop(data_dir)
     for name, state in status(data_dir).items():

@@ -63,6 +63,11 @@ class Place:
         return self.home / "log" / "postgres.log"
 
     @property
+    def owner_password(self) -> Path:
+        """The password of the database's owner, in a file as libpq reads it."""
+        return self.home / "owner.pgpass"
+
+    @property
     def valkey(self) -> Path:
         """Valkey's append-only files."""
         return self.home / "valkey"

@@ -1,7 +1,6 @@
 """Creates, starts and stops the PostgreSQL of a data folder, on a unix socket only.
 
-Authentication is `trust` because the socket folder has mode 0700: whoever may enter it may read the files as well.
-The caller holds the data folder's lock.
+Who may log in is said in embedded_roles. The caller holds the data folder's lock.
 """
 
 import os
@@ -13,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import SubprocessError
 
-from adapters import embedded_place, embedded_runner
+from adapters import embedded_place, embedded_roles, embedded_runner
 
 # The code that the frontend protocol gives to this question, the cheapest one there is.
 _TLS_REQUEST = 80877103
-_NAME = "finderfee"  # Both the bootstrap superuser and the database.
+_NAME = embedded_roles.OWNER  # Both the bootstrap superuser and the database.
 # Crash recovery replays up to max_wal_size, which takes well under a minute on a slow disk.
 _START_TIMEOUT_S = 120
 # Fast mode ends sessions at once; what remains is writing the final checkpoint.
@@ -71,7 +70,9 @@ def start(place: embedded_place.Place, *, durable: bool) -> None:
     """
     settled = embedded_place.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
     if is_ready(place):
-        return
+        if embedded_roles.are_made(place):
+            return
+        stop(place)  # It was started before this version, which logs in as others.
     if not settled:
         raise _failed(place, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
     runner = embedded_runner.choose(place)
@@ -82,6 +83,9 @@ def start(place: embedded_place.Place, *, durable: bool) -> None:
     try:
         if not (place.postgres / "global" / "pg_control").exists():
             _create(place, runner, durable=durable)
+        _disown_recycled_pid(_pid_file(place))
+        if not embedded_roles.are_made(place):
+            _make_roles(place, runner)
         _launch(place, runner, durable=durable)
     except SubprocessError as error:
         raise _failed(place, f"PostgreSQL could not be run: {error}") from error
@@ -146,17 +150,32 @@ def _create(place: embedded_place.Place, runner: embedded_runner.Runner, *, dura
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", *([] if durable else ["--no-sync"])]
     if not runner.run(["initdb", "-D", str(fresh), *options], log=place.postgres_log):
         raise _failed(place, "initdb could not create the database folder")
-    single = ["postgres", "--single", "-D", str(fresh), "-c", f"fsync={'on' if durable else 'off'}", "postgres"]
-    if not runner.run(single, log=place.postgres_log, stdin=f"CREATE DATABASE {_NAME};\n"):
+    if not _run_alone(place, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"):
         raise _failed(place, f"the database {_NAME} could not be created")
     fresh.rename(place.postgres)
     _sync(place.home)
 
 
+def _make_roles(place: embedded_place.Place, runner: embedded_runner.Runner) -> None:
+    password = embedded_roles.new_password()
+    if not _run_alone(place, runner, place.postgres, embedded_roles.statements(password)):
+        raise _failed(place, "the roles of the database could not be made")
+    embedded_roles.keep(place, password)
+
+
+def _run_alone(
+    place: embedded_place.Place, runner: embedded_runner.Runner, cluster: Path, statements: str, *options: str
+) -> bool:
+    """Run statements, one a line, in a cluster without a server; of those that fail nothing is kept in the log."""
+    chosen = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
+    single = ["postgres", "--single", "-D", str(cluster), *chosen, "postgres"]
+    return runner.run(single, log=place.postgres_log, stdin=statements)
+
+
 def _launch(place: embedded_place.Place, runner: embedded_runner.Runner, *, durable: bool) -> None:
     for stale in (place.postgres_socket, place.sockets / f"{place.postgres_socket.name}.lock"):
         stale.unlink(missing_ok=True)  # Nobody listens there, and the folder is ours alone.
-    _disown_recycled_pid(_pid_file(place))
+    embedded_roles.rule(place.postgres)
     settings = {"unix_socket_directories": str(place.sockets)} | _ALWAYS | (_DURABLE if durable else _FOR_TESTS)
     options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
     command = ["pg_ctl", "-D", str(place.postgres), "-w", "-s", "-t", str(_START_TIMEOUT_S)]

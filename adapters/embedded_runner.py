@@ -5,8 +5,8 @@
 3. Where namespaces are refused (Docker's default), they run as nobody who keeps one capability, to pass through
    folders such as /root. Where that is refused too, a copy of the binaries lies where nobody may go.
 
-The capability alone does not do: the binaries ask access(2) whether they may run each other, and for anybody but root the
-kernel answers that as if there were no capabilities. A bit of the process (NO_SETUID_FIXUP) makes it count them.
+The capability alone does not do: the binaries ask access(2) whether they may run each other, and for anybody but root
+the kernel answers that as if there were no capabilities. A bit of the process (NO_SETUID_FIXUP) makes it count them.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Where the database and the broker are: as the environment says, or the embedded pair, started if need be."""
+"""Where the database and the broker are: as the environment says, or the embedded pair of the data folder."""
 
 import functools
 from dataclasses import dataclass
@@ -18,12 +18,29 @@ class Urls:
 
 @functools.cache
 def urls() -> Urls:
-    """Return this process's URLs; starts the embedded servers that no URL replaces. Raises embedded.StartFailed."""
+    """Return this process's URLs; whether anybody answers there is not asked. Starts nothing."""
     chosen = settings.current()
-    if chosen.database_url and chosen.redis_url:
-        database_url, redis_url = chosen.database_url, chosen.redis_url
-    else:
-        started = embedded.start(chosen.data_dir, postgres=chosen.database_url is None, valkey=chosen.redis_url is None)
-        database_url = chosen.database_url or started.database_url
-        redis_url = chosen.redis_url or started.redis_url
-    return Urls(database_url, chosen.database_owner_url or database_url, redis_url)
+    ours = embedded.where(chosen.data_dir)
+    owner_url = chosen.database_owner_url or chosen.database_url or ours.database_owner_url
+    return Urls(chosen.database_url or ours.database_url, owner_url, chosen.redis_url or ours.redis_url)
+
+
+def start() -> None:
+    """Start the embedded servers that no URL replaces. Raises embedded.StartFailed."""
+    chosen = settings.current()
+    wanted = embedded_names(chosen)
+    if wanted:
+        embedded.start(chosen.data_dir, postgres="postgres" in wanted, valkey="valkey" in wanted)
+
+
+def embedded_names(chosen: settings.Settings) -> list[str]:
+    """Return which of 'postgres' and 'valkey' are the embedded ones."""
+    given = {"postgres": chosen.database_url, "valkey": chosen.redis_url}
+    return [name for name, url in given.items() if url is None]
+
+
+def is_database_asleep() -> bool:
+    """Return whether the database is the embedded one and nobody has started it."""
+    data_dir = settings.current().data_dir
+    is_embedded = urls().database_url == embedded.where(data_dir).database_url
+    return is_embedded and embedded.status(data_dir)["postgres"] == "stopped"

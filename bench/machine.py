@@ -77,9 +77,9 @@ class Machine:
         Returns the database's URL; its role owns the tables and sees every tenant.
         """
         assert self._servers is not None
-        with owner(self._servers.database_url) as cursor:
+        with owner(self._servers.database_owner_url) as cursor:
             cursor.execute(f"create database {name}")
-        url = self._servers.database_url.replace("/finderfee?", f"/{name}?")
+        url = self._servers.database_owner_url.replace("/finderfee?", f"/{name}?")
         migrate.up(url)
         redis.Redis.from_url(self._servers.redis_url).flushall()
         self.env = self._environment(url, self._servers.redis_url, name)

@@ -14,7 +14,8 @@ group = AppGroup("db", help="The database schema.")
 @output.json_option
 def up(as_json: bool) -> None:
     """Apply the migrations that are missing."""
-    applied = migrate.up(servers.urls().database_owner_url)
+    with output.reaching_the_database():
+        applied = migrate.up(servers.urls().database_owner_url)
     output.show(
         {"applied": applied},
         as_json=as_json,
@@ -26,7 +27,8 @@ def up(as_json: bool) -> None:
 @output.json_option
 def status(as_json: bool) -> None:
     """List the migrations and say which are applied."""
-    listed = migrate.status(servers.urls().database_owner_url)
+    with output.reaching_the_database():
+        listed = migrate.status(servers.urls().database_owner_url)
     output.show(
         [{"name": migration.name, "applied": migration.is_applied} for migration in listed],
         as_json=as_json,

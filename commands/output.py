@@ -10,6 +10,8 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
+import settings
+from adapters import servers
 from domain.refused import Refused
 from models import db
 
@@ -39,10 +41,21 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
 @contextmanager
 def every_tenant() -> Iterator[None]:
     """Open the operator's transaction; refusals and an absent database become one line and exit status 1."""
+    with reaching_the_database():
+        try:
+            with db.any_org_work():
+                yield
+        except Refused as refusal:
+            raise click.ClickException(refusal.message) from refusal
+
+
+@contextmanager
+def reaching_the_database() -> Iterator[None]:
+    """Say in one line that the database is away, or that nothing runs here; a command starts no server."""
+    if servers.is_database_asleep():
+        folder = settings.current().data_dir
+        raise click.ClickException(f"Finderfee does not run here: make run\n(DATA_DIR is {folder}, and is not in use)")
     try:
-        with db.any_org_work():
-            yield
-    except Refused as refusal:
-        raise click.ClickException(refusal.message) from refusal
+        yield
     except db.UNAVAILABLE as error:
         raise click.ClickException(f"The database cannot be reached: {str(error).strip()}") from error

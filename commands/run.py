@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import click
 
 import settings
 from adapters import embedded, logs, servers
-from commands import demo
+from commands import demo, output
 from models import migrate
 from workers import broker, metrics, scheduler
 from workers import clicks as click_consumer
@@ -62,24 +62,34 @@ def up(procfile: str) -> None:
 
 
 def _run(chosen: settings.Settings, procfile: str) -> int:
-    urls = servers.urls()
-    applied = migrate.up(urls.database_owner_url)
+    try:
+        servers.start()
+    except embedded.StartFailed as failure:
+        raise click.ClickException(str(failure)) from failure
+    with output.reaching_the_database():
+        applied = migrate.up(servers.urls().database_owner_url)
     if applied:
         click.echo(f"Applied migrations: {', '.join(applied)}")
     environment = _environment(chosen)
     os.environ.update(environment)
     settings.current.cache_clear()
     shown = demo.ensure() if demo.is_wanted(chosen) else None
-    commands = parse((_ROOT / procfile).read_text())
+    own = servers.embedded_names(chosen)
+    commands = _keeper(own) | parse((_ROOT / procfile).read_text())
     if shown is None:
         commands.pop("receiver", None)
     greeting = demo.banner(shown, chosen) if shown else f"\n  Finderfee   {chosen.public_base_url}\n"
     threading.Thread(target=_greet_once_up, args=(chosen.port, greeting), daemon=True).start()
     status = Supervisor(commands, env=dict(os.environ)).run()
-    if chosen.database_url is None or chosen.redis_url is None:
+    if own:
         embedded.stop(chosen.data_dir)
         click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
     return status
+
+
+def _keeper(names: Sequence[str]) -> dict[str, str]:
+    """Return the program that starts again what dies of the embedded servers."""
+    return {"servers": f"python -m adapters.embedded_keeper $DATA_DIR {' '.join(names)}"} if names else {}
 
 
 def _greet_once_up(port: int, greeting: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
+from peewee import OperationalError
 
 from models.db import db
 
@@ -87,7 +88,10 @@ def _apply(cursor: Any, name: str) -> None:
 
 @contextmanager
 def _connection(owner_url: str) -> Iterator[Any]:
-    connection = psycopg2.connect(owner_url)
+    try:
+        connection = psycopg2.connect(owner_url)
+    except psycopg2.OperationalError as error:
+        raise OperationalError(str(error)) from error  # one of db.UNAVAILABLE, as from the service's own connections
     connection.autocommit = True
     try:
         yield connection

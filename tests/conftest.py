@@ -4,6 +4,7 @@ Every test makes organizations of its own, so nothing is cleaned up between test
 rows are another tenant's rows.
 """
 
+import dataclasses
 import gc
 import os
 import tempfile
@@ -22,7 +23,6 @@ _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdi
 
 # What a developer may have set for a server of their own.
 _UNSET = {
-    "DATABASE_OWNER_URL",
     "TRUSTED_PROXIES",
     "METRICS_TOKEN",
     "PROMETHEUS_MULTIPROC_DIR",
@@ -79,14 +79,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.xdist_group(item.path.parent.name))
 
 
-def _servers() -> tuple[str, str]:
+def _servers() -> embedded.Servers:
     """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
 
     The broker is always private: the tests empty it.
     """
     given = os.environ.get("DATABASE_URL")
     started = embedded.start(_HOME, postgres=given is None, durable=False)
-    return given or started.database_url, started.redis_url
+    if given is None:
+        return started
+    owner_url = os.environ.get("DATABASE_OWNER_URL") or given
+    return dataclasses.replace(started, database_url=given, database_owner_url=owner_url)
 
 
 def _is_distributed(config: pytest.Config) -> bool:
@@ -98,9 +101,9 @@ def _point_at_servers() -> None:
 
     for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name or "PAYOUT_RAIL_" in name]:
         os.environ.pop(name, None)
-    database_url, redis_url = _servers()
+    found = _servers()
     name = f"finderfee_test_{_WORKER}"
-    owner = psycopg2.connect(database_url)
+    owner = psycopg2.connect(found.database_owner_url)
     owner.autocommit = True
     with owner.cursor() as cursor:
         cursor.execute(f"drop database if exists {name} with (force)")
@@ -108,8 +111,9 @@ def _point_at_servers() -> None:
     owner.close()
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
-        DATABASE_URL=urlsplit(database_url)._replace(path=f"/{name}").geturl(),
-        REDIS_URL=redis_url.replace("db=0", f"db={number}"),
+        DATABASE_URL=urlsplit(found.database_url)._replace(path=f"/{name}").geturl(),
+        DATABASE_OWNER_URL=urlsplit(found.database_owner_url)._replace(path=f"/{name}").geturl(),
+        REDIS_URL=found.redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
         KEY_CACHE_S="0",
@@ -122,7 +126,7 @@ def _point_at_servers() -> None:
     )
     from models import migrate
 
-    migrate.up(os.environ["DATABASE_URL"])
+    migrate.up(os.environ["DATABASE_OWNER_URL"])
 
 
 @pytest.fixture(scope="session")

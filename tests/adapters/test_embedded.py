@@ -43,9 +43,9 @@ def used_dir(_initialised: Path) -> Iterator[Path]:
     embedded.stop(_initialised)
 
 
-def _sql(found: embedded.Servers, *statements: str) -> list[tuple[object, ...]]:
-    """Run statements in one committed transaction and return the rows of the last one."""
-    connection = psycopg2.connect(found.database_url)
+def _sql(found: embedded.Servers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
+    """Run statements in one committed transaction, as the owner if no URL is given; return the rows of the last one."""
+    connection = psycopg2.connect(url or found.database_owner_url)
     try:
         with connection, connection.cursor() as cursor:
             for statement in statements:
@@ -71,8 +71,59 @@ def test_first_start_gives_both_servers_and_the_database(data_dir: Path) -> None
     assert _sql(found, "SHOW fsync") == [("on",)]
     with _valkey(found) as valkey:
         assert valkey.config_get("append*")["appendonly"] == "yes"
+        assert valkey.config_get("append*")["appendfsync"] == "everysec"
         assert valkey.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
     assert embedded.status(data_dir) == {"postgres": "running", "valkey": "running"}
+
+
+_POWERS = "select session_user::text, rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication"
+
+
+def test_the_service_logs_in_without_powers_and_its_session_cannot_become_the_owner(used_dir: Path) -> None:
+    found = embedded.start(used_dir, durable=False)
+
+    asked = f"{_POWERS}, pg_has_role('finderfee_app', 'member') from pg_roles where rolname = session_user"
+    assert _sql(found, asked, url=found.database_url) == [("finderfee_login", False, True)]
+    for statement in ("set role finderfee", "set session authorization finderfee", "create table mine (n int)"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            _sql(found, statement, url=found.database_url)
+
+
+def test_nobody_becomes_the_owner_by_asking_for_it(used_dir: Path) -> None:
+    found = embedded.start(used_dir, durable=False)
+    kept = embedded_place.of(used_dir).owner_password
+
+    with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
+        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "finderfee@"))
+    with pytest.raises(psycopg2.OperationalError, match="no pg_hba"):
+        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "postgres@"))
+
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert _sql(found, "select session_user::text") == [("finderfee",)]
+    assert kept.read_text().rpartition(":")[2].strip() not in embedded_place.of(used_dir).postgres_log.read_text()
+
+
+@pytest.mark.parametrize("is_running", [False, True], ids=["stopped", "running"])
+def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
+    # given: as one that an earlier version made has it
+    found = embedded.start(used_dir, durable=False)
+    place = embedded_place.of(used_dir)
+    _sql(found, "create table earlier (word text)", "insert into earlier values ('row')")
+    (place.postgres / "pg_hba.conf").write_text("local all all trust\n")
+    _sql(found, "drop role finderfee_login", "alter role finderfee password null", "select pg_reload_conf()")
+    if not is_running:
+        embedded.stop(used_dir)
+    place.owner_password.unlink()
+
+    # when
+    embedded.start(used_dir, durable=False)
+
+    # then
+    assert _sql(found, "select current_user::text", url=found.database_url) == [("finderfee_login",)]
+    assert _sql(found, "select word from earlier") == [("row",)]
+    with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
+        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "finderfee@"))
+    _sql(found, "drop table earlier")
 
 
 def test_second_start_reuses_what_runs_and_is_quick(used_dir: Path) -> None:

@@ -202,7 +202,11 @@ def test_a_reading_key_reads_it(pro):
 
 def test_a_deep_page_is_counted_in_the_index(owner):
     fill(owner, 20_000)
-    with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as connection, connection, connection.cursor() as cursor:
+    with (
+        closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection,
+        connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute("analyze audit_entry")  # as the server does by itself before long
     sent = []
 

@@ -83,7 +83,7 @@ def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
         pid = db.db.row("select pg_backend_pid()")
     import psycopg2
 
-    other = psycopg2.connect(os.environ["DATABASE_URL"])
+    other = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     with other, other.cursor() as cursor:
         cursor.execute("select pg_terminate_backend(%s, 5000)", pid)
     other.close()

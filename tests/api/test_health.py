@@ -43,7 +43,7 @@ def metrics_token(monkeypatch):
 
 
 def _as_owner(statement: str):
-    connection = psycopg2.connect(os.environ["DATABASE_URL"])
+    connection = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     with connection, connection.cursor() as cursor:
         cursor.execute(statement)
     connection.close()

@@ -213,7 +213,7 @@ def test_twins_wait_for_each_other_and_agree(shop):
 
 def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop):
     _keyed(shop, "warm-up", _body("other"))
-    blocker = psycopg2.connect(os.environ["DATABASE_URL"])
+    blocker = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     blocker.cursor().execute("lock table sale in exclusive mode")  # the first one cannot get on, but holds its key
     first: list[object] = []
     thread = threading.Thread(target=lambda: first.extend(_at_once([lambda: _keyed(shop, "key-1")])))

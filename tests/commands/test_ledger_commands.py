@@ -28,13 +28,13 @@ def flask(app):
 @pytest.fixture
 def alone(app):
     """A database without the organizations of other tests."""
-    usual = os.environ["DATABASE_URL"]
+    usual, owner_url = os.environ["DATABASE_URL"], os.environ["DATABASE_OWNER_URL"]
     name = usual.partition("?")[0].rpartition("/")[2]
-    with closing(psycopg2.connect(usual)) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute(f"create database {name}_alone")
         db.db.drop_connection()
-        migrate.up(usual.replace(f"/{name}?", f"/{name}_alone?"))
+        migrate.up(owner_url.replace(f"/{name}?", f"/{name}_alone?"))
         db.connect_to(usual.replace(f"/{name}?", f"/{name}_alone?"))
         yield
         db.db.drop_connection()
@@ -57,7 +57,11 @@ def payroll(app):
 @pytest.fixture
 def damaged(payroll):
     """The same with one payment taken out of the ledger, which only whoever owns the tables can do."""
-    with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as connection, connection, connection.cursor() as cursor:
+    with (
+        closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection,
+        connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute("set session_replication_role = replica")
         cursor.execute("delete from ledger_entry where kind = 'pay' and organization_id = %s", (str(payroll.brand.id),))
     return payroll

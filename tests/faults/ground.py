@@ -43,7 +43,7 @@ class Ground:
         self._started_at = time.monotonic()
         self._connection: Any = None
         self.urls = embedded.start(home, durable=True)
-        migrate.up(self.urls.database_url)
+        migrate.up(self.urls.database_owner_url)
         self.execute(_SHORT_LEASES)
 
     def note(self, text: str) -> None:
@@ -103,7 +103,7 @@ class Ground:
     @contextmanager
     def holding(self, *statements: str) -> Iterator[None]:
         """Hold the locks of some statements while the block runs: whoever needs them waits in mid-transaction."""
-        with closing(psycopg2.connect(self.urls.database_url)) as connection, connection.cursor() as cursor:
+        with closing(psycopg2.connect(self.urls.database_owner_url)) as connection, connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
             self.note(f"locked: {'; '.join(statements)}")
@@ -164,7 +164,7 @@ class Ground:
         for is_last in (False, True):
             try:
                 if self._connection is None:
-                    self._connection = psycopg2.connect(self.urls.database_url)
+                    self._connection = psycopg2.connect(self.urls.database_owner_url)
                     self._connection.autocommit = True
                 self._connection.cursor().execute("select 1")
                 break

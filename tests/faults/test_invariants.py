@@ -69,7 +69,7 @@ def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> N
     assert invariants.broken(machine.rows, organization_id=shop.id) == []
 
     # when: the damage is done, and undone after a look at it
-    with closing(psycopg2.connect(machine.urls.database_url)) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(machine.urls.database_owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute(damage)
         found = invariants.broken(lambda sql: _fetched(cursor, sql), organization_id=shop.id)

@@ -79,7 +79,7 @@ def payroll(app):
 
 
 def _broken(payroll, damage=None):
-    with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute("drop index payout_line_open; delete from job" if damage else "select")
         if damage:

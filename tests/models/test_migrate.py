@@ -68,7 +68,7 @@ def _run(url: str, statement: str):
 @pytest.fixture
 def empty_database() -> Iterator[str]:
     """The owner's URL of a database without a table."""
-    url = os.environ["DATABASE_URL"]
+    url = os.environ["DATABASE_OWNER_URL"]
     name = url.partition("?")[0].rpartition("/")[2]
     _run(url, f"create database {name}_empty")
     yield url.replace(f"/{name}?", f"/{name}_empty?")

@@ -1,0 +1,66 @@
+"""Operator commands connect to what runs; where nothing runs they say so and start nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapters import embedded
+
+_ROOT = Path(__file__).parents[2]
+_ASLEEP = "Error: Finderfee does not run here: make run\n(DATA_DIR is {}, and is not in use)\n"
+
+
+def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "flask", *arguments],
+        cwd=_ROOT,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("org", "list"),
+        ("jobs", "queues", "--json"),
+        ("db", "status"),
+        ("db", "migrate"),
+        ("demo",),
+        ("token", "affiliate", "--email", "ann@example.com"),
+        ("token", "human"),
+    ],
+    ids=" ".join,
+)
+def test_where_nothing_runs_it_says_so_and_starts_nothing(tmp_path, arguments):
+    data_dir = tmp_path / "data"
+
+    done = _flask(*arguments, DATA_DIR=str(data_dir))
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", _ASLEEP.format(data_dir))
+    assert not data_dir.exists()
+
+
+def test_where_the_servers_run_it_connects_to_them(tmp_path):
+    embedded.start(tmp_path, durable=False)
+    try:
+        assert _flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
+        listed = _flask("org", "list", DATA_DIR=str(tmp_path))
+    finally:
+        embedded.stop(tmp_path)
+
+    assert (listed.returncode, listed.stderr) == (0, "")
+
+
+def test_a_database_of_ones_own_that_is_away_is_not_called_ours(tmp_path):
+    away = f"postgresql://nobody@/none?host={tmp_path}"
+
+    done = _flask("org", "list", DATABASE_URL=away, SECRET_KEY="x" * 32, DATA_DIR=str(tmp_path / "data"))
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The database cannot be reached: connection to server")
