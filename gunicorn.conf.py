@@ -6,9 +6,14 @@ import settings
 
 _chosen = settings.current()
 
-bind = f"0.0.0.0:{_chosen.port}" if os.environ.get("DATABASE_URL") else f"127.0.0.1:{_chosen.port}"
-# A route waits for PostgreSQL most of its time, so threads share a process; processes share the cores.
-worker_class = "gthread"
+# This machine alone, unless somebody says otherwise: what faces the world is a server with TLS (docs/deploy.md).
+_host = os.environ.get("BIND", "").strip() or "127.0.0.1"
+bind = (
+    _host if _host.startswith("unix:") else f"[{_host}]:{_chosen.port}" if ":" in _host else f"{_host}:{_chosen.port}"
+)
+# Reads requests whole before it gives them a thread (decision 14). A route waits for PostgreSQL most of its time, so
+# threads share a process; processes share the cores.
+worker_class = "api.server.worker.Front"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "8"))
 # The application opens nothing until its first request, so one copy of it is forked into every worker.
@@ -16,7 +21,13 @@ preload_app = True
 # Longer than the longest statement (15 s), so that the database gives up first and the client gets an answer.
 timeout = 30
 graceful_timeout = 20
-keepalive = 5
+# An idle client costs no thread. Longer than a server in front keeps its connections to us (nginx: 60 s), so that it
+# never sends a request into one that is just being closed.
+keepalive = 75
+# How many clients a worker holds at once; when more come, those that have been arriving for the longest go.
+worker_connections = 4096
+# A file's bytes go through the same outbox as every other answer's.
+sendfile = False
 # Bounds what a slow leak in a library could grow to; the jitter keeps workers from restarting together.
 max_requests = 50_000
 max_requests_jitter = 5_000

@@ -41,6 +41,8 @@ class Settings:
     rate_limits_per_min: Mapping[str, int]
     cors_origins: tuple[str, ...]
     portal_domain: str | None
+    request_timeout_s: int
+    upload_timeout_s: int
     job_lease_s: int
     click_claim_s: int
     job_slots: Mapping[str, int]
@@ -245,6 +247,8 @@ def read(environ: Mapping[str, str]) -> Settings:
         },
         cors_origins=env.origins("CORS_ORIGINS"),
         portal_domain=env.domain("PORTAL_DOMAIN"),
+        request_timeout_s=env.whole("REQUEST_TIMEOUT_S", 10, least=1, most=600),
+        upload_timeout_s=env.whole("UPLOAD_TIMEOUT_S", 60, least=1, most=3600),
         job_lease_s=env.whole("JOB_LEASE_S", 30, least=1, most=3600),
         click_claim_s=env.whole("CLICK_CLAIM_S", 60, least=1, most=3600),
         job_slots={

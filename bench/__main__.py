@@ -30,6 +30,7 @@ from bench import (
     sales_accepted,
     sales_settled,
     settle_at_1m,
+    slow_clients,
     transfers,
 )
 from bench.figure import Figure
@@ -57,6 +58,7 @@ _FIGURES = {
     "payout_preview": payout_preview.measure,
     "payout_run": payout_run.measure,
     "transfers": transfers.measure,
+    "slow_clients": slow_clients.measure,
     "memory": memory.measure,
 }
 

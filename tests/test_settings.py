@@ -43,6 +43,8 @@ def test_without_any_variable_the_defaults_hold():
         },
         cors_origins=(),
         portal_domain=None,
+        request_timeout_s=10,
+        upload_timeout_s=60,
         job_lease_s=30,
         click_claim_s=60,
         job_slots={"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},

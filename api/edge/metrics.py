@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Histogram, generate_latest, multiprocess
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from adapters import broker, click_intake, servers
@@ -30,6 +30,18 @@ def observe_request(route: str, status: int, seconds: float) -> None:
 @functools.cache
 def _seconds_of(route: str, status: int) -> Histogram:
     return _request_seconds.labels(route, str(status))
+
+
+_refused_connections = Counter(
+    "finderfee_refused_connections_total",
+    "Connections closed before their request reached a route: late, too large, malformed, or to make room.",
+    ["why"],
+)
+
+
+def count_refused_connection(why: str) -> None:
+    """Count a connection that was closed before its request reached a route."""
+    _refused_connections.labels(why).inc()
 
 
 def exposition() -> bytes:

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from api.edge.operations import Operation
+from api.server import framing
 
 
 def _views(app):
@@ -133,3 +134,7 @@ def test_every_answer_carries_a_request_id_and_keeps_one_that_was_sent(app):
     assert len(made.headers["X-Request-Id"]) == 32
     assert kept.headers["X-Request-Id"] == "abc-123"
     assert len(replaced.headers["X-Request-Id"]) == 32
+
+
+def test_the_server_takes_the_largest_body_that_a_route_takes(app):
+    assert max(view.operation.guard.max_body_bytes for _, view in _views(app)) <= framing.LARGEST_BODY_BYTES

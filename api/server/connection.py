@@ -1,0 +1,115 @@
+"""One client: what has arrived from it, what is on its way to it, and until when it has time."""
+
+import enum
+import math
+import socket
+import threading
+from typing import Any
+
+from gunicorn import http
+
+from api.server.framing import Message
+from api.server.outbox import Outbox
+
+KIB = 1024
+# As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
+_GATHERED_BYTES = 64 * KIB
+
+
+class State(enum.Enum):
+    """What a connection is doing."""
+
+    ARRIVING = enum.auto()  # its next request comes in, or it is idle: no thread is spent on it
+    BUSY = enum.auto()  # a thread has its request
+    LEAVING = enum.auto()  # the thread is done, and the client has yet to read the rest of the answer
+    LINGERING = enum.auto()  # it was answered before all was read; what still comes is thrown away
+
+
+class Wire:
+    """What the parser and the response take for the client's socket. Neither of them ever waits on it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.outbox = Outbox()
+        #: What the thread may read: one whole request.
+        self.request = b""
+        self._read = 0
+
+    def give(self, request: bytes) -> None:
+        """Let the parser read a whole request."""
+        self.request, self._read = request, 0
+
+    @property
+    def is_read(self) -> bool:
+        """Say whether the parser has read the request to its end."""
+        return self._read == len(self.request)
+
+    def recv(self, most: int) -> bytes:
+        """Return bytes of the request; none when it is at its end."""
+        data = self.request[self._read : self._read + most]
+        self._read += len(data)
+        return data
+
+    def sendall(self, data: bytes) -> None:
+        """Take bytes of the answer."""
+        self.outbox.put(data)
+        if self.outbox.bytes > _GATHERED_BYTES:
+            self.outbox.push(self._sock)
+
+    def send(self, data: bytes) -> int:
+        """Take bytes of the answer, all of them."""
+        self.sendall(data)
+        return len(data)
+
+    def shutdown(self, how: int) -> None:
+        """Be asked to say that nothing more comes, which closing does."""
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Be asked to wait no longer than this, which a wire never does."""
+
+    def gettimeout(self) -> float:
+        """Return how long a wire waits."""
+        return 0.0
+
+    def close(self) -> None:
+        """Be asked to close, which is the loop's to do."""
+
+
+class Connection:
+    """A client's connection as the loop and one thread at a time hold it.
+
+    `sock`, `client` and `server` are what gunicorn's code reads of it; `sock` is the wire.
+    """
+
+    def __init__(self, wrapped: socket.socket, client: Any, server: Any, cfg: Any) -> None:
+        self.wrapped = wrapped
+        self.sock = Wire(wrapped)
+        self.client = client
+        self.server = server
+        self.parser = http.get_parser(cfg, self.sock, client)
+        self.state = State.ARRIVING
+        self.message = Message()
+        #: When the present state began and when it must have ended, by the monotonic clock.
+        self.since = 0.0
+        self.deadline = math.inf
+        #: Which events the poller looks for; 0 while it does not look at this connection.
+        self.watched = 0
+        #: Held by whoever changes the state between BUSY and another.
+        self.lock = threading.Lock()
+        #: Says whether the loop looked away because something came while a thread was at work.
+        self.is_parked = False
+        self.has_been_told_to_go_ahead = False
+        self.is_bulky = False
+
+    def begin(self, rest: bytes, *, now: float, deadline: float) -> None:
+        """Wait for the next request, of which `rest` is here already."""
+        self.message = Message()
+        self.has_been_told_to_go_ahead = self.is_bulky = False
+        self.since, self.deadline = now, deadline
+        self.state = State.ARRIVING
+        if rest:
+            self.message.add(rest)
+
+    def has_read_all(self) -> bool:
+        """Say whether the parser is exactly where the request ends. If not, it is not known where the next begins."""
+        return self.parser.finish_body() and self.sock.is_read and not self.parser.unreader.buf.getvalue()

@@ -1,0 +1,122 @@
+"""When has a request arrived whole? Counts its bytes; what they mean is for the HTTP parser to say.
+
+The parser is gunicorn's, and it is asked only about bytes that are all there. Where this page and the parser could
+differ (a malformed length, a malformed chunk) the request is called whole, so that the parser sees it and refuses it.
+"""
+
+import re
+
+KIB = 1024
+#: The longest head. Ours have a kilobyte; what is longer is no request that anybody means.
+LARGEST_HEAD_BYTES = 64 * KIB
+#: The largest body that any route takes, with room for the framing of its chunks.
+LARGEST_BODY_BYTES = 5 * 1024 * KIB
+
+_HEAD_END = b"\r\n\r\n"
+_LINE_END = b"\r\n"
+_LONGEST_SIZE_LINE_BYTES = 8 * KIB
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*(?=\r\n)", re.IGNORECASE)
+_CODING = re.compile(rb"\r\ntransfer-encoding:([^\r\n]*)", re.IGNORECASE)
+_ASKS_FIRST = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
+_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,15}[ \t]*(;.*)?")
+
+
+class Message:
+    """The bytes of one request, and of what its sender sent behind it."""
+
+    __slots__ = ("_at", "_body", "_bytes", "_end", "_is_chunked", "asks_first", "declared_bytes")
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._body: int | None = None  # where the body begins; None while the head is arriving
+        self._end: int | None = None  # where the request ends, once that is known
+        self._is_chunked = False
+        self._at = 0  # where to look on: for the head's end, or for the next chunk's size
+        #: Says whether the sender waits for a word before it sends the body.
+        self.asks_first = False
+        #: The length of the body as its sender gives it.
+        self.declared_bytes = 0
+
+    def __len__(self) -> int:
+        """Return how many bytes are here."""
+        return len(self._bytes)
+
+    def add(self, data: bytes) -> None:
+        """Take what has arrived. The work done is in proportion to `data`, not to what was here before."""
+        self._bytes += data
+        if self._body is None:
+            self._look_for_head()
+        if self._is_chunked and self._end is None:
+            self._look_for_chunks()
+
+    @property
+    def has_head(self) -> bool:
+        """Say whether the head is all here."""
+        return self._body is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the request is all here."""
+        return self._end is not None and len(self._bytes) >= self._end
+
+    @property
+    def has_endless_head(self) -> bool:
+        """Say whether the head is longer than any that is taken."""
+        return len(self._bytes) > LARGEST_HEAD_BYTES if self._body is None else self._body > LARGEST_HEAD_BYTES
+
+    @property
+    def is_too_large(self) -> bool:
+        """Say whether the body is larger than any that is taken."""
+        if self._body is None:
+            return False
+        arrived = len(self._bytes) - self._body if self._is_chunked and not self.is_whole else 0
+        return max(self.declared_bytes, arrived) > LARGEST_BODY_BYTES
+
+    def split(self) -> tuple[bytes, bytes]:
+        """Return the whole request, and what came behind it."""
+        assert self._end is not None
+        return bytes(self._bytes[: self._end]), bytes(self._bytes[self._end :])
+
+    def _look_for_head(self) -> None:
+        if self._at == 0 and self._bytes.startswith(_LINE_END):
+            del self._bytes[:2]  # an empty line before a request is passed over
+        found = self._bytes.find(_HEAD_END, self._at)
+        if found < 0:
+            self._at = max(0, len(self._bytes) - len(_HEAD_END) + 1)
+            return
+        self._body = self._at = found + len(_HEAD_END)
+        head = bytes(self._bytes[: self._body])
+        lengths = _LENGTH.findall(head)
+        coding = _CODING.search(head)
+        if coding:  # another coding than chunks, or a length besides them, is nothing that the parser takes
+            self._is_chunked = not lengths and b"chunked" in coding[1].lower()
+        elif len(lengths) == 1:
+            self.declared_bytes = int(lengths[0])
+        self.asks_first = _ASKS_FIRST.search(head) is not None
+        if not self._is_chunked:
+            self._end = self._body + self.declared_bytes
+
+    def _look_for_chunks(self) -> None:
+        while self._at < len(self._bytes):
+            line_end = self._bytes.find(_LINE_END, self._at, self._at + _LONGEST_SIZE_LINE_BYTES)
+            if line_end < 0:
+                if len(self._bytes) - self._at >= _LONGEST_SIZE_LINE_BYTES:
+                    self._end = len(self._bytes)
+                return
+            size = _CHUNK_SIZE.fullmatch(self._bytes, self._at, line_end)
+            if size is None:
+                self._end = len(self._bytes)
+                return
+            length = int(bytes(size[0]).partition(b";")[0], 16)
+            if length == 0:
+                self._look_for_trailer(line_end)
+                return
+            self._at = line_end + len(_LINE_END) + length + len(_LINE_END)
+
+    def _look_for_trailer(self, last_size_end: int) -> None:
+        # The size of the last chunk ends one line, and an empty line ends the trailer, which is short or missing.
+        found = self._bytes.find(_HEAD_END, last_size_end)
+        if found >= 0:
+            self._end = found + len(_HEAD_END)
+        elif len(self._bytes) - last_size_end > LARGEST_HEAD_BYTES:
+            self._end = len(self._bytes)

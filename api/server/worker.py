@@ -1,0 +1,333 @@
+"""gunicorn's worker: a loop that reads requests whole, and threads that never wait for a client.
+
+The loop accepts, reads and watches the clocks. A request that is all here goes to a thread, which parses it out of
+memory, runs the application and sends what the client takes at once; the rest is the loop's again. So a client that is
+slow in sending, in reading or in thinking costs a socket and its bytes. When sockets or bytes run out, those that have
+been arriving for the longest go first: a request of an honest client arrives in milliseconds.
+"""
+
+import errno
+import math
+import resource
+import selectors
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import structlog
+from gunicorn.http.body import Body, ChunkedReader, LengthReader
+from gunicorn.http.errors import NoMoreData
+from gunicorn.http.unreader import IterUnreader
+from gunicorn.workers.gthread import ThreadWorker
+
+import settings
+from api.edge import metrics
+from api.server import refusals
+from api.server.connection import Connection, State
+from api.server.refusals import Refusal
+
+_log = structlog.get_logger("server")
+
+KIB = 1024
+#: A body over this has the time of an upload to arrive in.
+BULKY_BYTES = 64 * KIB
+# A client that takes nothing of its answer for this long is gone.
+_LEAVES_WITHIN_S = 30.0
+# Closing at once would take back an answer that is still on its way, if the client has not stopped sending.
+_LINGERS_S = 2.0
+# What a stopping worker grants to connections that are idle: a request may be on its way.
+_LAST_REQUEST_S = 2.0
+# What all requests that are still arriving may hold of this process's memory.
+_HELD_BYTES = 64 * 1024 * KIB
+# The descriptors that are left to everything but clients.
+_OTHER_FILES = 256
+_LEAST_CLIENTS = 64
+_RECV_BYTES = 64 * KIB
+_ACCEPTS_AT_ONCE = 64
+_LOOKS_EVERY_S = 1.0
+# So that a system without descriptors or memory is not asked for them without end.
+_BREATH_S = 0.01
+_GO_AHEAD = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Front(ThreadWorker):
+    """The loop, and what its threads do."""
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:
+        """Refuse what the loop does not do: TLS and the proxy protocol belong to the server in front."""
+        if cfg.is_ssl or cfg.proxy_protocol != "off":
+            raise SystemExit("finderfee: TLS and the proxy protocol are for the server in front; see docs/deploy.md")
+
+    def init_process(self) -> None:
+        """Open what the loop needs; called in the forked process."""
+        self._open: set[Connection] = set()
+        self._held = 0
+        self._looked_at = 0.0
+        chosen = settings.current()
+        self._request_s, self._upload_s = chosen.request_timeout_s, chosen.upload_timeout_s
+        self._room = _room(self.cfg.worker_connections)
+        super().init_process()
+
+    def run(self) -> None:
+        """Take requests until told to stop, then finish those that are here."""
+        self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
+        self.set_accept_enabled(True)
+        while self.alive:
+            self._turn()
+            if not self.is_parent_alive():
+                break
+        self._finish_what_is_here()
+        self.tpool.shutdown(wait=False)
+        self.poller.close()
+        self.method_queue.close()
+        for listener in self.sockets:
+            listener.close()
+
+    def accept(self, listener: socket.socket) -> None:
+        """Take the connections that wait; most bring their request along."""
+        for _ in range(_ACCEPTS_AT_ONCE):
+            try:
+                sock, address = listener.accept()
+            except OSError as error:
+                if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    time.sleep(_BREATH_S)
+                    self._make_room()
+                elif error.errno not in (errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED):
+                    raise
+                return
+            if len(self._open) >= self._room:
+                self._make_room()
+            sock.setblocking(False)
+            conn = Connection(sock, address, listener.getsockname(), self.cfg)
+            self._open.add(conn)
+            now = time.monotonic()
+            conn.begin(b"", now=now, deadline=now + self._request_s)
+            self._read(conn)
+
+    def handle(self, conn: Connection) -> bool:
+        """Run the application on a request that is here; returns whether the connection may bring another."""
+        request = None
+        try:
+            request = next(conn.parser)
+            request._expected_100_continue = False  # the loop has told the client, if it asked
+            _read_chunks(request)
+            return self.handle_request(request, conn) and conn.has_read_all()
+        except (NoMoreData, StopIteration):
+            return False
+        except OSError as error:
+            _log.debug("connection.lost", error=str(error))
+            return False
+        except Exception as error:
+            self._answer_error(conn, error)
+            return False
+
+    # What follows runs in the loop, but for `_serve`.
+
+    def _turn(self, wait_s: float = _LOOKS_EVERY_S) -> None:
+        self.notify()
+        self.wait_for_and_dispatch_events(wait_s)
+        now = time.monotonic()
+        if now - self._looked_at >= _LOOKS_EVERY_S or wait_s < _LOOKS_EVERY_S:
+            self._looked_at = now
+            for conn in [conn for conn in self._open if conn.deadline <= now and conn.state is not State.BUSY]:
+                self._is_late(conn)
+
+    def _read(self, conn: Connection) -> None:
+        with conn.lock:
+            if conn.state is State.BUSY:  # it sends on, or has hung up: either can wait until it is answered
+                conn.is_parked = True
+                self._watch(conn, 0)
+                return
+        with self._drops(conn):
+            try:
+                data = conn.wrapped.recv(_RECV_BYTES)
+            except BlockingIOError:
+                self._watch(conn, selectors.EVENT_READ)
+                return
+            if not data:
+                self._drop(conn)
+            elif conn.state is State.ARRIVING:
+                if not len(conn.message):
+                    now = time.monotonic()
+                    conn.since, conn.deadline = now, now + self._request_s
+                conn.message.add(data)
+                self._held += len(data)
+                self._advance(conn)
+
+    def _advance(self, conn: Connection) -> None:
+        message = conn.message
+        if message.has_endless_head:
+            self._refuse(conn, refusals.HEAD_TOO_LARGE)
+        elif message.is_too_large:
+            self._refuse(conn, refusals.BODY_TOO_LARGE)
+        elif message.is_whole:
+            self._hand_over(conn)
+        else:
+            if message.has_head and message.asks_first and not conn.has_been_told_to_go_ahead:
+                conn.has_been_told_to_go_ahead = True
+                conn.wrapped.send(_GO_AHEAD)
+            if not conn.is_bulky and max(message.declared_bytes, len(message)) > BULKY_BYTES:
+                conn.is_bulky = True
+                conn.deadline = conn.since + self._upload_s
+            self._watch(conn, selectors.EVENT_READ)
+            if self._held > _HELD_BYTES:
+                self._make_room(bulky=True)
+
+    def _hand_over(self, conn: Connection) -> None:
+        request, rest = conn.message.split()
+        self._held -= len(conn.message)
+        conn.sock.give(request)
+        with conn.lock:
+            conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
+        self.tpool.submit(self._serve, conn, rest)
+
+    def _serve(self, conn: Connection, rest: bytes) -> None:
+        """Answer a request, in a thread; what is not simply over is left to the loop."""
+        try:
+            is_kept = self.handle(conn)
+            is_sent = conn.sock.outbox.push(conn.wrapped)
+        except OSError:
+            self.method_queue.defer(self._drop, conn)
+            return
+        if is_kept and is_sent and not rest and self.alive:
+            with conn.lock:
+                if not conn.is_parked and conn.watched == selectors.EVENT_READ:
+                    now = time.monotonic()
+                    conn.begin(b"", now=now, deadline=now + self.cfg.keepalive)
+                    return
+        self.method_queue.defer(self._answered, conn, is_kept, rest)
+
+    def _answered(self, conn: Connection, is_kept: bool, rest: bytes) -> None:
+        with self._drops(conn):
+            if conn.sock.outbox.bytes:
+                conn.state = State.LEAVING
+                conn.deadline = time.monotonic() + _LEAVES_WITHIN_S
+                self._watch(conn, selectors.EVENT_WRITE, partial(self._push, conn, is_kept, rest))
+            elif is_kept:
+                self._await_next(conn, rest)
+            elif rest or conn.is_parked or not conn.sock.is_read:
+                self._linger(conn)
+            else:
+                self._drop(conn)
+
+    def _push(self, conn: Connection, is_kept: bool, rest: bytes, _: object) -> None:
+        with self._drops(conn):
+            before = conn.sock.outbox.bytes
+            if conn.sock.outbox.push(conn.wrapped):
+                self._watch(conn, 0)
+                self._answered(conn, is_kept, rest)
+            elif conn.sock.outbox.bytes < before:
+                conn.deadline = time.monotonic() + _LEAVES_WITHIN_S
+
+    def _await_next(self, conn: Connection, rest: bytes) -> None:
+        now = time.monotonic()
+        idle_s = self.cfg.keepalive if self.alive else _LAST_REQUEST_S
+        conn.begin(rest, now=now, deadline=now + (self._request_s if rest else idle_s))
+        if rest:
+            self._held += len(rest)
+            self._advance(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ)
+
+    def _refuse(self, conn: Connection, refusal: Refusal) -> None:
+        metrics.count_refused_connection(refusal.code)
+        self._held -= len(conn.message)
+        conn.begin(b"", now=time.monotonic(), deadline=math.inf)
+        with self._drops(conn), suppress(BlockingIOError):
+            conn.wrapped.send(refusal.answer())
+            self._linger(conn)
+
+    def _linger(self, conn: Connection) -> None:
+        with self._drops(conn):
+            conn.wrapped.shutdown(socket.SHUT_WR)
+            conn.state = State.LINGERING
+            conn.deadline = time.monotonic() + _LINGERS_S
+            self._watch(conn, selectors.EVENT_READ)
+
+    def _is_late(self, conn: Connection) -> None:
+        if conn.state is State.ARRIVING and len(conn.message):
+            self._refuse(conn, refusals.LATE)
+        else:
+            self._drop(conn)
+
+    def _make_room(self, *, bulky: bool = False) -> None:
+        """Close a sixteenth of the connections, the longest-arriving first; if asked, of those with much to send."""
+        arriving = [conn for conn in self._open if conn.state is not State.BUSY and (conn.is_bulky or not bulky)]
+        arriving.sort(key=lambda conn: conn.since)
+        for conn in arriving[: len(arriving) // 16 + 1]:
+            metrics.count_refused_connection("no_room")
+            self._drop(conn)
+
+    def _watch(self, conn: Connection, events: int, then: Any = None) -> None:
+        if conn.watched == events:
+            return
+        if conn.watched:
+            self.poller.unregister(conn.wrapped)
+        conn.watched = events
+        if events:
+            self.poller.register(conn.wrapped, events, then or (lambda _: self._read(conn)))
+
+    def _drop(self, conn: Connection) -> None:
+        if conn not in self._open:
+            return
+        self._open.discard(conn)
+        if conn.state is State.ARRIVING:
+            self._held -= len(conn.message)
+        self._watch(conn, 0)
+        conn.sock.outbox.close()
+        conn.wrapped.close()
+
+    @contextmanager
+    def _drops(self, conn: Connection) -> Iterator[None]:
+        """Let go of a connection that turns out to be broken."""
+        try:
+            yield
+        except OSError:
+            self._drop(conn)
+        except Exception as error:  # one client's misfortune must not be that of all the others
+            _log.error("connection.failed", exc_info=error)
+            self._drop(conn)
+
+    def _finish_what_is_here(self) -> None:
+        self.set_accept_enabled(False)
+        now = time.monotonic()
+        for conn in self._open:
+            if conn.state is State.ARRIVING and not len(conn.message):
+                conn.deadline = min(conn.deadline, now + _LAST_REQUEST_S)
+        until = now + self.cfg.graceful_timeout
+        while self._open and time.monotonic() < until:
+            self._turn(_LOOKS_EVERY_S / 10)
+
+    def _answer_error(self, conn: Connection, error: Exception) -> None:
+        refusal = refusals.of(error)
+        if refusal is None:
+            _log.error("request.failed", exc_info=error)
+            if not conn.sock.outbox.bytes:
+                conn.sock.sendall(refusals.FAILED.answer())
+            return
+        metrics.count_refused_connection(refusal.code)
+        _log.warning("request.malformed", status=refusal.status, error=type(error).__name__)
+        conn.sock.sendall(refusal.answer())
+
+
+def _read_chunks(request: Any) -> None:
+    """Read a chunked body out of memory now, so that a malformed one is refused before the application is asked."""
+    if isinstance(request.body.reader, ChunkedReader):
+        body = request.body.read()
+        request.body = Body(LengthReader(IterUnreader([body]), len(body)))
+
+
+def _room(wanted: int) -> int:
+    """Return how many clients may be connected, after asking the system for as many descriptors as that takes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if soft == resource.RLIM_INFINITY else max(_LEAST_CLIENTS, min(wanted, soft - _OTHER_FILES))

@@ -1,0 +1,138 @@
+"""When a request has arrived whole, however its bytes are cut, and that the parser agrees."""
+
+import itertools
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.http import get_parser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, Message
+
+_PLAIN = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+_POST = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+_CHUNKED = (
+    b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\nhello\r\n6;name=value\r\n world\r\n0\r\n\r\n"
+)
+_WITH_TRAILER = _CHUNKED[:-2] + b"X-Checksum: 1\r\nX-Other: 2\r\n\r\n"
+_WHOLE = (_PLAIN, _POST, _CHUNKED, _WITH_TRAILER)
+
+
+def _fed(*pieces: bytes) -> Message:
+    message = Message()
+    for piece in pieces:
+        message.add(piece)
+    return message
+
+
+def _cut(data: bytes, places: list[int]) -> list[bytes]:
+    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
+
+
+def _parsed(data: bytes) -> tuple[str, bytes]:
+    request = next(get_parser(Config(), iter([data]), None))
+    return request.uri, request.body.read()
+
+
+@pytest.mark.parametrize("request_bytes", _WHOLE)
+def test_a_request_is_whole_with_its_last_byte_and_not_before(request_bytes):
+    message = Message()
+    for number in range(len(request_bytes)):
+        assert not message.is_whole
+        message.add(request_bytes[number : number + 1])
+
+    assert message.is_whole
+    assert message.split() == (request_bytes, b"")
+
+
+@given(st.sampled_from(_WHOLE), st.binary(max_size=40), st.lists(st.integers(min_value=0, max_value=400), max_size=6))
+def test_however_it_is_cut_a_request_ends_where_the_next_begins(request_bytes, behind, places):
+    message = _fed(*_cut(request_bytes + behind, places))
+
+    assert message.is_whole
+    assert message.split() == (request_bytes, behind)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=300), max_size=5), st.lists(st.integers(0, 2000), max_size=4))
+def test_the_parser_reads_of_a_chunked_body_what_was_sent(chunks, places):
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    sent = head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+    message = _fed(*_cut(sent, places))
+
+    assert message.is_whole
+    assert _parsed(message.split()[0]) == ("/x", b"".join(chunks))
+
+
+@pytest.mark.parametrize("length", [b"", b"-1", b"+5", b"5, 5", b"0x5", b"1e1", b"9" * 19])
+def test_a_length_that_is_no_number_is_the_parsers_to_refuse(length):
+    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_whole
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 5\r\nContent-Length: 6",
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 5",
+    ],
+)
+def test_two_ways_to_say_the_length_are_the_parsers_to_refuse(headers):
+    whole = b"POST /x HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n\r\n"
+
+    assert _fed(whole).is_whole
+    with pytest.raises(Exception, match="CONTENT-LENGTH"):
+        _parsed(whole)
+
+
+@pytest.mark.parametrize(
+    "body", [b"zz\r\nhello\r\n", b"-5\r\nhello\r\n", b"0x5\r\nhello\r\n", b"5_0\r\n", b"\r\n", b" 5\r\n", b"f" * 9000]
+)
+def test_a_malformed_chunk_ends_the_waiting(body):
+    assert _fed(_CHUNKED[: _CHUNKED.index(b"5\r\n")] + body).is_whole
+
+
+def test_a_name_in_the_body_is_no_header():
+    body = b"\r\nContent-Length: 500\r\n\r\n"
+    message = _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    assert message.is_whole
+    assert message.split()[1] == b""
+
+
+def test_an_empty_line_before_a_request_is_passed_over():
+    assert _fed(b"\r\n" + _PLAIN).split() == (_PLAIN, b"")
+
+
+def test_a_body_over_the_largest_is_known_from_its_length():
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+
+    assert _fed(head % (LARGEST_BODY_BYTES + 1)).is_too_large
+    assert not _fed(head % LARGEST_BODY_BYTES).is_too_large
+
+
+def test_a_chunked_body_over_the_largest_is_known_when_it_is_that_large():
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+    message = _fed(head)
+    for _ in range(LARGEST_BODY_BYTES // 0x100000):
+        assert not message.is_too_large
+        message.add(chunk)
+
+    assert message.is_too_large
+
+
+def test_an_endless_head_is_known():
+    message = _fed(b"GET / HTTP/1.1\r\n", b"X-Long: " + b"x" * LARGEST_HEAD_BYTES)
+
+    assert message.has_endless_head
+    assert not message.is_whole
+
+
+def test_who_waits_for_a_word_before_the_body_is_known():
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+
+    assert _fed(head).asks_first
+    assert not _fed(_POST).asks_first
