@@ -64,7 +64,7 @@ from api import (
 )
 from api.edge import cors, errors, limits, trace, wake
 from commands import affiliates as affiliate_commands
-from commands import database, demo, fx, jobs, ledger, mail, organizations, payout_desk, receiver, run, token
+from commands import database, demo, fx, jobs, ledger, mail, organizations, payout_desk, receiver, retention, run, token
 from commands import programs as program_commands
 from models import db
 
@@ -130,6 +130,7 @@ _COMMANDS = (
     token.group,
     jobs.group,
     ledger.group,
+    retention.group,
     payout_desk.group,
     mail.group,
     fx.group,

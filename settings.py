@@ -70,6 +70,8 @@ class Settings:
     rails: rail_access.Rails
     fx_feed_url: str | None
     payout_ask_again_s: tuple[int, ...]
+    #: How many days each kind of `models.retention` is kept; 0 is for ever.
+    retention_days: Mapping[str, int]
 
     def slots_per_thread(self, queue: str) -> int:
         """Return how many jobs of `queue` may be out per live worker thread."""
@@ -103,6 +105,14 @@ class _Environment:
             return default
         if not raw.isascii() or not raw.isdigit() or not least <= int(raw) <= most:
             raise BadSetting(f"{name} is {raw!r}; it must be a whole number from {least} to {most}")
+        return int(raw)
+
+    def days(self, name: str, default: int, *, least: int) -> int:
+        raw = self.values.get(name, "").strip()
+        if not raw:
+            return default
+        if not raw.isascii() or not raw.isdigit() or (int(raw) and not least <= int(raw) <= _MOST_DAYS):
+            raise BadSetting(f"{name} is {raw!r}; it must be days, from {least} to {_MOST_DAYS}, or 0 to keep for ever")
         return int(raw)
 
     def switch(self, name: str) -> bool:
@@ -212,6 +222,25 @@ _RATE_LIMITS_PER_MIN = {
     "unknown": 300,
 }
 
+# For how many days what grows with traffic is kept, and the least that something else still needs: a visitor's clicks
+# decide about leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year,
+# mail may wait 14 days for its server.
+_RETENTION_DAYS = {
+    "clicks": (90, 90),
+    "events": (90, 7),
+    "deliveries": (90, 7),
+    "dead_letters": (90, 7),
+    "leads": (30, 1),
+    "audit_addresses": (90, 30),
+    "fraud_events": (365, 365),
+    "rail_events": (365, 30),
+    "mail": (90, 14),
+    "invites": (90, 1),
+    "members": (365, 90),
+    "imports": (365, 30),
+}
+_MOST_DAYS = 36_500
+
 
 def read(environ: Mapping[str, str]) -> Settings:
     """Return the settings that `environ` asks for, or raise BadSetting."""
@@ -279,7 +308,12 @@ def read(environ: Mapping[str, str]) -> Settings:
         rails=rail_access.Rails(_processor_rail(env), _wallet_rail(env), _global_rail(env)),
         fx_feed_url=env.http_url("FX_FEED_URL"),
         payout_ask_again_s=env.seconds_list("PAYOUT_ASK_AGAIN_S", transfers.ASK_AGAIN_S),
+        retention_days={
+            kind: env.days(f"RETENTION_{kind.upper()}_DAYS", days, least=least)
+            for kind, (days, least) in _RETENTION_DAYS.items()
+        },
     )
+    _check_retention(chosen)
     _check_human_check(chosen)
     _check_identity("DASHBOARD", chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_jwks)
     _check_identity("AFFILIATE", chosen.affiliate_jwt_issuer, chosen.affiliate_jwt_jwks)
@@ -327,6 +361,15 @@ def _global_rail(env: _Environment) -> rail_access.Global | None:
         financial_account=env.text("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT") or "",
         webhook_secret=env.text("PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET"),
     )
+
+
+def _check_retention(chosen: Settings) -> None:
+    events, deliveries = chosen.retention_days["events"], chosen.retention_days["deliveries"]
+    if events and not 0 < deliveries <= events:
+        raise BadSetting(
+            f"RETENTION_EVENTS_DAYS is {events}, shorter than RETENTION_DELIVERIES_DAYS; a delivery cannot be kept "
+            "without the event that it tells of"
+        )
 
 
 def _check_human_check(chosen: Settings) -> None:

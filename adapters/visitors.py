@@ -32,6 +32,11 @@ def network(ip: str) -> str:
     return _hash("network", f"{address.version}/{int(address) >> host_bits}")
 
 
+def forgotten(text: str) -> str:
+    """Return what stands for an address of a machine or a person that is not kept any more: one for the same one."""
+    return f"hash:{_hash('forgotten', text)}"
+
+
 def _hash(kind: str, text: str) -> str:
     return hashlib.blake2b(f"{kind}\n{text}".encode("utf-8", "replace"), key=_key(), digest_size=_BYTES).hexdigest()
 

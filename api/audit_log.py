@@ -15,6 +15,7 @@ import orjson
 from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
+from adapters import visitors
 from api.edge import audit, body, guards
 from api.edge.guards import Guard
 from api.edge.operations import one, operation
@@ -77,7 +78,12 @@ def _filters(query: Mapping[str, Any]) -> Filters:
     )
     if guards.caller().is_key:
         return shared
-    return dataclasses.replace(shared, actor_user_id=_user_id(query["actor_user_id"]), ip=query["ip"])
+    return dataclasses.replace(shared, actor_user_id=_user_id(query["actor_user_id"]), ips=_ips(query["ip"]))
+
+
+def _ips(sent: str | None) -> tuple[str, ...] | None:
+    # An old entry has the address as its keyed hash.
+    return None if sent is None else (sent, visitors.forgotten(sent))
 
 
 def _user_id(sent: str | None) -> UUID | None:

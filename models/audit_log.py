@@ -1,6 +1,6 @@
 """Reads the audit log: pages of it, and the whole of it in pieces. `models.audit` writes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,14 +35,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is looked for; None leaves a column alone. `until` is not included."""
+    """What is looked for; None leaves a column alone. `until` is not included, `ips` are the ways to keep one."""
 
     action: str | None = None
     entity_type: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     actor_user_id: UUID | None = None
-    ip: str | None = None
+    ips: Sequence[str] | None = None
 
 
 def count(*, organization_id: UUID, filters: Filters) -> int:
@@ -92,7 +92,7 @@ def _condition(organization_id: UUID, filters: Filters) -> tuple[str, list[objec
         ("created_at >= %s", filters.since),
         ("created_at < %s", filters.until),
         ("actor_user_id = %s", filters.actor_user_id),
-        ("ip = %s", filters.ip),
+        ("ip = any(%s)", None if filters.ips is None else list(filters.ips)),
     ):
         if value is not None:
             conditions.append(column)

@@ -15,7 +15,10 @@ from models.table import Moment, Table
 
 
 class FraudEvent(Table):
-    """A click or lead that was blocked or held. `status` is open, resolved or dismissed."""
+    """A click or lead that was blocked or held. `status` is open, resolved or dismissed.
+
+    `conversion_id` is a held click's, once the click is only a count.
+    """
 
     id = peewee.UUIDField(primary_key=True)
     organization_id = peewee.UUIDField()
@@ -31,6 +34,7 @@ class FraudEvent(Table):
     occurred_at = Moment()
     resolved_at: Any = Moment(null=True)
     resolved_by = peewee.UUIDField(null=True)
+    conversion_id = peewee.UUIDField(null=True)
 
 
 _INSERT = Hot(
@@ -89,7 +93,8 @@ class Count:
 # A lead has its conversion's id; of clicks only a held one has a conversion.
 _IS_RELEASED = """exists (select from conversion c where c.organization_id = e.organization_id
   and c.id = case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
-    (select k.conversion_id from click k where k.organization_id = e.organization_id and k.id = e.subject_id) end
+    coalesce(e.conversion_id, (select k.conversion_id from click k
+      where k.organization_id = e.organization_id and k.id = e.subject_id)) end
   and c.status not in ('Invalidated', 'Denied'))"""
 
 

@@ -109,6 +109,8 @@ select a.id from affiliate a
 where a.organization_id = %(org)s and a.import_job_id = %(job)s and a.deleted_at is null and a.account_id is null
   and not exists (select from conversion c where c.organization_id = a.organization_id and c.affiliate_id = a.id)
   and not exists (select from click k where k.organization_id = a.organization_id and k.affiliate_id = a.id)
+  and not exists (select from click_hour k
+    where k.organization_id = a.organization_id and k.program_id = a.program_id and k.affiliate_id = a.id)
   and not exists
     (select from affiliate r where r.organization_id = a.organization_id and r.recruited_by_affiliate_id = a.id)
 """

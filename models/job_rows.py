@@ -64,6 +64,13 @@ def stage(
     )
 
 
+def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
+    """Say whether any job of a fair key waits or is out."""
+    return bool(
+        db.run("select from job where queue = %s and fair_key = %s and failed_at is null limit 1", (queue, fair_key))
+    )
+
+
 _STAGE_ALL = Hot(
     "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
     " select %s, %s, %s, args, %s, %s, %s, coalesce(%s, now()) from jsonb_array_elements(%s) args"

@@ -31,9 +31,10 @@ EARNINGS: Mapping[str, str] = {
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'earn'
 where {org:c} and not c.payout_locked group by c.id
 having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
-and not (count(l.id) = 0 and exists (select from event e where e.organization_id = c.organization_id
+and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
+  select from event e where e.organization_id = c.organization_id
   and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
-  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated')))""",
+  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated'))))""",
     "rewards cost a budget what they still earn": """
 select coalesce(s.program_id, c.program_id)::text from (
   select organization_id, program_id, currency, sum(spent_cents) as cents from reward_spend group by 1, 2, 3) s

@@ -21,6 +21,7 @@ class Member(Table):
     role = peewee.TextField()
     subject = peewee.TextField(null=True)
     created_at = Moment()
+    seen_at = Moment()
 
 
 def insert(values: Mapping[str, Any]) -> None:
@@ -68,6 +69,11 @@ def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: st
     )
 
 
+def stage_seen(*, organization_id: UUID, member_id: UUID, at: datetime) -> None:
+    """Stage that a member came with a token."""
+    db.stage("update member set seen_at = %s where organization_id = %s and id = %s", (at, organization_id, member_id))
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A member (`id` None: unknown so far) and what their organization may do."""
@@ -79,12 +85,14 @@ class Standing:
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
+    seen_at: datetime | None
 
 
 def standing(*, organization_id: UUID, subject: str) -> Standing | None:
     """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
     row = db.row(
-        "select m.id, m.role, m.email, o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways"
+        "select m.id, m.role, m.email, o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways,"
+        " m.seen_at"
         " from organization o left join member m on m.organization_id = o.id and m.subject = %s where o.id = %s",
         (subject, organization_id),
     )

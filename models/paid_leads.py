@@ -19,7 +19,7 @@ class Count:
 
 _COUNT = Hot("""
 select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
-    and email_normalized = %(email)s and method = 'lead_form' and is_test = %(test)s),
+    and email_normalized in (%(email)s, %(forgotten)s) and method = 'lead_form' and is_test = %(test)s),
   (select count(*) from lead where organization_id = %(org)s and affiliate_id = %(affiliate)s
     and method = 'lead_form' and is_test = %(test)s and occurred_at >= %(since)s),
   leads_per_day
@@ -33,12 +33,14 @@ def count(
     program_id: UUID,
     affiliate_id: UUID,
     email_normalized: str,
+    forgotten: str,
     is_test: bool,
     since: datetime,
 ) -> Count:
     """Return what is known of a person and of an affiliate's paid leads since a moment, final under the budget's lock.
 
-    What was invalidated and what has expired counts too: nobody is paid for twice.
+    What was invalidated and what has expired counts too: nobody is paid for twice. `forgotten` stands for the
+    person in a lead whose address is not kept any more.
     """
     row = db.row(
         _COUNT,
@@ -47,6 +49,7 @@ def count(
             "program": program_id,
             "affiliate": affiliate_id,
             "email": email_normalized,
+            "forgotten": forgotten,
             "test": is_test,
             "since": since,
         },

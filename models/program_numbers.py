@@ -161,7 +161,9 @@ class Traffic:
 def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
     """Return a program's traffic. A test key's conversion shows that tracking works, so it is seen and not counted."""
     row = db.row(
-        "select (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),"
+        "select greatest("
+        "   (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),"
+        "   (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s)),"
         " (select max(occurred_at) from conversion where organization_id = %(org)s and program_id = %(program)s"
         "   and parent_id is null),"
         " (select count(*) from click where organization_id = %(org)s and program_id = %(program)s"

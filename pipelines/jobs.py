@@ -74,6 +74,9 @@ CLICK_UNREADABLE = Job("click.unreadable", queue="tracking", max_attempts=1)
 # A click that a web process had to take while the stream was away, and could not write for want of a turn.
 CLICK_LATE = Job("click.late", queue="tracking")
 CLICKS_FORGET = Job("clicks.forget", queue="upkeep")
+# Begins a run of every kind; each then goes on by itself, a slice a job.
+RETENTION = Job("retention.start", queue="upkeep")
+RETENTION_SLICE = Job("retention.slice", queue="upkeep")
 # Starts the checks of all organizations; each then has a job of its own, which reads everything that it ever earned.
 LEDGER_CHECK = Job("ledger.check", queue="upkeep")
 LEDGER_CHECK_ONE = Job("ledger.check_one", queue="upkeep", max_attempts=3, lease_s=900)
@@ -101,6 +104,8 @@ ALL = (
     CLICK_UNREADABLE,
     CLICK_LATE,
     CLICKS_FORGET,
+    RETENTION,
+    RETENTION_SLICE,
     FX_REFRESH,
     LEDGER_CHECK,
     LEDGER_CHECK_ONE,

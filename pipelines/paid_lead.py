@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
-from adapters import agents, fraud_scorer, mail_domains, networks
+from adapters import agents, fraud_scorer, mail_domains, networks, visitors
 from domain import emails, fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict, daily_cap, self_lead
 from domain.leads import LeadMethod
@@ -153,11 +153,13 @@ class _Facts:
 
 
 def _facts(organization_id: UUID, referral: Referral, email: str, now: datetime) -> _Facts:
+    inbox = emails.normalize(email)
     count = paid_leads.count(
         organization_id=organization_id,
         program_id=referral.program_id,
         affiliate_id=referral.affiliate_id,
-        email_normalized=emails.normalize(email),
+        email_normalized=inbox,
+        forgotten=visitors.forgotten(inbox),
         is_test=referral.is_test_affiliate,
         since=now.replace(hour=0, minute=0, second=0, microsecond=0),
     )

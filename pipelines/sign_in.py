@@ -6,12 +6,15 @@ Source: core spec, section 5; "Affiliate invites", invite rules (the account-lev
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain.access import Role
 from models import accounts, ids, members
 from models.members import Standing
+
+# Whether somebody still comes is known to the day.
+_SEEN_EVERY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ def member(
 ) -> Standing | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
     found = members.standing(organization_id=organization_id, subject=subject)
+    if found is not None and found.id and found.seen_at and now - found.seen_at > _SEEN_EVERY:
+        members.stage_seen(organization_id=organization_id, member_id=found.id, at=now)
     if found is None or (found.role, found.email) == (role, email):
         return found
     if found.id is None:

@@ -72,6 +72,20 @@ def test_without_any_variable_the_defaults_hold():
         human_check_site_key=None,
         rails=rail_access.Rails(),
         payout_ask_again_s=(5, 15, 30, 60, 300, 900, 3600),
+        retention_days={
+            "clicks": 90,
+            "events": 90,
+            "deliveries": 90,
+            "dead_letters": 90,
+            "leads": 30,
+            "audit_addresses": 90,
+            "fraud_events": 365,
+            "rail_events": 365,
+            "mail": 90,
+            "invites": 90,
+            "members": 365,
+            "imports": 365,
+        },
     )
 
 
@@ -126,6 +140,31 @@ def test_each_rate_limit_can_be_set_alone():
     chosen = settings.read({"RATE_LIMIT_APPLY_PER_MIN": "4"}).rate_limits_per_min
 
     assert (chosen["apply"], chosen["standard"]) == (4, 600)
+
+
+@pytest.mark.parametrize(("sent", "days"), [("0", 0), ("90", 90), ("4000", 4000)])
+def test_days_of_keeping_are_set_for_each_kind_alone(sent, days):
+    chosen = settings.read({"RETENTION_CLICKS_DAYS": sent}).retention_days
+
+    assert (chosen["clicks"], chosen["mail"]) == (days, 90)
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"RETENTION_CLICKS_DAYS": "89"}, "RETENTION_CLICKS_DAYS is '89'; it must be days, from 90 to 36500, or 0"),
+        ({"RETENTION_MAIL_DAYS": "-1"}, "RETENTION_MAIL_DAYS"),
+        ({"RETENTION_LEADS_DAYS": "ten"}, "RETENTION_LEADS_DAYS"),
+        ({"RETENTION_FRAUD_EVENTS_DAYS": "90"}, "from 365"),
+        ({"RETENTION_AUDIT_ADDRESSES_DAYS": "29"}, "from 30"),
+        ({"RETENTION_IMPORTS_DAYS": "36501"}, "36500"),
+        ({"RETENTION_EVENTS_DAYS": "30"}, "RETENTION_DELIVERIES_DAYS"),
+        ({"RETENTION_DELIVERIES_DAYS": "0"}, "RETENTION_EVENTS_DAYS"),
+    ],
+)
+def test_days_that_would_take_away_what_is_needed_are_refused(variables, named):
+    with pytest.raises(settings.BadSetting, match=named):
+        settings.read(variables)
 
 
 def test_a_queue_without_slots_of_its_own_has_the_default():

@@ -45,6 +45,7 @@ SCHEDULE = (
     Entry("7 * * * *", jobs.INVITES_EXPIRE),
     Entry("17 * * * *", jobs.HOLD_RELEASE),
     Entry("41 * * * *", jobs.CLICKS_FORGET),
+    Entry("47 * * * *", jobs.RETENTION),
     Entry("23 4 * * *", jobs.LEADS_EXPIRE),
     # Central banks publish in the afternoon of Europe.
     Entry("30 16 * * *", jobs.FX_REFRESH),

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from domain.fx_files import RateFile
 from models.job_rows import Claimed
-from pipelines import clock, fx_rates, hold, holds, invites, jobs, leads, ledger_check, upkeep
+from pipelines import clock, fx_rates, hold, holds, invites, jobs, leads, ledger_check, retention, upkeep
 from workers.actor import calling_job, database_job
 
 
@@ -42,6 +42,18 @@ def expire_leads(job: Claimed) -> None:
 def forget_click_hashes(job: Claimed) -> None:
     """Forget who made the old clicks of every organization."""
     upkeep.forget_click_hashes(now=clock.now())
+
+
+@database_job(jobs.RETENTION)
+def start_retention(job: Claimed) -> None:
+    """Begin to end what has had its time."""
+    retention.any_org_start(now=clock.now())
+
+
+@database_job(jobs.RETENTION_SLICE)
+def end_slice(job: Claimed) -> None:
+    """End the next rows of a kind."""
+    retention.any_org_go_on(job.args["kind"], now=clock.now())
 
 
 @database_job(jobs.LEDGER_CHECK)

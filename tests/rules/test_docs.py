@@ -4,6 +4,9 @@ import ast
 import re
 from pathlib import Path
 
+import settings
+from models import retention
+
 _ROOT = Path(__file__).resolve().parents[2]
 _README = (_ROOT / "README.md").read_text()
 
@@ -38,7 +41,16 @@ def test_the_readme_lists_no_setting_that_nothing_reads():
     rows = re.findall(r"^\| (`.+?) \|", _README.partition("## Settings")[2], re.MULTILINE)
     listed = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
 
-    assert [name for name in listed if name not in source and not name.startswith(("JOB_SLOTS_", "RATE_LIMIT_"))] == []
+    made = ("JOB_SLOTS_", "RATE_LIMIT_", "RETENTION_")
+    assert [name for name in listed if name not in source and not name.startswith(made)] == []
+
+
+def test_the_readme_says_how_long_each_kind_is_kept():
+    chosen = settings.read({})
+    listed = set(re.findall(r"`(RETENTION_\w+)`", _README.partition("## Settings")[2]))
+
+    assert listed == {f"RETENTION_{kind.upper()}_DAYS" for kind in chosen.retention_days}
+    assert set(chosen.retention_days) == set(retention.KINDS)
 
 
 def test_the_readme_lists_every_operator_command(app):

@@ -15,6 +15,7 @@ _SHARED = {
     "mail_pace",
     "affiliate_account",
     "bare_slug",
+    "retention_run",
 }
 
 

@@ -1,0 +1,88 @@
+"""`flask retention`: what is kept for how long, and how much of it is due."""
+
+import click
+from flask.cli import AppGroup
+
+from commands import output
+from models.retention import MOST_COUNTED
+from pipelines import clock
+from pipelines import retention as pipeline
+from pipelines.retention import Status
+
+group = AppGroup("retention", help="What is kept for how long.")
+
+
+@group.command("status")
+@output.json_option
+def status(as_json: bool) -> None:
+    """Show of every kind how long it is kept, what there is, what is due and what the last run ended."""
+    with output.every_tenant():
+        found = pipeline.any_org_status(now=clock.now())
+    output.show(
+        [_document(one) for one in found],
+        as_json=as_json,
+        person=lambda: output.table(
+            ("kind", "kept", "rows", "oldest", "due now", "last run", "ended"),
+            [_line(one) for one in found],
+            empty="Nothing has an end.",
+        ),
+    )
+
+
+@group.command("run")
+@click.option("--kind", "only", type=click.Choice(pipeline.kinds()), multiple=True, help="This kind alone.")
+@output.json_option
+def run(only: tuple[str, ...], as_json: bool) -> None:
+    """End now what is due, slice by slice, beside whatever the workers do."""
+    ended = {}
+    for kind in only or pipeline.kinds():
+        ended[kind] = _run_out(kind, is_quiet=as_json)
+    output.show(ended, as_json=as_json, person=lambda: click.echo(f"{sum(ended.values())} rows ended"))
+
+
+def _run_out(kind: str, *, is_quiet: bool) -> int:
+    ended = 0
+    while True:
+        with output.every_tenant():
+            of_slice = pipeline.any_org_slice(kind, now=clock.now())
+        ended += of_slice
+        if of_slice and not is_quiet:
+            click.echo(f"{kind}: {ended}")
+        if of_slice < pipeline.SLICE:
+            return ended
+
+
+def _document(one: Status) -> dict[str, object]:
+    run = one.last_run
+    return {
+        "kind": one.kind,
+        "days": one.days,
+        "rows": one.standing.rows,
+        "oldest": one.standing.oldest.isoformat() if one.standing.oldest else None,
+        "due": one.standing.due,
+        "counted_up_to": MOST_COUNTED,
+        "last_run": {
+            "started_at": run.started_at.isoformat(),
+            "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+            "ended": run.ended,
+        }
+        if run
+        else None,
+    }
+
+
+def _line(one: Status) -> tuple[object, ...]:
+    run, oldest = one.last_run, one.standing.oldest
+    return (
+        one.kind,
+        f"{one.days} days" if one.days else "for ever",
+        _number(one.standing.rows),
+        f"{oldest:%Y-%m-%d}" if oldest else None,
+        _number(one.standing.due),
+        None if run is None else f"{run.finished_at:%Y-%m-%d %H:%M}" if run.finished_at else "goes on",
+        run.ended if run else None,
+    )
+
+
+def _number(rows: int) -> str:
+    return f"over {MOST_COUNTED:,}" if rows == MOST_COUNTED else f"{rows:,}"

@@ -1,0 +1,307 @@
+"""What grows with traffic, and how a slice of it ends: which rows are there, which are over, what becomes of them.
+
+Every kind finds its oldest rows by an index and skips what somebody else is at work on. `docs/decisions` says table by
+table why something ends, or why not.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from models.db import db
+
+#: No more rows than this are counted for an operator.
+MOST_COUNTED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of rows that end. `rows` yields them as `r (ctid, at, …)`, the oldest first.
+
+    `there` says which rows of the table are of this kind at all, `over` which of them have had their time, given the
+    moment `%(before)s`. `end` goes on after `with due as (…)` and returns a row for each. Where a text is to be
+    replaced by what only the caller can make, rows have an `id` and that `text`; `forget` takes `{id, made}` of each.
+    """
+
+    name: str
+    rows: str
+    there: str
+    over: str
+    end: str | None = None
+    forget: Callable[[Sequence[Mapping[str, str]]], None] | None = None
+
+
+def _oldest_first(table: str, at: str, *, more: str = "") -> str:
+    return f"(select ctid, {at} as at{more} from {table} where {{condition}} order by {at} limit %(limit)s {{lock}}) r"
+
+
+def _of_each(owners: str, table: str, at: str, by: str) -> str:
+    # One look into an index that is there for other reasons, for each of the few whom the rows belong to.
+    return (
+        f"{owners} o cross join lateral (select ctid, {at} as at from {table} where {by} and {{condition}}"
+        f" order by {at} limit %(limit)s {{lock}}) r"
+    )
+
+
+_OF_PROGRAM = "organization_id = o.organization_id and program_id = o.id"
+_GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
+
+# Counted by everything that a statistic asks about clicks. A held one's conversion stays known to its fraud event.
+_COUNT_CLICKS = f""", gone as ({_GONE.format("click")} *),
+counted as (
+  insert into click_hour as h (organization_id, program_id, affiliate_id, slug, sub_id, hour, is_duplicate, outcome,
+    conversion_id, number, last_at)
+  select organization_id, program_id, affiliate_id, slug, sub_id, date_trunc('hour', occurred_at) as hour, is_duplicate,
+    outcome, conversion_id, count(*), max(occurred_at)
+  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by 1, 2, 3, 6, 4, 5, 7, 8, 9
+  on conflict (organization_id, program_id, affiliate_id, hour, slug, sub_id, is_duplicate, outcome, conversion_id)
+    do update set number = h.number + excluded.number, last_at = greatest(h.last_at, excluded.last_at)
+),
+known as (
+  update fraud_event e set conversion_id = g.conversion_id from gone g
+  where g.outcome = 'held' and e.organization_id = g.organization_id and e.subject = 'click' and e.subject_id = g.id
+)
+select 1 from gone
+"""
+
+# A conversion that owed nothing when it was made is known by its first event alone (`models.ledger_check`).
+_DROP_EVENTS = f""", gone as ({_GONE.format("event")} organization_id, type, body),
+told as (
+  select organization_id, (body::jsonb #>> '{{data,conversionId}}')::uuid as id from gone
+  where case when type = 'conversion.created'
+    then body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated') else false end
+),
+marked as (
+  update conversion c set born_owing_nothing = true from told t
+  where (c.organization_id = t.organization_id) is true and c.id = t.id
+)
+select 1 from gone
+"""
+
+_DROP_IMPORTS = f""", let_go as (
+  update affiliate a set import_job_id = null from due d
+  where a.organization_id = d.organization_id and a.import_job_id = d.id
+)
+{_GONE.format("import_job")} 1
+"""
+
+
+def _forget_leads(made: Sequence[Mapping[str, str]]) -> None:
+    db.stage(
+        "with blank as (update lead l set email = '', name = null, email_normalized = m.made"
+        " from json_to_recordset(%(made)s) as m (id uuid, made text) where l.id = m.id"
+        " returning l.organization_id, l.id)"
+        " update conversion c set customer_email = null, customer_name = null, customer_avatar_url = null"
+        " from blank b where (c.organization_id = b.organization_id) is true and c.id = b.id",
+        {"made": orjson.dumps(list(made)).decode()},
+    )
+
+
+def _forget_addresses(made: Sequence[Mapping[str, str]]) -> None:
+    db.stage(
+        "update audit_entry a set ip = m.made from json_to_recordset(%(made)s) as m (id uuid, made text)"
+        " where a.id = m.id",
+        {"made": orjson.dumps(list(made)).decode()},
+    )
+
+
+# A sale that waits among the dead letters may still look for the lead of its buyer.
+_NO_SALE_WAITS = (
+    "not exists (select from job j where j.queue = 'sales' and j.failed_at is not null"
+    " and j.organization_id = lead.organization_id)"
+)
+_DEAD = "unnest(%(queues)s::text[]) o cross join lateral (select ctid, failed_at as at, name from job"
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "clicks",
+            _of_each("program", "click", "occurred_at", _OF_PROGRAM),
+            there="true",
+            over="occurred_at < %(before)s and outcome <> 'unscored'",
+            end=_COUNT_CLICKS,
+        ),
+        Kind(
+            "deliveries",
+            _of_each(
+                "webhook_endpoint",
+                "delivery",
+                "created_at",
+                "organization_id = o.organization_id and endpoint_id = o.id",
+            ),
+            there="status <> 'Pending'",
+            over="created_at < %(before)s and settled_at < %(before)s",
+            end=_GONE.format("delivery") + " 1",
+        ),
+        Kind(
+            "events",
+            _oldest_first("event", "created_at"),
+            there="true",
+            over="created_at < %(before)s"
+            " and (select d.id from delivery d where d.event_id = event.id limit 1) is null",
+            end=_DROP_EVENTS,
+        ),
+        Kind(
+            "dead_letters",
+            f"{_DEAD} where queue = o and {{condition}} order by failed_at limit %(limit)s {{lock}}) r",
+            there="failed_at is not null",
+            over="failed_at < %(before)s",
+            end=_GONE.format("job") + " name",
+        ),
+        Kind(
+            "leads",
+            _oldest_first("lead", "expires_at", more=", id, email_normalized as text"),
+            there="state = 'Expired' and email <> ''",
+            over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
+            forget=_forget_leads,
+        ),
+        Kind(
+            "audit_addresses",
+            _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
+            there="ip not like 'hash:%%'",
+            over="created_at < %(before)s",
+            forget=_forget_addresses,
+        ),
+        Kind(
+            "fraud_events",
+            _of_each("program", "fraud_event", "occurred_at", _OF_PROGRAM),
+            there="true",
+            over="occurred_at < %(before)s",
+            end=_GONE.format("fraud_event") + " 1",
+        ),
+        Kind(
+            "rail_events",
+            _oldest_first("rail_event", "received_at"),
+            there="outcome <> 'Contradicts'",
+            over="received_at < %(before)s",
+            end=_GONE.format("rail_event") + " 1",
+        ),
+        Kind(
+            "mail",
+            _oldest_first("mail_message", "created_at"),
+            there="status <> 'Queued'",
+            over="created_at < %(before)s",
+            end=_GONE.format("mail_message") + " 1",
+        ),
+        Kind(
+            "invites",
+            _oldest_first("affiliate_invite", "expires_at"),
+            there="state in ('Expired', 'Revoked')",
+            over="expires_at < %(before)s",
+            end=_GONE.format("affiliate_invite") + " 1",
+        ),
+        # Whoever holds a key stays, and so does an organization's last Owner.
+        Kind(
+            "members",
+            _oldest_first("member", "seen_at"),
+            there="subject is not null and not exists (select from api_key k where k.organization_id ="
+            " member.organization_id and k.member_id = member.id)",
+            over="seen_at < %(before)s and (role <> 'Owner' or exists (select from member other where"
+            " other.organization_id = member.organization_id and other.role = 'Owner'"
+            " and (other.seen_at, other.id) > (member.seen_at, member.id)))",
+            end=_GONE.format("member") + " 1",
+        ),
+        Kind(
+            "imports",
+            _oldest_first("import_job", "created_at", more=", organization_id, id"),
+            there="(status = 'Undone' or imported = 0)",
+            over="created_at < %(before)s",
+            end=_DROP_IMPORTS,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How much of a kind there is (at most MOST_COUNTED is counted), since when, and how much of it is due."""
+
+    rows: int
+    oldest: datetime | None
+    due: int
+
+
+def any_org_standing(kind: Kind, *, before: datetime | None, queues: Sequence[str]) -> Standing:
+    """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
+    params = {"limit": MOST_COUNTED, "before": before, "queues": list(queues)}
+    with _patiently():
+        (there,) = db.run(f"select count(*) from (select from {_rows(kind)} limit %(limit)s) r", params)[0]
+        (oldest,) = db.run(f"select min(r.at) from {_rows(kind)}", params | {"limit": 1})[0]
+        due = 0
+        if before is not None:
+            due = db.run(f"select count(*) from (select from {_rows(kind, over=True)} limit %(limit)s) r", params)[0][0]
+    return Standing(there, oldest, due)
+
+
+def any_org_end(kind: Kind, *, before: datetime, limit: int, queues: Sequence[str]) -> list[Any]:
+    """End up to `limit` rows of a kind that says itself how; returns what it says of each."""
+    due = f"select r.* from {_rows(kind, over=True, lock='for update skip locked')} limit %(limit)s"
+    assert kind.end is not None
+    params = {"limit": limit, "before": before, "queues": list(queues)}
+    _stage_in_order()
+    return [row[0] for row in db.run(f"with due as materialized ({due}) {kind.end}", params)]
+
+
+def any_org_lock_texts(kind: Kind, *, before: datetime, limit: int) -> list[tuple[str, str]]:
+    """Lock up to `limit` rows of a kind whose text is to be replaced; returns (id, text) of each."""
+    _stage_in_order()
+    return db.run(
+        f"select r.id::text, r.text from {_rows(kind, over=True, lock='for update skip locked')} limit %(limit)s",
+        {"before": before, "limit": limit},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The last run of a kind: when it began and was done (None: it goes on), and how many rows it ended."""
+
+    started_at: datetime
+    finished_at: datetime | None
+    ended: int
+
+
+def runs() -> dict[str, Run]:
+    """Return the last run of every kind that had one."""
+    rows = db.run("select kind, started_at, finished_at, ended from retention_run")
+    return {name: Run(*rest) for name, *rest in rows}
+
+
+def stage_start(kind: str, *, at: datetime) -> None:
+    """Stage that a run of a kind begins."""
+    db.stage(
+        "insert into retention_run (kind, started_at) values (%s, %s)"
+        " on conflict (kind) do update set started_at = excluded.started_at, finished_at = null, ended = 0",
+        (kind, at),
+    )
+
+
+def stage_progress(kind: str, *, ended: int, finished_at: datetime | None) -> None:
+    """Stage that a run ended more rows, and whether it is done."""
+    db.stage(
+        "update retention_run set ended = ended + %s, finished_at = %s where kind = %s", (ended, finished_at, kind)
+    )
+
+
+def _rows(kind: Kind, *, over: bool = False, lock: str = "") -> str:
+    condition = f"{kind.there} and {kind.over}" if over else kind.there
+    return kind.rows.format(condition=condition, lock=lock)
+
+
+def _stage_in_order() -> None:
+    # A slice is read off the index. Where the planner thinks that little is due it would rather read and sort all of
+    # it, slice after slice.
+    db.stage("set local enable_bitmapscan = off")
+    db.stage("set local enable_sort = off")
+
+
+@contextmanager
+def _patiently() -> Iterator[None]:
+    """Let what an operator asks for take its time."""
+    db.stage("set local statement_timeout = '2min'")
+    yield
+    db.stage("set local statement_timeout = '15s'")

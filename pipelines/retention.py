@@ -1,0 +1,111 @@
+"""Ends what has had its time, in slices: each is a short transaction of its own that waits for nobody.
+
+How long each kind is kept is a setting in days; 0 keeps it for ever. Money is not among the kinds.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+import settings
+from adapters import visitors
+from models import job_rows, retention
+from models.retention import KINDS, Kind, Run
+from pipelines import jobs
+
+#: How many rows end in one transaction.
+SLICE = 2_000
+
+# What a dead letter of these would have done is money: it waits until somebody replays or discards it.
+_KEPT_QUEUES = ("sales", "refunds", "payouts")
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A kind: how many days it is kept (0: for ever), what there is of it, what is due, and its last run."""
+
+    kind: str
+    days: int
+    standing: retention.Standing
+    last_run: Run | None
+
+
+def any_org_status(*, now: datetime) -> list[Status]:
+    """Return where every kind stands. Counts no more than `retention.MOST_COUNTED` rows of each."""
+    runs = retention.runs()
+    return [
+        Status(
+            kind=name,
+            days=_days(name),
+            standing=retention.any_org_standing(kind, before=_before(name, now), queues=_queues()),
+            last_run=runs.get(name),
+        )
+        for name, kind in KINDS.items()
+    ]
+
+
+def any_org_start(*, now: datetime) -> None:
+    """Begin a run of every kind that ends and is not being worked on."""
+    for name in KINDS:
+        if _days(name) and not job_rows.any_org_is_waiting(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
+            retention.stage_start(name, at=now)
+            _stage_slice(name)
+
+
+def any_org_go_on(name: str, *, now: datetime) -> None:
+    """End the next slice of a kind and stage the job for the one after it. Idempotent."""
+    if name in KINDS and any_org_slice(name, now=now) == SLICE:
+        _stage_slice(name)
+
+
+def any_org_slice(name: str, *, now: datetime) -> int:
+    """End up to SLICE rows of a kind and return how many; fewer than SLICE: it is done for now."""
+    before = _before(name, now)
+    ended = _end(KINDS[name], before) if before is not None else 0
+    retention.stage_progress(name, ended=ended, finished_at=now if ended < SLICE else None)
+    if ended:
+        _log.info("retention.ended", kind=name, rows=ended)
+    return ended
+
+
+def kinds() -> Sequence[str]:
+    """Return the names of what ends."""
+    return list(KINDS)
+
+
+def _end(kind: Kind, before: datetime) -> int:
+    if kind.forget is not None:
+        found = retention.any_org_lock_texts(kind, before=before, limit=SLICE)
+        if found:
+            kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in found])
+        return len(found)
+    ended = retention.any_org_end(kind, before=before, limit=SLICE, queues=_queues())
+    if kind.name == "dead_letters" and ended:
+        _log.warning("retention.dead_letters", names=dict(Counter(ended)))
+    return len(ended)
+
+
+def _before(name: str, now: datetime) -> datetime | None:
+    days = _days(name)
+    return now - timedelta(days=days) if days else None
+
+
+def _days(name: str) -> int:
+    return settings.current().retention_days[name]
+
+
+def _queues() -> list[str]:
+    return [queue for queue in jobs.QUEUES if queue not in _KEPT_QUEUES]
+
+
+def _stage_slice(name: str) -> None:
+    jobs.enqueue(jobs.RETENTION_SLICE, organization_id=None, fair_key=_turn(name), kind=name)
+
+
+def _turn(name: str) -> str:
+    return f"retention {name}"
