@@ -8,6 +8,8 @@ import json
 import logging
 import re
 import sys
+import threading
+import types
 
 import orjson
 import structlog
@@ -35,22 +37,39 @@ def configure(chosen: settings.Settings) -> None:
         _without_row_values,
     ]
     as_json = chosen.log_format == "json"
+    render = structlog.processors.JSONRenderer(_dumps) if as_json else structlog.dev.ConsoleRenderer()
     structlog.configure(
-        processors=[*shared, structlog.processors.JSONRenderer(_dumps) if as_json else structlog.dev.ConsoleRenderer()],
+        processors=[*shared, render],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_WithoutValues("%(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
+        )
+    )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 
-class _WithoutValues(logging.Formatter):
-    """Formats a library's record, whose traceback may be one of the database's too."""
+def catch_the_rest() -> None:
+    """Log what Python would write by itself: what nobody caught, in any thread, and warnings.
 
-    def format(self, record: logging.LogRecord) -> str:
-        return without_values(super().format(record))
+    For processes whose output is read by a machine; a person who typed a command wants to see a traceback as it is.
+    """
+    logging.captureWarnings(True)
+    sys.excepthook = _log_uncaught
+    threading.excepthook = lambda args: _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+    sys.unraisablehook = lambda args: _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def _log_uncaught(
+    kind: type[BaseException], error: BaseException | None, traceback: types.TracebackType | None
+) -> None:
+    if not issubclass(kind, SystemExit):
+        logging.getLogger("python").critical("uncaught", exc_info=(kind, error or kind(), traceback))
 
 
 def _dumps(event: object, **_: object) -> str:
@@ -66,7 +85,7 @@ def without_values(text: str) -> str:
 
 
 def _without_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    for name in ("exception", "error"):
+    for name in ("exception", "error", *(("event",) if "_record" in event else ())):
         if isinstance(event.get(name), str):
             event[name] = without_values(event[name])
     return event

@@ -1,4 +1,4 @@
-"""What `dramatiq workers.fleet -Q <queue>` loads: the broker and every actor, one module per queue."""
+"""What a worker process of `python -m workers -Q <queue>` loads: the broker and every actor, one module per queue."""
 
 import importlib
 

@@ -1,15 +1,19 @@
 """No log line shows a customer or a secret: not from a route, not from a job, not from a library."""
 
+import dataclasses
 import json
 import logging
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import peewee
 import pytest
+import structlog
 
+import settings
 from adapters import logs
 from models import db
 
@@ -155,17 +159,56 @@ def test_a_text_without_quotations_stays_as_it_is():
     assert logs.without_values(text) == text
 
 
-def test_a_librarys_traceback_is_cleaned_too(app):
-    formatter = logging.getLogger().handlers
+@pytest.fixture
+def library_handler(app):
+    """What shows the records of libraries, configured for the format asked for; the usual one is back after it."""
+
+    def configured(log_format):
+        logs.configure(dataclasses.replace(settings.current(), log_format=log_format))
+        (handler,) = [
+            handler
+            for handler in logging.getLogger().handlers
+            if isinstance(handler.formatter, structlog.stdlib.ProcessorFormatter)
+        ]
+        return handler
+
+    yield configured
+    logs.configure(settings.current())
+
+
+def test_a_librarys_record_is_a_line_like_ours_and_its_traceback_is_cleaned_too(library_handler):
     error = _collision()
-    record = logging.LogRecord("dramatiq", logging.ERROR, "x.py", 1, "Failed", (), (type(error), error, None))
+    record = logging.LogRecord(
+        "dramatiq", logging.ERROR, "x.py", 1, "Failed %s", ("once",), (type(error), error, error.__traceback__)
+    )
 
-    lines = [handler.format(record) for handler in formatter if isinstance(handler.formatter, logs._WithoutValues)]
+    line = library_handler("json").format(record)
 
-    assert len(lines) == 1
-    assert lines[0].startswith("ERROR dramatiq Failed")
-    assert "UniqueViolation" in lines[0]
-    assert _EMAIL not in lines[0]
+    told = json.loads(line)
+    assert "\n" not in line
+    assert (told["event"], told["level"], told["logger"]) == ("Failed once", "error", "dramatiq")
+    assert told["exception"].startswith("Traceback (most recent call last):\n")
+    assert "UniqueViolation" in told["exception"]
+    assert _EMAIL not in line
+
+
+def test_a_traceback_within_a_librarys_message_is_cleaned_too(library_handler):
+    text = "".join(traceback.format_exception(_collision()))
+    record = logging.LogRecord("dramatiq", logging.WARNING, "x.py", 1, text, (), None)
+
+    line = library_handler("json").format(record)
+
+    assert "UniqueViolation" in json.loads(line)["event"]
+    assert _EMAIL not in line
+
+
+def test_a_librarys_record_is_readable_on_a_console(library_handler):
+    record = logging.LogRecord("dramatiq", logging.ERROR, "x.py", 1, "Failed", (), None)
+
+    line = library_handler("console").format(record)
+
+    assert "Failed" in line
+    assert not line.startswith("{")
 
 
 def test_a_value_that_is_no_unicode_is_logged_all_the_same():

@@ -3,6 +3,7 @@
 import http.client
 import os
 import random
+import shlex
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,19 @@ from adapters import embedded, embedded_place
 from tests import receiver as receivers
 from tests.adapters.rails import fake_processor
 from tests.faults.ground import LEASE_S, PATIENCE_S, Ground
-from tests.faults.processes import Process
+from tests.faults.processes import ROOT, Process
+from workers import supervisor
 
-_FLEET = ["dramatiq", "workers.fleet", "-p", "1", "--worker-shutdown-timeout", "10000", "--skip-logging"]
+# As in the Procfile, with another choice of queues, fewer threads and a shorter grace. A fleet's other modules come
+# after the word that starts one.
+_PROCFILE = {name: shlex.split(line) for name, line in supervisor.parse((ROOT / "Procfile").read_text()).items()}
+_FLEET = _PROCFILE["sales"][: _PROCFILE["sales"].index("-Q")]
+_OURS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
 COMMANDS = {
-    "web": ["gunicorn", "app:create_app()"],
-    "relay": ["flask", "relay"],
-    "scheduler": ["flask", "scheduler"],
-    "clicks": ["flask", "clicks"],
-    "workers": [*_FLEET, "-t", "4", "-Q", "sales", "refunds", "tracking", "upkeep"],
-    "webhooks": [*_FLEET, "-t", "8", "-Q", "webhooks"],
-    "payouts": [*_FLEET, "-t", "4", "-Q", "payouts"],
+    **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
+    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
+    "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
+    "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
 }
 
 
@@ -49,12 +52,7 @@ class Machine(Ground):
         """
         known = [process_id for (process_id,) in self.rows("select id::text from worker_process")]
         for name in names:
-            program, first, *rest = COMMANDS[name.partition("-")[0]]
-            log = self.home / f"{name}.out"
-            environment = self._environment() | (told or {})
-            self.processes[name] = Process(name, [program, first, *modules, *rest], env=environment, log=log)
-            (self._unusual.add if told else self._unusual.discard)(name)
-            self.note(f"started {name}{f' with {told}' if told else ''}")
+            self.launch(name, modules=modules, told=told)
         new = "select from worker_process where id::text <> all(%s)"
         fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks", "payouts"))]
         self.until(
@@ -63,6 +61,20 @@ class Machine(Ground):
         )
         if any(name.partition("-")[0] == "web" for name in names):
             self.until(self._web_answers, "the web server answers")
+
+    def launch(self, name: str, *, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> Process:
+        """Start a process as `start` does, and return at once."""
+        command = COMMANDS[name.partition("-")[0]]
+        place = len(_FLEET) if command[: len(_FLEET)] == _FLEET else len(command)
+        self.processes[name] = Process(
+            name,
+            [*command[:place], *modules, *command[place:]],
+            env=self._environment() | (told or {}),
+            log=self.home / f"{name}.out",
+        )
+        (self._unusual.add if told else self._unusual.discard)(name)
+        self.note(f"started {name}{f' with {told}' if told else ''}")
+        return self.processes[name]
 
     def kill(self, *names: str) -> None:
         """SIGKILL processes with all their children."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
 # What a process may take to end when it is asked to.
 _GRACE_S = 20
@@ -26,7 +26,7 @@ class Process:
         with log.open("ab") as output:
             self._popen = subprocess.Popen(
                 [str(_BIN / command[0]), *command[1:]],
-                cwd=_ROOT,
+                cwd=ROOT,
                 env=dict(env),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -39,6 +39,12 @@ class Process:
     def has_ended(self) -> bool:
         """Say whether its first process is gone."""
         return self._popen.poll() is not None
+
+    @property
+    def children(self) -> list[int]:
+        """The processes that its first process started and that live."""
+        pid = self._popen.pid
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def kill(self) -> None:
         """SIGKILL the whole group and wait: nothing in it gets to say goodbye."""

@@ -1,0 +1,74 @@
+"""A fleet is a process that watches others: what happens when these die, and what both say of it."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from tests.faults import outcome, servers
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+# Until a supervisor sees its end; starting it again is then a matter of half a second.
+_SOON_S = 5
+
+
+@pytest.mark.parametrize("is_up", [False, True], ids=["before it is up", "when it is up"])
+def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is_up: bool) -> None:
+    # given
+    fleet = machine.launch("payouts-2")
+    machine.until(lambda: bool(fleet.children), "it starts its worker")
+    if is_up:
+        alive = "select from worker_process where queues = '{payouts}' having count(*) = 2"
+        machine.until(lambda: bool(machine.rows(alive)), "the worker announces itself")
+
+    # when
+    os.kill(fleet.children[0], signal.SIGKILL)
+
+    # then
+    machine.until(lambda: fleet.has_ended, "the fleet ends", within_s=_SOON_S)
+    last = [line for line in _lines(machine, "payouts-2") if "exited unexpectedly" in line["event"]][-1]
+    assert (last["level"], last["logger"].partition(".")[0]) == ("critical", "dramatiq")
+
+
+def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
+    fleet = machine.launch("payouts-2", told={"REDIS_URL": "no://such.place"})
+    machine.until(lambda: fleet.has_ended, "the fleet ends")
+
+    said = [line for line in _lines(machine, "payouts-2") if line["event"] == "fleet.does_not_start"]
+
+    assert "ValueError" in said[-1]["exception"]
+    assert said[-1]["exception"].count("\n") > 5
+
+
+def test_a_setting_that_does_not_do_ends_a_fleet_with_one_sentence(machine: Machine) -> None:
+    log = machine.home / "payouts-3.out"
+
+    fleet = machine.launch("payouts-3", told={"JOB_LEASE_S": "soon"})
+    machine.until(lambda: fleet.has_ended, "the fleet ends")
+
+    assert log.read_text().startswith("finderfee: JOB_LEASE_S")
+    assert log.read_text().count("\n") == 1
+
+
+def test_what_dramatiq_says_when_the_broker_stops_answering_is_json(machine: Machine, shop: Shop) -> None:
+    # when: consumers wait in vain for an answer, and then nobody is there
+    machine.freeze_valkey()
+    machine.until(lambda: "unexpected error" in machine.said("workers"), "a consumer tells of it")
+    machine.freeze_valkey(signal.SIGCONT)
+    servers.stop_valkey(machine.home, save=True)
+    machine.until(lambda: "connection error" in machine.said("workers"), "a consumer finds nobody")
+    machine.start_valkey()
+    shop.sell()
+    outcome.check(machine, shop)
+
+    # then
+    told = [line for line in _lines(machine, "workers") if "unexpected error" in line["event"]]
+    assert told[0]["level"] == "critical"
+    assert told[0]["exception"].startswith("Traceback (most recent call last):\n")
+
+
+def _lines(machine: Machine, name: str) -> list[dict[str, str]]:
+    """Return what a process wrote, every line of which must be an object."""
+    return [json.loads(line) for line in machine.said(name).splitlines()]

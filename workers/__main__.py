@@ -1,0 +1,44 @@
+"""`python -m workers -Q QUEUE…`: a fleet, as the Procfile starts it, with Dramatiq's options.
+
+Dramatiq's own command knows nothing of our log, and its first process, which only starts, watches and stops the others,
+loads nothing of ours: what both say would be bare text among JSON lines.
+"""
+
+import importlib
+import sys
+
+import structlog
+from dramatiq import cli
+
+import settings
+from adapters import logs
+
+# The first process looks after this long whether the others are still there, whether or not they are up by then. They
+# need not be: Dramatiq waits for them with a view to processes of another kind, of which we have none.
+_FORK_TIMEOUT_MS = 1_000
+
+
+def main() -> int:
+    """Run a fleet until it is told to stop; returns its exit code. A setting that does not do ends it at once."""
+    try:
+        logs.configure(settings.current())
+    except settings.BadSetting as error:
+        raise SystemExit(f"finderfee: {error}") from error
+    logs.catch_the_rest()
+    ours = ["--skip-logging", "--worker-fork-timeout", str(_FORK_TIMEOUT_MS)]
+    wanted = cli.make_argument_parser().parse_args([f"{__package__}.__main__:load", *sys.argv[1:], *ours])
+    sys.argv = [sys.executable, "-m", __package__, *sys.argv[1:]]  # what a SIGHUP runs
+    return int(cli.main(wanted) or 0)
+
+
+def load() -> None:
+    """Load the fleet in a worker process. What it dies of is a line of the log."""
+    try:
+        importlib.import_module("workers.fleet")
+    except Exception as error:
+        structlog.get_logger(__name__).critical("fleet.does_not_start", exc_info=error)
+        raise SystemExit(1) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
