@@ -49,6 +49,7 @@ class Settings:
     webhook_attempts_at_s: tuple[int, ...]
     webhook_timeout_s: int
     webhook_allow_private: bool
+    webhook_also_allow: tuple[tuple[str, int], ...]
     webhook_ca_bundle: str | None
     dashboard_jwt_issuer: str | None
     dashboard_jwt_audience: str
@@ -117,6 +118,14 @@ class _Environment:
 
     def switch(self, name: str) -> bool:
         return self.choice(name, "off", ("on", "off")) == "on"
+
+    def addresses(self, name: str) -> tuple[tuple[str, int], ...]:
+        raw = self.values.get(name, "").strip()
+        sent = [part.strip() for part in raw.split(",") if part.strip()]
+        if not all(_is_address_with_port(part) for part in sent):
+            raise BadSetting(f"{name} is {raw!r}; it must be addresses with their ports, such as 127.0.0.1:8443")
+        split = [part.rpartition(":") for part in sent]
+        return tuple((str(ipaddress.ip_address(address.strip("[]"))), int(port)) for address, _, port in split)
 
     def origins(self, name: str) -> tuple[str, ...]:
         raw = self.values.get(name, "").strip()
@@ -287,6 +296,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         webhook_attempts_at_s=env.seconds_list("WEBHOOK_ATTEMPTS_AT_S", delivery.ATTEMPTS_AT_S),
         webhook_timeout_s=env.whole("WEBHOOK_TIMEOUT_S", delivery.TIMEOUT_S, least=1, most=60),
         webhook_allow_private=env.switch("WEBHOOK_ALLOW_PRIVATE"),
+        webhook_also_allow=env.addresses("WEBHOOK_ALSO_ALLOW"),
         webhook_ca_bundle=env.text("WEBHOOK_CA_BUNDLE"),
         smtp=env.smtp_server("SMTP_URL"),
         mail_from=env.sender("MAIL_FROM", "Finderfee <no-reply@localhost>"),

@@ -72,16 +72,25 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What may be called and how long it may take. `allow_private`, for tests and development, allows any address
-    and any port. `ca_bundle` is a PEM file that replaces the public authorities."""
+    and any port; `also_allow` allows these alone, written in the URL as they are, not a name that leads there.
+    `ca_bundle` is a PEM file that replaces the public authorities."""
 
     allow_private: bool = False
+    also_allow: frozenset[tuple[str, int]] = frozenset()
     ports: frozenset[int] = frozenset({443, 8443})
     ca_bundle: str | None = None
     timeout_s: int = 10
     max_read_bytes: int = 65536
 
     def target(self, url: str) -> addresses.Target:
+        """Return where the URL leads; raises `Refused`, but does not look up a name."""
+        if self.also_allow and self.allows(found := addresses.parse_url(url, ports=None)):
+            return found
         return addresses.parse_url(url, ports=None if self.allow_private else self.ports)
+
+    def allows(self, target: addresses.Target) -> bool:
+        """Say whether this target may be called wherever its host leads."""
+        return self.allow_private or (target.host, target.port) in self.also_allow
 
 
 def check_url(url: str, policy: Policy) -> None:
@@ -90,7 +99,7 @@ def check_url(url: str, policy: Policy) -> None:
     A name without an answer passes, and so does one that meets too many others in waiting: sending checks again.
     """
     target = policy.target(url)
-    if policy.allow_private:
+    if policy.allows(target):
         return
     with suppress(OSError):
         _check_public(_found_early(target))
@@ -187,7 +196,7 @@ class Client:
 def _vetted(target: addresses.Target, policy: Policy, deadline: float) -> list[_Found]:
     """Resolve the host once and return its addresses, all of them allowed. Raises `Refused` and OSError."""
     found = _resolve(target, left_s(deadline))
-    if not policy.allow_private:
+    if not policy.allows(target):
         _check_public(found)
     return found
 

@@ -16,7 +16,7 @@ import click
 from flask import current_app
 
 import settings
-from commands import output, receiver
+from commands import output, receiver_certificate
 from domain.payout_accounts import PayoutAccount
 from models import fx_rates, organizations
 from pipelines import clock, payout_accounts
@@ -49,8 +49,10 @@ def ensure() -> dict[str, str]:
     if kept.exists():
         made: dict[str, str] = json.loads(kept.read_text())
         with output.every_tenant():
-            if organizations.find(made["organizationId"]) is not None:  # type: ignore[arg-type]  # text of a UUID
-                return made
+            is_there = organizations.find(UUID(made["organizationId"])) is not None
+        if is_there:
+            _follow_the_receiver(made)
+            return made
     made = _make()
     kept.parent.mkdir(parents=True, exist_ok=True)
     draft = kept.with_suffix(".draft")
@@ -70,10 +72,27 @@ def _publish_samples() -> None:
             fx_rules.store(fx_rules.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
 
 
-def receiver_environment(chosen: settings.Settings) -> dict[str, str]:
-    """Return the settings under which webhooks may go to the demo receiver on this machine."""
-    bundle = receiver.certificate(chosen.data_dir)
-    return {"WEBHOOK_ALLOW_PRIVATE": "on", "WEBHOOK_CA_BUNDLE": str(bundle), "DEMO_RECEIVER_PORT": str(chosen.port + 1)}
+def receiver_environment(chosen: settings.Settings, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings under which webhooks may go to the demo receiver on this machine.
+
+    What the operator has `given` stands: of private addresses only the receiver's own is added, and to the
+    certificates only its own. Raises ClickException when the operator's bundle cannot be read.
+    """
+    try:
+        bundle = receiver_certificate.trusted(chosen.data_dir, beside=chosen.webhook_ca_bundle)
+    except OSError as error:
+        raise click.ClickException(f"WEBHOOK_CA_BUNDLE cannot be read: {error}") from error
+    also = [*filter(None, [given.get("WEBHOOK_ALSO_ALLOW", "").strip(" ,")]), ":".join(map(str, _place(chosen)))]
+    return {
+        "WEBHOOK_ALLOW_PRIVATE": given.get("WEBHOOK_ALLOW_PRIVATE", "").strip() or "on",
+        "WEBHOOK_ALSO_ALLOW": ",".join(also),
+        "WEBHOOK_CA_BUNDLE": str(bundle),
+    }
+
+
+def _place(chosen: settings.Settings) -> tuple[str, int]:
+    """Return the address and port of the demo receiver."""
+    return "127.0.0.1", chosen.port + 1
 
 
 def _make() -> dict[str, str]:
@@ -152,11 +171,30 @@ def _through_the_api(api_key: str) -> dict[str, str]:
 def _endpoint(api_key: str) -> dict[str, str]:
     """Subscribe the demo receiver, where webhooks may go to this machine at all."""
     chosen = settings.current()
-    if not chosen.webhook_allow_private:
+    if not chosen.webhook_allow_private and not _is_let_in(chosen):
         return {}
-    url = f"https://localhost:{chosen.port + 1}/webhooks"
-    endpoint = _call("POST", "/api/v1/webhooks", api_key, {"url": url, "events": ["*"]})
+    endpoint = _call("POST", "/api/v1/webhooks", api_key, {"url": _receiver_url(chosen), "events": ["*"]})
     return {"webhookEndpointId": endpoint["id"], "webhookSecret": endpoint["secret"]}
+
+
+def _is_let_in(chosen: settings.Settings) -> bool:
+    """Say whether webhooks may go to the receiver, which only `flask up` arranges."""
+    return _place(chosen) in chosen.webhook_also_allow
+
+
+def _receiver_url(chosen: settings.Settings) -> str:
+    address, port = _place(chosen)
+    return f"https://{address}:{port}/webhooks"
+
+
+def _follow_the_receiver(made: Mapping[str, str]) -> None:
+    """Lead the endpoint of an earlier start to where the receiver is now: PORT may have changed."""
+    chosen = settings.current()
+    if not _is_let_in(chosen) or "webhookEndpointId" not in made:
+        return
+    for endpoint in _call("GET", "/api/v1/webhooks", made["apiKey"], None)["items"]:
+        if endpoint["id"] == made["webhookEndpointId"] and endpoint["url"] != _receiver_url(chosen):
+            _call("PATCH", f"/api/v1/webhooks/{endpoint['id']}", made["apiKey"], {"url": _receiver_url(chosen)})
 
 
 def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None) -> dict[str, Any]:

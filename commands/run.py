@@ -130,7 +130,7 @@ def _environment(chosen: settings.Settings) -> dict[str, str]:
         "FLASK_APP": "app:create_app",
     }
     if demo.is_wanted(chosen):
-        told |= demo.receiver_environment(chosen)
+        told |= demo.receiver_environment(chosen, os.environ)
     return told
 
 

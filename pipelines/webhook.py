@@ -109,6 +109,7 @@ def policy() -> safe_http.Policy:
     chosen = settings.current()
     return safe_http.Policy(
         allow_private=chosen.webhook_allow_private,
+        also_allow=frozenset(chosen.webhook_also_allow),
         ca_bundle=chosen.webhook_ca_bundle,
         timeout_s=chosen.webhook_timeout_s,
     )

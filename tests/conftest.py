@@ -24,6 +24,7 @@ _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdi
 # What a developer may have set for a server of their own.
 _UNSET = {
     "TRUSTED_PROXIES",
+    "WEBHOOK_ALSO_ALLOW",
     "METRICS_TOKEN",
     "PROMETHEUS_MULTIPROC_DIR",
     "SMTP_URL",

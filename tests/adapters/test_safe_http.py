@@ -579,6 +579,32 @@ def test_certificate_of_another_name_is_unreachable(
         post(client, f"https://other.test:{receiver.port}/")
 
 
+def test_one_private_address_may_be_let_in_and_no_other_and_no_name_that_leads_there(
+    folder: Path, dns: list[list[str]], receive: StartReceiver
+) -> None:
+    receiver, neighbour = receive(), receive()
+    place = ("127.0.0.1", receiver.port)
+    client = Client(Policy(also_allow=frozenset({place}), ca_bundle=str(folder / "ca.pem"), timeout_s=1))
+    dns.append(["127.0.0.1"])
+
+    assert post(client, f"https://127.0.0.1:{receiver.port}/hook").status == 200
+    safe_http.check_url(f"https://127.0.0.1:{receiver.port}/hook", client._policy)
+    for other in (
+        f"https://127.0.0.1:{neighbour.port}/",
+        f"https://127.0.0.2:{receiver.port}/",
+        f"https://localhost:{receiver.port}/",
+        f"https://hook.test:{receiver.port}/",
+        "https://127.0.0.1/",
+        "https://hook.test/",
+    ):
+        with pytest.raises(Refused):
+            post(client, other)
+        with pytest.raises(Refused):
+            safe_http.check_url(other, client._policy)
+    assert (len(receiver.requests), len(neighbour.requests)) == (1, 0)
+    client.close()
+
+
 def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -7,11 +7,13 @@ import stat
 import subprocess
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
+import click
 import pytest
 
 import settings
-from commands import demo
+from commands import demo, receiver_certificate
 from models import db
 from tests.brands import Brand
 from tests.rates import stored
@@ -167,3 +169,81 @@ def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
     flask("demo", "--json")
 
     assert stored("GYD") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "private", "also"),
+    [
+        ({}, "on", "127.0.0.1:8124"),
+        ({"WEBHOOK_ALLOW_PRIVATE": "off"}, "off", "127.0.0.1:8124"),
+        ({"WEBHOOK_ALLOW_PRIVATE": "on"}, "on", "127.0.0.1:8124"),
+        ({"WEBHOOK_ALSO_ALLOW": "10.0.0.9:443"}, "on", "10.0.0.9:443,127.0.0.1:8124"),
+    ],
+)
+def test_what_the_operator_says_of_webhooks_stands_beside_the_demos_receiver(data_dir, given, private, also):
+    told = demo.receiver_environment(settings.current(), given)
+
+    assert (told["WEBHOOK_ALLOW_PRIVATE"], told["WEBHOOK_ALSO_ALLOW"]) == (private, also)
+
+
+def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(data_dir, monkeypatch, tmp_path):
+    (tmp_path / "mine.pem").write_text("what I trust\n")
+    chosen = dataclasses.replace(settings.current(), webhook_ca_bundle=str(tmp_path / "mine.pem"))
+
+    bundle = Path(demo.receiver_environment(chosen, {})["WEBHOOK_CA_BUNDLE"])
+
+    assert bundle.read_text() == "what I trust\n\n" + (data_dir / "receiver" / "cert.pem").read_text()
+    absent = dataclasses.replace(chosen, webhook_ca_bundle=str(tmp_path / "none.pem"))
+    with pytest.raises(click.ClickException, match=r"WEBHOOK_CA_BUNDLE cannot be read: .*none\.pem"):
+        demo.receiver_environment(absent, {})
+
+
+def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(flask, app, monkeypatch):
+    strict = dataclasses.replace(
+        settings.current(), webhook_allow_private=False, webhook_also_allow=(("127.0.0.1", 8124),)
+    )
+    monkeypatch.setattr(settings, "current", lambda: strict)
+
+    made = json.loads(flask("demo", "--json"))
+
+    brand = _brand(app, made)
+    assert [row["url"] for row in brand.get("/api/v1/webhooks").json["items"]] == ["https://127.0.0.1:8124/webhooks"]
+    for url in ("https://127.0.0.1:8125/webhooks", "https://localhost:8124/webhooks", "https://10.0.0.9/"):
+        assert brand.post("/api/v1/webhooks", {"url": url, "events": ["*"]}).json["error"] == "url_not_allowed"
+
+
+def test_the_demos_endpoint_follows_its_receiver_to_another_port(flask, app, monkeypatch):
+    made = json.loads(flask("demo", "--json"))
+    moved = dataclasses.replace(settings.current(), port=8200, webhook_also_allow=(("127.0.0.1", 8201),))
+    monkeypatch.setattr(settings, "current", lambda: moved)
+
+    assert json.loads(flask("demo", "--json")) == made
+
+    urls = [row["url"] for row in _brand(app, made).get("/api/v1/webhooks").json["items"]]
+    assert urls == ["https://127.0.0.1:8201/webhooks"]
+
+
+# For the name localhost alone.
+_EARLIER = """\
+-----BEGIN CERTIFICATE-----
+MIIBczCCARigAwIBAgIUDPub+QXzKRmj6qW4e7Whs1TYuGYwCgYIKoZIzj0EAwIw
+IjEgMB4GA1UEAwwXRmluZGVyZmVlIGRlbW8gcmVjZWl2ZXIwHhcNMjYxMTIxMDYy
+MDA0WhcNMzYxMTE5MDYyMDA0WjAiMSAwHgYDVQQDDBdGaW5kZXJmZWUgZGVtbyBy
+ZWNlaXZlcjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNLCSgn6+8NADOMc1n3F
+j94Njdwvg1xvZ+LwrV0z+KQ/Oe96woHGhll5Tn1wa1D8286oV+IldupiPv2p65m1
+zM2jLDAqMBQGA1UdEQQNMAuCCWxvY2FsaG9zdDASBgNVHRMBAf8ECDAGAQH/AgEA
+MAoGCCqGSM49BAMCA0kAMEYCIQDayl1o0v0aXNBntNbNCR8cGadekD6jGor5MRf7
+pt0BPQIhAKCEe0c4KIZue0BTiEiFr5Pc7ausmtSfeK6la62L7CQf
+-----END CERTIFICATE-----
+"""
+
+
+def test_a_certificate_of_an_earlier_version_is_made_anew(data_dir):
+    folder = receiver_certificate.made(data_dir)
+    (folder / "cert.pem").write_text(_EARLIER)
+
+    receiver_certificate.made(data_dir)
+    made = (folder / "cert.pem").read_text()
+
+    assert made != _EARLIER
+    assert (receiver_certificate.made(data_dir) / "cert.pem").read_text() == made
