@@ -19,6 +19,12 @@ from pathlib import Path
 # sockaddr_un holds 108 bytes and the last one is the terminating zero.
 _SOCKET_PATH_LIMIT_BYTES = 107
 _POSTGRES_SOCKET = ".s.PGSQL.5432"
+# What Finderfee puts into a data folder, or the beginning of its name.
+_COPY = "binaries"
+_OURS = (
+    *("postgres", "valkey", "run", "log", "servers.lock", "owner.", _COPY),
+    *("up.lock", "secret_key", "demo.", "receiver", "metrics"),
+)
 # Both servers log a few lines per start, so this is years of starts or one loud incident.
 _LOG_LIMIT_BYTES = 10_000_000
 # Short enough not to be felt in a start of 0.1 s, long enough to leave the cores to the servers.
@@ -63,6 +69,11 @@ class Place:
         return self.home / "log" / "postgres.log"
 
     @property
+    def binaries(self) -> Path:
+        """A copy of the servers' programs, where root may not lend its own way to them."""
+        return self.home / _COPY
+
+    @property
     def owner_password(self) -> Path:
         """The password of the database's owner, in a file as libpq reads it."""
         return self.home / "owner.pgpass"
@@ -101,12 +112,32 @@ def prepare(place: Place) -> None:
 
     Raises DidNotStart if somebody else made the short socket folder first, OSError if a folder cannot be made.
     """
-    place.home.mkdir(parents=True, exist_ok=True)
+    close(place.home)
     if place.home not in place.sockets.parents:
         _claim(place.sockets.parent)
     place.sockets.mkdir(mode=0o700, exist_ok=True)
     place.valkey.mkdir(mode=0o700, exist_ok=True)
     place.postgres_log.parent.mkdir(exist_ok=True)
+
+
+def close(home: Path) -> None:
+    """Make a data folder that only we may enter, or close one that is ours alone and open to others.
+
+    Ours is what belongs to this user and holds nothing but what Finderfee puts there. Where PostgreSQL runs as nobody
+    and may pass through no closed folder (embedded_runner), others may pass through it, and see nothing.
+    """
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = home.stat()
+    held = {path.name for path in home.iterdir()}
+    if found.st_uid == os.geteuid() and all(name.startswith(_OURS) for name in held):
+        passable = 0o011 if _COPY in held else 0
+        if found.st_mode & 0o777 & ~(0o700 | passable):
+            home.chmod(0o700 | passable)
+
+
+def let_pass(place: Place) -> None:
+    """Let other users pass through the data folder; what is in it stays closed to them."""
+    place.home.chmod(0o711)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def _works(runner: Runner, place: embedded_place.Place) -> bool:
 
 def _copy(place: embedded_place.Place) -> Path:
     """Copy the binaries (42 MB) into the data folder, with the libraries that they find relative to themselves."""
-    source, target = _wheel(), place.home / "binaries"
+    source, target = _wheel(), place.binaries
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target / source.name, symlinks=True, ignore=shutil.ignore_patterns("include", "*.py*"))
     libraries = source.with_name(f"{source.name}.libs")
@@ -137,6 +137,7 @@ def _copy(place: embedded_place.Place) -> Path:
     for folder in (target, target / source.name, target / libraries.name):
         if folder.exists():
             folder.chmod(0o755)
+    embedded_place.let_pass(place)
     return target / source.name
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 import settings
-from adapters import embedded, logs, servers
+from adapters import embedded, embedded_place, logs, servers
 from commands import demo, output
 from models import migrate
 from workers import broker, metrics, scheduler
@@ -105,7 +105,7 @@ def _greet_once_up(port: int, greeting: str) -> None:
 @contextmanager
 def _alone(chosen: settings.Settings) -> Iterator[None]:
     """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
-    chosen.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    embedded_place.close(chosen.data_dir)
     with (chosen.data_dir / "up.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -164,6 +164,30 @@ def test_twenty_concurrent_starts_give_one_server(data_dir: Path) -> None:
     assert log.count("starting PostgreSQL") == 1
 
 
+def _mode(folder: Path) -> int:
+    return folder.stat().st_mode & 0o777
+
+
+def test_a_data_folder_is_made_for_its_user_alone_and_one_that_was_open_is_closed(data_dir: Path) -> None:
+    embedded.start(data_dir, postgres=False, durable=False)
+    made = _mode(data_dir)
+    data_dir.chmod(0o755)
+
+    embedded.start(data_dir, postgres=False, durable=False)
+
+    assert (made, _mode(data_dir)) == (0o700, 0o700)
+
+
+def test_a_folder_that_holds_what_is_not_ours_stays_as_open_as_it_was(data_dir: Path) -> None:
+    data_dir.mkdir(mode=0o755)
+    (data_dir / "letters").mkdir()
+
+    embedded.start(data_dir, postgres=False, durable=False)
+
+    assert _mode(data_dir) == 0o755
+    assert _mode(embedded_place.of(data_dir).sockets) == 0o700
+
+
 def test_stop_then_start_keeps_data(used_dir: Path) -> None:
     found = embedded.start(used_dir)
     _sql(found, "CREATE TABLE kept (word text)", "INSERT INTO kept VALUES ('row')")
