@@ -1,13 +1,15 @@
 """`flask demo`: a small brand to try things on, made through the service's own API.
 
 One campaign that pays 20 %, a recruiter (rita) who gets 10 % of what her recruit (ben) earns, a key, and a webhook
-endpoint that leads to the demo receiver on this machine. Both are paid by the sandbox rail, which moves no money. The key's secrets are kept in the data folder, because the
-database keeps only what cannot be read back.
+endpoint that leads to the demo receiver on this machine. Both are paid by the sandbox rail, which moves no money. The
+key's secrets are kept in the data folder, because the database keeps only what cannot be read back.
 """
 
 import json
 import os
+import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,7 +18,7 @@ import click
 from flask import current_app
 
 import settings
-from commands import output, receiver_certificate
+from commands import banner, output, receiver_certificate
 from domain.payout_accounts import PayoutAccount
 from models import fx_rates, organizations
 from pipelines import clock, payout_accounts
@@ -28,12 +30,38 @@ from pipelines import organizations as organization_rules
 _SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
 
 
+# What opens something: shown when it is made, on a terminal, or when it is asked for; else it would be in some log.
+_SECRETS = ("apiKey", "signingSecret", "webhookSecret")
+
+
 @click.command("demo")
+@click.option("--show-secrets", is_flag=True, help="Show the key and its secrets also where this is no terminal.")
 @output.json_option
-def demo(as_json: bool) -> None:
+def demo(show_secrets: bool, as_json: bool) -> None:
     """Make the demo brand, or show it again. Idempotent."""
-    made = ensure()
-    output.show(made, as_json=as_json, person=lambda: click.echo(banner(made, settings.current())))
+    found = ensure()
+    is_open = show_secrets or found.may_be_shown
+    facts = {name: None if name in _SECRETS and not is_open else value for name, value in found.facts.items()}
+    output.show(facts, as_json=as_json, person=lambda: click.echo(greeting(found, is_open=is_open)))
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The demo's ids, key and secrets by name; `is_new` is one that was made just now."""
+
+    facts: Mapping[str, str]
+    is_new: bool
+
+    @property
+    def may_be_shown(self) -> bool:
+        """Say whether its secrets may be printed without being asked for."""
+        return self.is_new or sys.stdout.isatty()
+
+
+def greeting(found: Demo, *, is_open: bool) -> str:
+    """Return what a newcomer needs to see, or without the secrets how to see it."""
+    chosen = settings.current()
+    return banner.full(found.facts, chosen) if is_open else banner.short(chosen)
 
 
 def is_wanted(chosen: settings.Settings) -> bool:
@@ -41,8 +69,8 @@ def is_wanted(chosen: settings.Settings) -> bool:
     return chosen.database_url is None
 
 
-def ensure() -> dict[str, str]:
-    """Return the demo's ids, key and secret, making them on the first call."""
+def ensure() -> Demo:
+    """Return the demo, making it on the first call."""
     kept = _file(settings.current())
     if is_wanted(settings.current()):
         _publish_samples()
@@ -52,14 +80,14 @@ def ensure() -> dict[str, str]:
             is_there = organizations.find(UUID(made["organizationId"])) is not None
         if is_there:
             _follow_the_receiver(made)
-            return made
+            return Demo(made, is_new=False)
     made = _make()
     kept.parent.mkdir(parents=True, exist_ok=True)
     draft = kept.with_suffix(".draft")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(made, file, indent=2)
     draft.replace(kept)
-    return made
+    return Demo(made, is_new=True)
 
 
 def _publish_samples() -> None:
@@ -208,47 +236,3 @@ def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] |
 
 def _file(chosen: settings.Settings) -> Path:
     return chosen.data_dir / "demo.json"
-
-
-def banner(made: Mapping[str, str], chosen: settings.Settings) -> str:
-    """Return what a newcomer needs to see: the address, the key, and commands that work when pasted."""
-    url, key, secret = chosen.public_base_url, made["apiKey"], made["signingSecret"]
-    return f"""
-  Finderfee   {url}
-  demo key    {key}
-
-  1. Post a signed sale (paste as it is; every paste is a new order):
-
-t=$(date +%s); body='{{"externalEventId":"order-'$t'","affiliateSlug":"{made["affiliateSlug"]}","amountCents":10000,"currency":"USD"}}'
-sig=$(printf '%s.%s' "$t" "$body" | python3 -c "import hmac,sys; print(hmac.new(b'{secret}', sys.stdin.buffer.read(), 'sha256').hexdigest())")
-curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Signature: t=$t,sig=$sig" -H 'Content-Type: application/json' -d "$body"; echo
-
-  2. See the conversion (ben's 20 %) and the override (rita's 10 % of that):
-
-curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'; echo
-
-{_deliveries(made, url, key)}{_payouts(made, url, key)}  Queues and dead letters: .venv/bin/flask jobs queues      Stop: Ctrl-C (the data stays)
-"""
-
-
-def _deliveries(made: Mapping[str, str], url: str, key: str) -> str:
-    if "webhookEndpointId" not in made:
-        return ""
-    return f"""  3. See what the webhook endpoint was told:
-
-curl -s '{url}/api/v1/webhooks/{made["webhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
-
-"""
-
-
-def _payouts(made: Mapping[str, str], url: str, key: str) -> str:
-    """Return how the Owner pays ben and rita; without days of grace, so that what was just sold is due."""
-    return f"""  4. Pay ben and rita, on a rail that moves no money; the Owner confirms the total that the preview shows:
-
-.venv/bin/flask org set {made["organizationId"]} payoutGraceDays=0
-owner=$(.venv/bin/flask token dashboard --org {made["organizationId"]} --role Owner)
-total=$(curl -s -X POST {url}/api/v1/payouts/preview -H 'Authorization: Bearer {key}' | python3 -c "import json,sys; print(json.load(sys.stdin)['totalEligibleCents'])")
-curl -s {url}/api/v1/payouts/run -H "Authorization: Bearer $owner" -H 'Content-Type: application/json' -d '{{"confirmTotalCents":'$total'}}'; echo
-curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}'; echo
-
-"""

@@ -78,7 +78,9 @@ def _run(chosen: settings.Settings, procfile: str) -> int:
     commands = _keeper(own) | parse((_ROOT / procfile).read_text())
     if shown is None:
         commands.pop("receiver", None)
-    greeting = demo.banner(shown, chosen) if shown else f"\n  Finderfee   {chosen.public_base_url}\n"
+    greeting = (
+        demo.greeting(shown, is_open=shown.may_be_shown) if shown else f"\n  Finderfee   {chosen.public_base_url}\n"
+    )
     threading.Thread(target=_greet_once_up, args=(chosen.port, greeting), daemon=True).start()
     status = Supervisor(commands, env=dict(os.environ)).run()
     if own:

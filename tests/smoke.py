@@ -15,7 +15,7 @@ from typing import Any
 
 _PATIENCE_S = 120
 # A line of the banner that is a command starts with one of these.
-_COMMANDS = ("t=", "sig=", "curl ", "owner=", "total=", ".venv/bin/flask org")
+_COMMANDS = ("t=", "sig=", "curl ", "for ", "owner=", "total=", "DATA_DIR=", "PORT=", ".venv/bin/flask org")
 _LINES = 10
 
 
@@ -23,9 +23,10 @@ def main(log: Path) -> None:
     """Do what the banner says and check what it promises."""
     lines = _wait_for(lambda: _pasted(log), "the banner")
     sale, conversions, deliveries = "\n".join(lines[:3]), lines[3], lines[4]
-    answer = json.loads(_shell(sale))
+    # The second step is pasted right behind the first, and waits for what the sale leads to.
+    answer, listed = (json.loads(line) for line in _shell(f"{sale}\n{conversions}").splitlines())
     assert answer["ok"] is True, answer
-    rows = _wait_for(lambda: _items(conversions, 2), "the conversion and its override")
+    rows = listed["items"]
     by_method = {row["attributionMethod"]: row for row in rows}
     assert by_method[None]["id"] == answer["conversionId"], rows
     assert by_method[None]["commissionCents"] == 2_000, rows
@@ -97,7 +98,9 @@ def _delivered(command: str, kind: str, number: int) -> list[dict[str, Any]] | N
 
 
 def _shell(command: str) -> str:
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30, check=False)
+    elsewhere = {name: value for name, value in os.environ.items() if name not in ("DATA_DIR", "PORT")}
+    command_line = ["bash", "-c", command]
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=30, check=False, env=elsewhere)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -13,7 +13,7 @@ import click
 import pytest
 
 import settings
-from commands import demo, receiver_certificate
+from commands import banner, demo, receiver_certificate
 from models import db
 from tests.brands import Brand
 from tests.rates import stored
@@ -50,9 +50,9 @@ def _brand(app, made) -> Brand:
 
 
 def test_the_demo_is_made_once(flask):
-    first = json.loads(flask("demo", "--json"))
+    first = json.loads(flask("demo", "--json", "--show-secrets"))
     counted = [_count(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")]
-    again = json.loads(flask("demo", "--json"))
+    again = json.loads(flask("demo", "--json", "--show-secrets"))
 
     assert again == first
     assert [
@@ -60,26 +60,55 @@ def test_the_demo_is_made_once(flask):
     ] == counted
 
 
+def test_its_secrets_are_shown_once_and_then_only_when_they_are_asked_for(flask):
+    first = flask("demo")
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
+    later, as_json = flask("demo"), json.loads(flask("demo", "--json"))
+
+    secrets = [made[name] for name in ("apiKey", "signingSecret", "webhookSecret")]
+    assert secrets[0] in first and secrets[1] in first
+    assert not any(secret in later for secret in secrets)
+    assert "flask demo --show-secrets" in later
+    assert as_json == made | {"apiKey": None, "signingSecret": None, "webhookSecret": None}
+    assert flask("demo", "--show-secrets") == first
+
+
+def test_what_it_prints_works_in_another_terminal(flask, data_dir):
+    said = flask("demo")
+
+    commands = re.findall(r"^.*\.venv/bin/flask .*$", said, re.MULTILINE)
+    assert len(commands) == 3
+    assert all(f"DATA_DIR={data_dir} PORT=8123 .venv/bin/flask " in command for command in commands)
+
+
+def test_what_is_usual_is_not_said(monkeypatch):
+    usual = settings.read({"DATA_DIR": str(Path(banner.__file__).parents[1] / ".data")})
+    spaced = settings.read({"DATA_DIR": "/some where"})
+
+    assert banner.command(usual, "jobs queues") == ".venv/bin/flask jobs queues"
+    assert banner.command(spaced, "jobs queues") == "DATA_DIR='/some where' .venv/bin/flask jobs queues"
+
+
 def test_its_secrets_are_kept_for_their_owner_alone(flask, data_dir):
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
 
     assert json.loads((data_dir / "demo.json").read_text()) == made
     assert stat.S_IMODE((data_dir / "demo.json").stat().st_mode) == 0o600
 
 
 def test_a_demo_of_another_database_is_made_anew(flask, data_dir):
-    first = json.loads(flask("demo", "--json"))
+    first = json.loads(flask("demo", "--json", "--show-secrets"))
     elsewhere = first | {"organizationId": "01a1fe6b-a5b7-7231-b6dd-73ae340187c2"}
     (data_dir / "demo.json").write_text(json.dumps(elsewhere))
 
-    again = json.loads(flask("demo", "--json"))
+    again = json.loads(flask("demo", "--json", "--show-secrets"))
 
     assert again["organizationId"] not in (first["organizationId"], elsewhere["organizationId"])
     assert json.loads((data_dir / "demo.json").read_text()) == again
 
 
 def test_a_sale_of_the_demo_pays_ben_and_rita(flask, app, drain):
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
     brand = _brand(app, made)
     with db.any_org_work():
         db.db.run("update webhook_endpoint set deleted_at = now() where id = %s", (made["webhookEndpointId"],))
@@ -92,7 +121,7 @@ def test_a_sale_of_the_demo_pays_ben_and_rita(flask, app, drain):
 
 
 def test_an_owner_of_the_demo_can_pay_what_was_sold(flask, app, drain):
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
     brand = _brand(app, made)
     with db.any_org_work():
         db.db.run("update webhook_endpoint set deleted_at = now() where id = %s", (made["webhookEndpointId"],))
@@ -111,7 +140,7 @@ def test_an_owner_of_the_demo_can_pay_what_was_sold(flask, app, drain):
 
 def test_a_person_is_shown_a_sale_that_works_when_pasted(flask, app, tmp_path):
     said = flask("demo")
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
     lines = [line for line in said.splitlines() if line.startswith(("t=", "sig=", "curl"))]
     script = "\n".join([*lines[:2], 'printf "%s\\n%s\\n%s" "$t" "$body" "$sig"'])
     t, body, sig = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.split("\n")
@@ -156,7 +185,7 @@ def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask,
             (today - timedelta(days=3),),
         )
 
-    flask("demo", "--json")
+    flask("demo", "--json", "--show-secrets")
 
     known = {row[0] for row in stored("EUR", "GBP", "AUD", "JPY") if row[1] >= today - timedelta(days=3)}
     assert known == {"EUR", "GBP", "AUD", "JPY"}
@@ -166,7 +195,7 @@ def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask,
 def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
     monkeypatch.setattr(demo, "_SAMPLE_RATES", {"GYD": "209"})
 
-    flask("demo", "--json")
+    flask("demo", "--json", "--show-secrets")
 
     assert stored("GYD") == []
 
@@ -204,7 +233,7 @@ def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(f
     )
     monkeypatch.setattr(settings, "current", lambda: strict)
 
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
 
     brand = _brand(app, made)
     assert [row["url"] for row in brand.get("/api/v1/webhooks").json["items"]] == ["https://127.0.0.1:8124/webhooks"]
@@ -213,11 +242,11 @@ def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(f
 
 
 def test_the_demos_endpoint_follows_its_receiver_to_another_port(flask, app, monkeypatch):
-    made = json.loads(flask("demo", "--json"))
+    made = json.loads(flask("demo", "--json", "--show-secrets"))
     moved = dataclasses.replace(settings.current(), port=8200, webhook_also_allow=(("127.0.0.1", 8201),))
     monkeypatch.setattr(settings, "current", lambda: moved)
 
-    assert json.loads(flask("demo", "--json")) == made
+    assert json.loads(flask("demo", "--json", "--show-secrets")) == made
 
     urls = [row["url"] for row in _brand(app, made).get("/api/v1/webhooks").json["items"]]
     assert urls == ["https://127.0.0.1:8201/webhooks"]
