@@ -64,7 +64,21 @@ from api import (
 )
 from api.edge import cors, errors, limits, trace, wake
 from commands import affiliates as affiliate_commands
-from commands import database, demo, fx, jobs, ledger, mail, organizations, payout_desk, receiver, retention, run, token
+from commands import (
+    database,
+    demo,
+    fx,
+    jobs,
+    ledger,
+    mail,
+    organizations,
+    payout_desk,
+    receiver,
+    retention,
+    run,
+    secrets,
+    token,
+)
 from commands import programs as program_commands
 from models import db
 
@@ -131,6 +145,7 @@ _COMMANDS = (
     jobs.group,
     ledger.group,
     retention.group,
+    secrets.group,
     payout_desk.group,
     mail.group,
     fx.group,

@@ -29,6 +29,7 @@ class Settings:
     database_owner_url: str | None
     redis_url: str | None
     secret_key: str | None
+    secret_key_previous: tuple[str, ...]
     data_dir: Path
     port: int
     public_base_url: str
@@ -270,6 +271,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         database_owner_url=env.text("DATABASE_OWNER_URL"),
         redis_url=env.text("REDIS_URL"),
         secret_key=secret_key,
+        secret_key_previous=_previous_keys(env, secret_key),
         data_dir=Path(env.text("DATA_DIR", ".data") or ".data").resolve(),
         port=port,
         public_base_url=(env.text("PUBLIC_BASE_URL") or f"http://127.0.0.1:{port}").rstrip("/"),
@@ -336,6 +338,19 @@ def read(environ: Mapping[str, str]) -> Settings:
             "issuer for both, the audiences must differ"
         )
     return chosen
+
+
+def _previous_keys(env: _Environment, secret_key: str | None) -> tuple[str, ...]:
+    # Never with a value.
+    keys = tuple(part.strip() for part in (env.text("SECRET_KEY_PREVIOUS") or "").split(",") if part.strip())
+    if any(len(key) < _SHORTEST_SECRET_KEY for key in keys):
+        raise BadSetting(
+            f"SECRET_KEY_PREVIOUS has a key of fewer than {_SHORTEST_SECRET_KEY} characters; it takes former "
+            "SECRET_KEYs, whole and with commas between them"
+        )
+    if secret_key in keys:
+        raise BadSetting("SECRET_KEY_PREVIOUS names SECRET_KEY itself; it takes former keys, SECRET_KEY a new one")
+    return keys
 
 
 def _processor_rail(env: _Environment) -> rail_access.Processor | None:
@@ -432,3 +447,9 @@ def secret_key(chosen: Settings) -> str:
     if len(kept) < _SHORTEST_SECRET_KEY:
         raise BadSetting(f"{path} is damaged: put back the key that sealed this database's secrets, or set SECRET_KEY")
     return kept
+
+
+def secret_keys(chosen: Settings) -> tuple[str, ...]:
+    """Return every key that is believed: the one in force, with which everything new is made, and former ones."""
+    key = secret_key(chosen)
+    return (key, *(former for former in chosen.secret_key_previous if former != key))

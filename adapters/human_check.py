@@ -5,7 +5,6 @@ Source: core spec, "Click and lead fraud review" (human-verification token).
 """
 
 import functools
-import hashlib
 import hmac
 import secrets
 import time
@@ -20,6 +19,7 @@ import requests
 import structlog
 
 import settings
+from adapters import derived_keys
 from settings import LOCAL
 
 #: For how long a token of our own is good.
@@ -102,26 +102,29 @@ class SiteVerify:
 class Local:
     """Tokens that this service signs: they prove that somebody fetched one and took their time, and no more."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, key: bytes, *former: bytes) -> None:
+        self._key, self._former = key, former
 
     def issue(self, *, now: datetime, ready_in_s: int = 0) -> str:
         """Return a token, good from `ready_in_s` seconds on until LIFETIME_S."""
         issued = int(now.timestamp())
         said = f"{issued + ready_in_s}.{issued + LIFETIME_S}.{secrets.token_hex(8)}"
-        return f"{said}.{self._signature(said)}"
+        return f"{said}.{_signature(self._key, said)}"
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
         said, _, signature = token.rpartition(".")
-        if len(token) > _LONGEST_TOKEN or not hmac.compare_digest(
-            self._signature(said).encode(), signature.encode("utf-8", "replace")
-        ):
+        if len(token) > _LONGEST_TOKEN or not self._is_ours(said, signature):
             return False
         ready, expires, _ = said.split(".")
         return int(ready) <= now.timestamp() < int(expires)
 
-    def _signature(self, said: str) -> str:
-        return hmac.new(self._key, said.encode("utf-8", "replace"), "sha256").hexdigest()
+    def _is_ours(self, said: str, signature: str) -> bool:
+        sent = signature.encode("utf-8", "replace")
+        return any(hmac.compare_digest(_signature(key, said).encode(), sent) for key in (self._key, *self._former))
+
+
+def _signature(key: bytes, said: str) -> str:
+    return hmac.new(key, said.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 # What the scripts of services fetch from hosts beside their own, as the services' pages on content security say.
@@ -174,6 +177,7 @@ def local() -> Local | None:
 
 def forget_cached() -> None:
     """Read the settings again: between tests."""
+    derived_keys.forget_cached()
     _check.cache_clear()
 
 
@@ -181,7 +185,7 @@ def forget_cached() -> None:
 def _check() -> SiteVerify | Local | None:
     chosen = settings.current()
     if chosen.human_check_url == LOCAL or (chosen.human_check_url is None and chosen.database_url is None):
-        return Local(hashlib.sha256(b"finderfee/human/" + settings.secret_key(chosen).encode()).digest())
+        return Local(*derived_keys.believed("human"))
     if chosen.human_check_url is None or chosen.human_check_secret is None:
         return None
     return SiteVerify(chosen.human_check_url, chosen.human_check_secret)

@@ -151,7 +151,7 @@ def issue_affiliate(*, email: str, is_email_verified: bool, ttl_s: int) -> str:
 def forget_cached() -> None:
     """Build everything anew from the settings at the next token."""
     _verifier.cache_clear()
-    _local_key.cache_clear()
+    _local_keys.cache_clear()
 
 
 def _person(
@@ -198,9 +198,8 @@ def _verifier(kind: str) -> Verifier:
     other_issuer, other_audience, _ = _configured("affiliate" if kind == "dashboard" else "dashboard")
     not_for = other_audience if other_issuer == issuer else None
     if issuer is None or place is None:
-        key = _local_key(kind)
-        public = OKPKey.import_key(key.public_key)
-        source: Source = identity_sources.Fixed([PublicKey("EdDSA", key.thumbprint(), public)])
+        keys = [PublicKey("EdDSA", key.thumbprint(), OKPKey.import_key(key.public_key)) for key in _local_keys(kind)]
+        source: Source = identity_sources.Fixed(keys)
         return Verifier(LOCAL_ISSUER, audience, source, not_for=not_for)
     is_url = place.lower().startswith(("https://", "http://"))
     source = identity_sources.Published(place) if is_url else identity_sources.File(Path(place))
@@ -208,9 +207,13 @@ def _verifier(kind: str) -> Verifier:
 
 
 @functools.cache
-def _local_key(kind: str) -> OKPKey:
-    secret = settings.secret_key(settings.current()).encode()
-    seed = HKDF(SHA256(), 32, salt=None, info=f"finderfee/identity/{kind}".encode()).derive(secret)
+def _local_keys(kind: str) -> tuple[OKPKey, ...]:
+    """Return the keys that tokens of our own are believed with; the first one signs."""
+    return tuple(_local_key(kind, secret) for secret in settings.secret_keys(settings.current()))
+
+
+def _local_key(kind: str, secret: str) -> OKPKey:
+    seed = HKDF(SHA256(), 32, salt=None, info=f"finderfee/identity/{kind}".encode()).derive(secret.encode())
     return OKPKey.import_key(Ed25519PrivateKey.from_private_bytes(seed))
 
 
@@ -218,7 +221,7 @@ def _issue(kind: str, email: str, is_email_verified: bool, ttl_s: int, own: Mapp
     issuer, audience, _ = _configured(kind)
     if issuer is not None:
         raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
-    now, key, address = int(time.time()), _local_key(kind), email.strip().lower()
+    now, key, address = int(time.time()), _local_keys(kind)[0], email.strip().lower()
     claims = {
         "iss": LOCAL_ISSUER,
         "aud": audience,

@@ -1,6 +1,8 @@
 """Who visited, without who they are: keyed hashes stand in for addresses, which are never stored.
 
-The key is made from SECRET_KEY: without it nobody can try all addresses until one fits.
+The key is made from SECRET_KEY: without it nobody can try all addresses until one fits. With a new one everybody is
+somebody new: hashes are compared by the database, which knows one of each. Who was forgotten is found by former keys
+too.
 Source: tracking spec, "Public click endpoint".
 """
 
@@ -8,10 +10,11 @@ import functools
 import hashlib
 import ipaddress
 
-import settings
+from adapters import derived_keys
 
 _BYTES = 16
 _NETWORK_BITS = {4: 24, 6: 48}
+_USE = "visitor"
 
 
 def visitor(ip: str, agent: str) -> str:
@@ -34,13 +37,18 @@ def network(ip: str) -> str:
 
 def forgotten(text: str) -> str:
     """Return what stands for an address of a machine or a person that is not kept any more: one for the same one."""
-    return f"hash:{_hash('forgotten', text)}"
+    return _forgotten(text, derived_keys.current(_USE))
 
 
-def _hash(kind: str, text: str) -> str:
-    return hashlib.blake2b(f"{kind}\n{text}".encode("utf-8", "replace"), key=_key(), digest_size=_BYTES).hexdigest()
+def ever_forgotten(text: str) -> list[str]:
+    """Return everything that may stand for an address that is not kept any more: also what a former key made of it."""
+    return [_forgotten(text, key) for key in derived_keys.believed(_USE)]
 
 
-@functools.cache
-def _key() -> bytes:
-    return hashlib.sha256(b"finderfee/visitor/" + settings.secret_key(settings.current()).encode()).digest()
+def _forgotten(text: str, key: bytes) -> str:
+    return f"hash:{_hash('forgotten', text, key)}"
+
+
+def _hash(kind: str, text: str, key: bytes | None = None) -> str:
+    key = key or derived_keys.current(_USE)
+    return hashlib.blake2b(f"{kind}\n{text}".encode("utf-8", "replace"), key=key, digest_size=_BYTES).hexdigest()

@@ -1,5 +1,6 @@
 """What decides about a paid lead: whether the person is known, how many came today, and the click before."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -19,7 +20,7 @@ class Count:
 
 _COUNT = Hot("""
 select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
-    and email_normalized in (%(email)s, %(forgotten)s) and method = 'lead_form' and is_test = %(test)s),
+    and email_normalized = any(%(inboxes)s) and method = 'lead_form' and is_test = %(test)s),
   (select count(*) from lead where organization_id = %(org)s and affiliate_id = %(affiliate)s
     and method = 'lead_form' and is_test = %(test)s and occurred_at >= %(since)s),
   leads_per_day
@@ -33,14 +34,14 @@ def count(
     program_id: UUID,
     affiliate_id: UUID,
     email_normalized: str,
-    forgotten: str,
+    forgotten: Sequence[str],
     is_test: bool,
     since: datetime,
 ) -> Count:
     """Return what is known of a person and of an affiliate's paid leads since a moment, final under the budget's lock.
 
-    What was invalidated and what has expired counts too: nobody is paid for twice. `forgotten` stands for the
-    person in a lead whose address is not kept any more.
+    What was invalidated and what has expired counts too: nobody is paid for twice. `forgotten` is what may
+    stand for the person in a lead whose address is not kept any more.
     """
     row = db.row(
         _COUNT,
@@ -48,8 +49,7 @@ def count(
             "org": organization_id,
             "program": program_id,
             "affiliate": affiliate_id,
-            "email": email_normalized,
-            "forgotten": forgotten,
+            "inboxes": [email_normalized, *forgotten],
             "test": is_test,
             "since": since,
         },

@@ -159,7 +159,7 @@ def _facts(organization_id: UUID, referral: Referral, email: str, now: datetime)
         program_id=referral.program_id,
         affiliate_id=referral.affiliate_id,
         email_normalized=inbox,
-        forgotten=visitors.forgotten(inbox),
+        forgotten=visitors.ever_forgotten(inbox),
         is_test=referral.is_test_affiliate,
         since=now.replace(hour=0, minute=0, second=0, microsecond=0),
     )

@@ -21,6 +21,7 @@ def test_without_any_variable_the_defaults_hold():
         database_owner_url=None,
         redis_url=None,
         secret_key=None,
+        secret_key_previous=(),
         data_dir=Path(".data").resolve(),
         port=8000,
         public_base_url="http://127.0.0.1:8000",
@@ -246,6 +247,31 @@ def test_a_short_secret_key_is_refused_without_being_shown():
         settings.read({"SECRET_KEY": "s3cret-but-short"})
 
     assert "s3cret" not in str(refused.value)
+
+
+def test_former_secret_keys_are_a_list_and_the_one_in_force_comes_first():
+    chosen = settings.read({"SECRET_KEY": _LONG, "SECRET_KEY_PREVIOUS": f" {_LONG}-a, {_LONG}-b ,"})
+
+    assert settings.secret_keys(chosen) == (_LONG, f"{_LONG}-a", f"{_LONG}-b")
+
+
+@pytest.mark.parametrize(
+    ("previous", "why"),
+    [("short-one", "fewer than 32 characters"), (f"{_LONG}-a,short-one", "fewer"), (_LONG, "names SECRET_KEY itself")],
+)
+def test_a_former_secret_key_that_cannot_be_one_is_refused_without_being_shown(previous, why):
+    with pytest.raises(BadSetting, match=f"^SECRET_KEY_PREVIOUS .*{why}") as refused:
+        settings.read({"SECRET_KEY": _LONG, "SECRET_KEY_PREVIOUS": previous})
+
+    assert "short-one" not in str(refused.value)
+    assert _LONG not in str(refused.value)
+
+
+def test_a_former_key_that_is_the_kept_one_is_listed_once(tmp_path):
+    kept = settings.secret_key(settings.read({"DATA_DIR": str(tmp_path)}))
+    chosen = settings.read({"DATA_DIR": str(tmp_path), "SECRET_KEY_PREVIOUS": f"{kept},{_LONG}"})
+
+    assert settings.secret_keys(chosen) == (kept, _LONG)
 
 
 def test_the_secret_key_of_the_environment_is_the_one(tmp_path):

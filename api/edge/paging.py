@@ -7,7 +7,6 @@ Source: core spec, section 4 (cursor-paginated) and section 8 "Limits".
 
 import base64
 import binascii
-import functools
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from uuid import UUID
 from flask import request
 from marshmallow import ValidationError
 
-import settings
+from adapters import derived_keys
 from api.edge import guards
 
 #: Rows of a page when nobody asks for more or fewer, and at most.
@@ -31,6 +30,7 @@ _TIME_BYTES = 8
 _ID_BYTES = 16
 # With the position it makes 42 bytes: a multiple of three, so that every bit of the text counts.
 _SEAL_BYTES = 18
+_USE = "cursor"
 
 Row = TypeVar("Row")
 
@@ -66,7 +66,7 @@ def envelope(page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]]
 def _cursor(row: Any) -> str:
     microseconds = (row.created_at - _EPOCH) // timedelta(microseconds=1)
     position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + UUID(str(row.id)).bytes
-    return base64.urlsafe_b64encode(position + _seal(position)).decode()
+    return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position)).decode()
 
 
 def _position(cursor: str) -> tuple[datetime, UUID]:
@@ -75,22 +75,18 @@ def _position(cursor: str) -> tuple[datetime, UUID]:
     except (UnicodeEncodeError, binascii.Error) as error:
         raise _not_ours() from error
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
-    if len(position) != _TIME_BYTES + _ID_BYTES or not hmac.compare_digest(seal, _seal(position)):
+    is_ours = any(hmac.compare_digest(seal, _seal(key, position)) for key in derived_keys.believed(_USE))
+    if len(position) != _TIME_BYTES + _ID_BYTES or not is_ours:
         raise _not_ours()
     microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)
     return _EPOCH + timedelta(microseconds=microseconds), UUID(bytes=position[_TIME_BYTES:])
 
 
-def _seal(position: bytes) -> bytes:
+def _seal(key: bytes, position: bytes) -> bytes:
     message = guards.caller_name().encode() + position + request.path.encode()
     # Unlike an HMAC it keeps the interpreter's lock, which a busy process would have to wait to get back.
-    return hashlib.blake2b(message, key=_key(), digest_size=_SEAL_BYTES).digest()
+    return hashlib.blake2b(message, key=key, digest_size=_SEAL_BYTES).digest()
 
 
 def _not_ours() -> ValidationError:
     return ValidationError({"cursor": ["This list gave out no such cursor."]})
-
-
-@functools.cache
-def _key() -> bytes:
-    return hashlib.sha256(b"finderfee/cursor/" + settings.secret_key(settings.current()).encode()).digest()

@@ -8,8 +8,9 @@ from uuid import uuid4
 import psycopg2
 import pytest
 
-from models import db, ledger_results, migrate
+from models import db, ledger_results
 from pipelines import clock, jobs
+from tests import databases
 from tests.paying import Payroll
 
 
@@ -28,18 +29,8 @@ def flask(app):
 @pytest.fixture
 def alone(app):
     """A database without the organizations of other tests."""
-    usual, owner_url = os.environ["DATABASE_URL"], os.environ["DATABASE_OWNER_URL"]
-    name = usual.partition("?")[0].rpartition("/")[2]
-    with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        cursor.execute(f"create database {name}_alone")
-        db.db.drop_connection()
-        migrate.up(owner_url.replace(f"/{name}?", f"/{name}_alone?"))
-        db.connect_to(usual.replace(f"/{name}?", f"/{name}_alone?"))
+    with databases.alone():
         yield
-        db.db.drop_connection()
-        db.connect_to(usual)
-        cursor.execute(f"drop database {name}_alone with (force)")
 
 
 @pytest.fixture

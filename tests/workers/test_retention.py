@@ -1,5 +1,6 @@
 """What grows with traffic ends: what is counted, dropped and forgotten, what never is, and what nobody waits for."""
 
+import os
 import re
 from datetime import timedelta
 from uuid import UUID
@@ -7,6 +8,8 @@ from uuid import UUID
 import peewee
 import pytest
 
+import settings
+from adapters import human_check, sealing
 from models import db, ledger_check
 from models import retention as rows
 from pipelines import import_undo, jobs, retention
@@ -414,6 +417,28 @@ def test_nobody_is_paid_twice_for_a_person_who_is_forgotten(brand, drain):
         _end("leads")
         paid_leads.send(brand, slug, email=person.upper())
         drain()
+
+    assert len(paid_leads.rows(brand)) == 1
+
+
+def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_listed(brand, drain, monkeypatch):
+    with paid_leads.verified_by(URL="local"):
+        slug, person = paid_leads.campaign(brand), paid_leads.person()
+        paid_leads.send(brand, slug, email=person)
+        drain()
+        _expire(brand, days=40)
+        _end("leads")
+        former = os.environ["SECRET_KEY"]
+        with monkeypatch.context() as changed:
+            changed.setenv("SECRET_KEY", "another key that is long enough too")
+            changed.setenv("SECRET_KEY_PREVIOUS", former)
+            settings.current.cache_clear()
+            sealing.forget_cached()
+            human_check.forget_cached()
+            paid_leads.send(brand, slug, email=person)
+            drain()
+        settings.current.cache_clear()
+        sealing.forget_cached()
 
     assert len(paid_leads.rows(brand)) == 1
 

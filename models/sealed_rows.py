@@ -1,0 +1,98 @@
+"""Where the database keeps sealed values, kind by kind: to find what a former key sealed and to write it anew.
+
+`adapters.sealing` opens them; a kind says which rows they are in and what each belongs to, as whoever sealed it did.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of sealed value. `key` names the columns that order its rows, `sealed` and `belongs_to` are expressions.
+
+    `write` says how a row takes a sealed value; `at_once` rows are read and locked together.
+    """
+
+    name: str
+    table: str
+    key: tuple[str, ...]
+    sealed: str
+    belongs_to: str
+    where: str
+    write: str
+    at_once: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row with a sealed value: its key, the value, and what it belongs to."""
+
+    key: tuple[Any, ...]
+    sealed: bytes
+    belongs_to: str
+
+
+def _column(name: str, table: str, column: str, *, where: str = "true", at_once: int = 200) -> Kind:
+    return Kind(
+        name=name,
+        table=table,
+        key=("id",),
+        sealed=column,
+        belongs_to="id::text",
+        where=f"{column} is not null and {where}",
+        write=f"{column} = %s",
+        at_once=at_once,
+    )
+
+
+#: Every kind there is; a test looks for columns and seals that are not among them.
+KINDS = (
+    _column("signing secrets of API keys", "api_key", "signing_secret_sealed"),
+    _column("secrets of webhook endpoints", "webhook_endpoint", "secret_sealed"),
+    _column("bodies of messages", "mail_message", "body_sealed"),
+    _column("tax forms", "stored_file", "content", where="kind = 'tax_form'", at_once=4),
+    Kind(
+        name="stored answers",
+        table="stored_answer",
+        key=("organization_id", "scope", "key"),
+        sealed="body",
+        belongs_to="concat_ws(' ', organization_id, scope, key)",
+        where="body is not null",
+        write="body = %s",
+    ),
+    Kind(
+        name="leads in jobs",
+        table="job",
+        key=("id",),
+        sealed="decode(args ->> 'sealed', 'base64')",
+        belongs_to="'lead.capture'",
+        where="args ? 'sealed'",
+        write="args = jsonb_set(args, '{sealed}', to_jsonb(translate(encode(%s, 'base64'), E'\\n', '')))",
+    ),
+)
+
+
+def any_org_slice(kind: Kind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[Row]:
+    """Return the next rows of a kind in the order of their keys; none after the last one.
+
+    Rows that are to be changed are locked until the transaction ends, those that somebody else holds left out.
+    """
+    key = ", ".join(kind.key)
+    onwards = f"and ({key}) > ({', '.join(['%s'] * len(kind.key))})" if after is not None else ""
+    rows = db.run(
+        f"select {kind.sealed} as value, {kind.belongs_to} as owner, {key} from {kind.table}"
+        f" where {kind.where} {onwards}"
+        f" order by {key} limit {kind.at_once} {'for no key update skip locked' if is_to_change else ''}",
+        after or (),
+    )
+    return [Row(tuple(key), bytes(sealed), belongs_to) for sealed, belongs_to, *key in rows]
+
+
+def any_org_stage_sealed(kind: Kind, *, key: Sequence[Any], sealed: bytes) -> None:
+    """Stage a sealed value for a locked row."""
+    match = " and ".join(f"{column} = %s" for column in kind.key)
+    db.stage(f"update {kind.table} set {kind.write} where {match}", (sealed, *key))
