@@ -36,6 +36,13 @@ class Verdict:
     next_attempt_at: datetime | None
 
 
+def outcome(status: int | None) -> str:
+    """Name what came of an attempt: delivered (2xx), refused (any other answer), unreachable (no complete answer)."""
+    if status is None:
+        return "unreachable"
+    return "delivered" if _is_success(status) else "refused"
+
+
 def after_attempt(
     *,
     attempt: int,
@@ -57,7 +64,7 @@ def after_attempt(
     """
     if attempt < 1:
         raise ValueError("attempts count from 1")
-    if status is not None and 200 <= status <= 299:
+    if status is not None and _is_success(status):
         return Verdict(status=statuses.DeliveryStatus.Delivered, next_attempt_at=None)
     if attempt >= len(schedule):
         return Verdict(status=statuses.DeliveryStatus.Failed, next_attempt_at=None)
@@ -82,6 +89,10 @@ def parse_retry_after(value: str | None, *, now: datetime) -> int | None:
         return max(0, -((now - aware) // _SECOND))
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _is_success(status: int) -> bool:
+    return 200 <= status <= 299
 
 
 def _asked_at(*, status: int | None, retry_after: str | None, now: datetime) -> datetime | None:

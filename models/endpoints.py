@@ -13,7 +13,10 @@ from models.table import Moment, Table
 
 
 class WebhookEndpoint(Table):
-    """A URL with the events it subscribes to and its sealed signing secret."""
+    """A URL with the events it subscribes to and its sealed signing secret.
+
+    `failing_since` is the first failed attempt that no success has followed, `failure_told_at` when Owners were told.
+    """
 
     id = peewee.UUIDField(primary_key=True)
     organization_id = peewee.UUIDField()
@@ -24,6 +27,8 @@ class WebhookEndpoint(Table):
     created_at = Moment()
     updated_at = Moment()
     deleted_at = Moment(null=True)
+    failing_since = Moment(null=True)
+    failure_told_at = Moment(null=True)
 
 
 def insert(values: Mapping[str, Any]) -> None:

@@ -158,6 +158,7 @@ class Attempt:
     event_at: datetime
     number: int
     organization_id: UUID
+    failing_since: datetime | None
 
 
 _BEGIN_ATTEMPT = Hot("""
@@ -166,7 +167,7 @@ from webhook_endpoint w, event e
 where d.organization_id = %s and d.id = %s and d.status = 'Pending'
   and w.id = d.endpoint_id and e.id = d.event_id
 returning d.id, w.id, w.url, w.secret_sealed, w.deleted_at is not null, d.event_type, e.body, e.created_at,
-  d.attempt_count, d.organization_id
+  d.attempt_count, d.organization_id, w.failing_since
 """)
 
 

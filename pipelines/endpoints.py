@@ -89,6 +89,8 @@ def change(*, endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any], n
     if "url" in changes:
         endpoints.stage_turn(endpoint.organization_id)
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
+        if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
+            changes = {**changes, "failing_since": None, "failure_told_at": None}
     _set(endpoint, {**changes, "updated_at": now})
 
 

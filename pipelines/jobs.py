@@ -61,6 +61,7 @@ PAYOUT_PREPARE = Job("payout.prepare", queue="payouts", lease_s=900)
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
+WEBHOOKS_FAILING = Job("webhooks.failing", queue="upkeep")
 INVITES_EXPIRE = Job("invites.expire", queue="upkeep")
 HOLDS_RENEW = Job("holds.renew", queue="upkeep")
 HOLD_RELEASE = Job("hold.release", queue="upkeep")
@@ -94,6 +95,7 @@ ALL = (
     MAIL_SEND,
     IMPORT_NOTIFY,
     FORGET,
+    WEBHOOKS_FAILING,
     INVITES_EXPIRE,
     HOLDS_RENEW,
     HOLD_RELEASE,

@@ -12,7 +12,7 @@ from uuid import UUID
 import settings
 from adapters import addresses, safe_http, sealing
 from domain import delivery, signing, statuses
-from models import outbox
+from models import outages, outbox
 from pipelines import clock
 
 
@@ -63,6 +63,7 @@ def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime |
     """Stage what the attempt led to and return when the next one is due; None when the delivery is settled."""
     attempt = prepared.attempt
     verdict = _verdict(prepared, outcome, now)
+    _keep_outage(attempt, outcome, now)
     is_settled = verdict.status != statuses.DeliveryStatus.Pending
     outbox.stage_result(
         organization_id=attempt.organization_id,
@@ -76,6 +77,18 @@ def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime |
         settled_at=now if is_settled else None,
     )
     return verdict.next_attempt_at
+
+
+def _keep_outage(attempt: outbox.Attempt, outcome: Outcome, now: datetime) -> None:
+    """Stage since when the endpoint has failed, or that it does no longer; a statement only where that changes."""
+    if attempt.is_endpoint_gone:
+        return
+    organization_id, endpoint_id = attempt.organization_id, attempt.endpoint_id
+    has_failed = delivery.outcome(outcome.status) != "delivered"
+    if has_failed and attempt.failing_since is None:
+        outages.stage_begun(organization_id=organization_id, endpoint_id=endpoint_id, at=now)
+    elif attempt.failing_since is not None and not has_failed:
+        outages.stage_over(organization_id=organization_id, endpoint_id=endpoint_id)
 
 
 def _verdict(prepared: Prepared, outcome: Outcome, now: datetime) -> delivery.Verdict:

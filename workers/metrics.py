@@ -14,6 +14,10 @@ _job_seconds = Histogram(
 )
 _handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the broker.", ["queue"])
 
+_webhooks = Counter(
+    "finderfee_webhook_attempts_total", "Attempts to deliver a webhook by what came of it.", ["outcome"]
+)
+
 _clicks = Counter("finderfee_clicks_written_total", "Clicks that were written, by whether they repeat one.", ["kind"])
 _unreadable_clicks = Counter("finderfee_clicks_unreadable_total", "Clicks that became dead letters.")
 
@@ -27,6 +31,11 @@ def count_job(job: str, outcome: str, seconds: float) -> None:
 def count_handed_out(queue: str) -> None:
     """Count one job that the relay handed out."""
     _handed_out.labels(queue).inc()
+
+
+def count_webhook(outcome: str) -> None:
+    """Count one attempt to deliver a webhook: delivered, refused or unreachable."""
+    _webhooks.labels(outcome).inc()
 
 
 def count_clicks(*, new: int, duplicates: int) -> None:

@@ -43,6 +43,7 @@ class Entry:
 SCHEDULE = (
     Entry("*/10 * * * *", jobs.FORGET),
     Entry("7 * * * *", jobs.INVITES_EXPIRE),
+    Entry("53 * * * *", jobs.WEBHOOKS_FAILING),
     Entry("17 * * * *", jobs.HOLD_RELEASE),
     Entry("41 * * * *", jobs.CLICKS_FORGET),
     Entry("47 * * * *", jobs.RETENTION),

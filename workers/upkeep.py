@@ -4,7 +4,19 @@ from uuid import UUID
 
 from domain.fx_files import RateFile
 from models.job_rows import Claimed
-from pipelines import clock, fx_rates, hold, holds, invites, jobs, leads, ledger_check, retention, upkeep
+from pipelines import (
+    clock,
+    fx_rates,
+    hold,
+    holds,
+    invites,
+    jobs,
+    leads,
+    ledger_check,
+    retention,
+    upkeep,
+    webhook_letters,
+)
 from workers.actor import calling_job, database_job
 
 
@@ -12,6 +24,12 @@ from workers.actor import calling_job, database_job
 def forget(job: Claimed) -> None:
     """Drop what has had its time."""
     upkeep.forget()
+
+
+@database_job(jobs.WEBHOOKS_FAILING)
+def tell_of_failing_webhooks(job: Claimed) -> None:
+    """Write to the Owners of endpoints that nothing has reached for a day."""
+    webhook_letters.any_org_tell(now=clock.now())
 
 
 @database_job(jobs.INVITES_EXPIRE)

@@ -3,9 +3,15 @@
 from datetime import datetime
 from uuid import UUID
 
+import structlog
+
+from domain import delivery
 from models.job_rows import Claimed
 from pipelines import clock, jobs, webhook
+from workers import metrics
 from workers.actor import calling_job
+
+_log = structlog.get_logger(__name__)
 
 
 def _prepare(job: Claimed) -> webhook.Prepared | None:
@@ -14,8 +20,30 @@ def _prepare(job: Claimed) -> webhook.Prepared | None:
     )
 
 
+def _send(prepared: webhook.Prepared) -> webhook.Outcome:
+    outcome = webhook.send(prepared)
+    attempt = prepared.attempt
+    if attempt.is_endpoint_gone:
+        return outcome  # nobody was asked
+    name = delivery.outcome(outcome.status)
+    metrics.count_webhook(name)
+    if name != "delivered":
+        _log.info(
+            "webhook.failed",
+            organization_id=str(attempt.organization_id),
+            endpoint_id=str(attempt.endpoint_id),
+            delivery_id=str(attempt.delivery_id),
+            event_type=attempt.event_type,
+            attempt=attempt.number,
+            outcome=name,
+            status=outcome.status,
+            reason=outcome.failure_reason,
+        )
+    return outcome
+
+
 def _record(prepared: webhook.Prepared, outcome: webhook.Outcome) -> datetime | None:
     return webhook.record(prepared, outcome, now=clock.now())
 
 
-calling_job(jobs.WEBHOOK_DELIVER, prepare=_prepare, call=webhook.send, record=_record)
+calling_job(jobs.WEBHOOK_DELIVER, prepare=_prepare, call=_send, record=_record)

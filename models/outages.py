@@ -1,0 +1,79 @@
+"""Webhook endpoints that nothing reaches: since when, what they say, and whether their Owners were told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+
+_BEGUN = Hot(
+    "update webhook_endpoint set failing_since = %s where organization_id = %s and id = %s and failing_since is null"
+)
+_OVER = Hot(
+    "update webhook_endpoint set failing_since = null, failure_told_at = null where organization_id = %s and id = %s"
+)
+
+
+def stage_begun(*, organization_id: UUID, endpoint_id: UUID, at: datetime) -> None:
+    """Stage that an endpoint has failed since now, unless it is known to have failed for longer."""
+    db.stage(_BEGUN, (at, organization_id, endpoint_id))
+
+
+def stage_over(*, organization_id: UUID, endpoint_id: UUID) -> None:
+    """Stage that an endpoint was reached; the next outage is told anew."""
+    db.stage(_OVER, (organization_id, endpoint_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """An endpoint that has failed for long: how many deliveries were given up, when the first of them was made (None
+    when none was), and the latest attempt's answer or why there was none."""
+
+    endpoint_id: UUID
+    organization_id: UUID
+    organization: str
+    url: str
+    failing_since: datetime
+    failed: int
+    first_failed_at: datetime | None
+    last_status: int | None
+    last_reason: str | None
+
+
+# The first failed attempt is of an event that may be an hour older: a receiver can ask for that much time. A success
+# that was under way when the outage was noted has not ended it in the row, so it is looked for here.
+_LONG = """
+select w.id, w.organization_id, o.name, w.url, w.failing_since, coalesce(told.failed, 0), told.first_failed_at,
+  last.response_status, last.failure_reason
+from webhook_endpoint w
+join organization o on o.id = w.organization_id
+left join lateral (
+  select count(*) filter (where d.status = 'Failed') as failed,
+    min(d.created_at) filter (where d.status = 'Failed') as first_failed_at,
+    bool_or(d.status = 'Delivered' and d.settled_at > w.failing_since) as was_reached
+  from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
+    and d.created_at >= w.failing_since - interval '2 hours'
+) told on true
+left join lateral (
+  select d.response_status, d.failure_reason from delivery d
+  where d.organization_id = w.organization_id and d.endpoint_id = w.id and d.attempt_count > 0
+  order by d.created_at desc, d.id desc limit 1
+) last on true
+where w.failing_since <= %s and w.failure_told_at is null and w.deleted_at is null
+  and not coalesce(told.was_reached, false)
+order by w.organization_id, w.failing_since
+limit %s
+for update of w skip locked
+"""
+
+
+def any_org_long(*, since: datetime, limit: int) -> list[Outage]:
+    """Return up to `limit` outages that began by `since` and nobody was told of, locked, by organization."""
+    return [Outage(*row) for row in db.run(_LONG, (since, limit))]
+
+
+def any_org_stage_told(endpoint_ids: Sequence[UUID], *, at: datetime) -> None:
+    """Stage that the Owners were told of these outages."""
+    db.stage("update webhook_endpoint set failure_told_at = %s where id = any(%s)", (at, list(endpoint_ids)))
