@@ -80,6 +80,7 @@ from commands import (
     token,
 )
 from commands import programs as program_commands
+from commands import webhooks as webhook_commands
 from models import db
 
 _RESOURCES = (
@@ -147,6 +148,7 @@ _COMMANDS = (
     retention.group,
     secrets.group,
     payout_desk.group,
+    webhook_commands.group,
     mail.group,
     fx.group,
     demo.demo,

@@ -16,7 +16,8 @@ from api.edge.wake import wake_relay
 from domain import events, plans
 from domain.refused import Refused
 from models import db, endpoints, outbox
-from pipelines import clock
+from models.redeliveries import Window
+from pipelines import clock, redelivery
 from pipelines import endpoints as endpoint_rules
 from schemas.paging import PageQuery
 from schemas.webhook import (
@@ -27,6 +28,8 @@ from schemas.webhook import (
     EndpointTest,
     NewEndpoint,
     RedeliveryAnswer,
+    RedeliveryPortion,
+    RedeliveryWindow,
     TestAnswer,
 )
 
@@ -39,6 +42,7 @@ _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
 
 _RECORD = EndpointRecord()
 _DELIVERY = DeliveryRecord()
+_PORTION = RedeliveryPortion()
 _DELIVERIES_PER_PAGE = 50
 _URL_REFUSALS = ("400 invalid_url", "400 https_required", "400 url_not_allowed")
 
@@ -194,6 +198,42 @@ def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
     endpoint_rules.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
     audit.record("delivery.redelivered", wanted_id, after={"endpointId": str(endpoint.id)}, now=now)
     return 200, {"deliveryId": str(wanted_id)}
+
+
+@blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")
+@operation(_KEEP, one(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
+def redeliver_window(endpoint_id: str) -> Response:
+    """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second. 202.
+
+    Each goes out under its own id with its own body. While `hasMore`, send it again with `nextCursor` as `cursor`.
+    """
+    answer = answers.once(lambda: _redeliver_window(endpoint_id))
+    wake_relay()
+    return answer
+
+
+def _redeliver_window(endpoint_id: str) -> _Answer:
+    now, endpoint = clock.now(), _find(endpoint_id)
+    wanted = body.load()
+    window = Window(
+        organization_id=endpoint.organization_id,
+        endpoint_id=endpoint.id,
+        since=wanted["since"],
+        until=wanted["until"] or now,
+        status=wanted["status"],
+    )
+    portion = redelivery.start(window, after=paging.position(wanted["cursor"]), now=now)
+    shown = _PORTION.dump(
+        {
+            "count": portion.count,
+            "last_at": portion.last_at,
+            "next_cursor": paging.cursor(*portion.next_after) if portion.next_after else None,
+            "has_more": portion.next_after is not None,
+        }
+    )
+    done = {**window.shown(), "count": portion.count}
+    audit.record("webhook_endpoint.redelivered", endpoint.id, after=done, now=now)
+    return 202, shown
 
 
 def _find(endpoint_id: str) -> endpoints.WebhookEndpoint:

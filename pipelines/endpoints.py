@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from adapters import addresses, safe_http, sealing
@@ -49,6 +50,12 @@ def refusal_of(url: str) -> Refused | None:
     except addresses.Refused as refused:
         return Refused(400, refused.code, refused.message, field="url")
     return None
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without its query, where a receiver may want a secret."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> WithSecret:

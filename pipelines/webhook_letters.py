@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from urllib.parse import urlsplit
 
 import settings
 from domain import events
 from models import members, outages
 from models.outages import Outage
-from pipelines import jobs, mail
+from pipelines import endpoints, jobs, mail
 
 #: How long an endpoint has to fail until its Owners get a letter.
 TOLD_AFTER = timedelta(days=1)
@@ -50,17 +49,11 @@ def _described(outage: Outage) -> str:
     since = outage.first_failed_at or outage.failing_since
     base = settings.current().public_base_url
     return (
-        f"{_place(outage.url)}\n"
+        f"{endpoints.shown_url(outage.url)}\n"
         f"  nothing has arrived since {outage.failing_since:%Y-%m-%d %H:%M} UTC; given up so far: {outage.failed}\n"
         f"  last attempt: {_last(outage)}\n"
         f'  {base}/api/v1/webhooks/{outage.endpoint_id}/redeliver {{"since": "{events.timestamp(since)}"}}'
     )
-
-
-def _place(url: str) -> str:
-    """Return a URL without its query, where a receiver may want a secret."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 def _last(outage: Outage) -> str:

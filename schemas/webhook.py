@@ -5,11 +5,11 @@ Source: tracking spec, section 6 "Events" and "Webhook delivery".
 
 from typing import Any
 
-from marshmallow import fields, post_load, validate
+from marshmallow import ValidationError, fields, post_load, validate
 
-from domain import events
+from domain import events, statuses
 from domain.refused import Refused
-from schemas.base import Instant, Wire, text
+from schemas.base import Instant, Wire, one_of, text
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
 _LONGEST_TEXT = 65_536
@@ -88,6 +88,36 @@ class RedeliveryAnswer(Wire):
     """The delivery that is tried again."""
 
     delivery_id = fields.UUID()
+
+
+class RedeliveryWindow(Wire):
+    """Which deliveries are sent again: those made from `since` until before `until` (None: now) that stand at `status`.
+
+    `cursor` goes on where an earlier answer ended.
+    """
+
+    since = Instant(required=True)
+    until = Instant(load_default=None, allow_none=True)
+    status = one_of(
+        (statuses.DeliveryStatus.Failed, statuses.DeliveryStatus.Delivered),
+        load_default=statuses.DeliveryStatus.Failed.value,
+    )
+    cursor = text(longest=200, load_default=None, allow_none=True)
+
+    @post_load
+    def _settle(self, window: dict[str, Any], **_: object) -> dict[str, Any]:
+        if window["until"] is not None and window["until"] <= window["since"]:
+            raise ValidationError("It must be after since.", "until")
+        return window
+
+
+class RedeliveryPortion(Wire):
+    """How many deliveries were queued, and when the last of them is due; a cursor while there are more."""
+
+    count = fields.Integer()
+    last_attempt_at = Instant(attribute="last_at", allow_none=True)
+    next_cursor = fields.String(allow_none=True)
+    has_more = fields.Boolean()
 
 
 class DeliveryRecord(Wire):

@@ -53,20 +53,29 @@ def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int =
 
     Raises ValidationError (problem details) for a cursor that this list did not give out.
     """
-    cursor = query["cursor"]
-    return Wanted(take=min(query["take"] or default, most), after=_position(cursor) if cursor else None)
+    return Wanted(take=min(query["take"] or default, most), after=position(query["cursor"]))
 
 
 def envelope(page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]]) -> dict[str, Any]:
     """Return the answer for the `page.limit` rows that were read. Rows have `created_at` and `id` (or its text)."""
     shown, has_more = rows[: page.take], len(rows) > page.take
-    return {"items": render(shown), "nextCursor": _cursor(shown[-1]) if has_more else None, "hasMore": has_more}
+    return {"items": render(shown), "nextCursor": _cursor_of(shown[-1]) if has_more else None, "hasMore": has_more}
 
 
-def _cursor(row: Any) -> str:
-    microseconds = (row.created_at - _EPOCH) // timedelta(microseconds=1)
-    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + UUID(str(row.id)).bytes
+def _cursor_of(row: Any) -> str:
+    return cursor(row.created_at, UUID(str(row.id)))
+
+
+def cursor(at: datetime, id: UUID) -> str:
+    """Return the cursor of a position, for this caller and this path."""
+    microseconds = (at - _EPOCH) // timedelta(microseconds=1)
+    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
     return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position)).decode()
+
+
+def position(cursor: str | None) -> tuple[datetime, UUID] | None:
+    """Return the position of a cursor, None for none. Raises ValidationError for one that was not given out here."""
+    return _position(cursor) if cursor else None
 
 
 def _position(cursor: str) -> tuple[datetime, UUID]:

@@ -34,6 +34,7 @@ def test_an_endpoint_of_somebody_else_is_not_found(brand, rival, whose):
         brand.post(f"{url}/test", {"type": 5}),
         brand.get(f"{url}/deliveries"),
         brand.post(f"{url}/deliveries/{uuid4()}/redeliver"),
+        brand.post(f"{url}/redeliver", {"since": "malformed"}),
     ]
 
     assert {(answer.status_code, answer.json["error"]) for answer in answers} == {(404, "not_found")}

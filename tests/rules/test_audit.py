@@ -229,6 +229,10 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_WEBHOOKS}/<endpoint_id>/rotate-secret": lambda owner: (f"{_endpoint(owner)}/rotate-secret", None),
     f"POST {_WEBHOOKS}/<endpoint_id>/test": lambda owner: (f"{_endpoint(owner)}/test", {}),
     f"POST {_WEBHOOKS}/<endpoint_id>/deliveries/<delivery_id>/redeliver": lambda owner: (_delivery(owner), None),
+    f"POST {_WEBHOOKS}/<endpoint_id>/redeliver": lambda owner: (
+        f"{_endpoint(owner)}/redeliver",
+        {"since": "2024-01-31"},
+    ),
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},

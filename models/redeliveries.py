@@ -1,0 +1,110 @@
+"""Deliveries of an endpoint that are sent again by the window in which their events happened."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Settled deliveries of one endpoint made from `since` until before `until`, with this status."""
+
+    organization_id: UUID
+    endpoint_id: UUID
+    since: datetime
+    until: datetime
+    status: str
+
+    def params(self) -> dict[str, object]:
+        """Return the window as parameters of a statement."""
+        return {
+            "org": self.organization_id,
+            "endpoint": self.endpoint_id,
+            "since": self.since,
+            "until": self.until,
+            "status": self.status,
+        }
+
+    def shown(self) -> dict[str, str]:
+        """Return what was asked for, for the audit log."""
+        return {"since": self.since.isoformat(), "until": self.until.isoformat(), "status": self.status}
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A delivery that will be tried again at `at`."""
+
+    id: UUID
+    created_at: datetime
+    at: datetime
+
+
+_IN_WINDOW = """
+from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and status = %(status)s
+  and created_at >= %(since)s and created_at < %(until)s
+"""
+
+
+def count(window: Window) -> int:
+    """Return how many deliveries are in the window."""
+    row = db.row(f"select count(*) {_IN_WINDOW}", window.params())
+    assert row is not None
+    return int(row[0])
+
+
+# What was asked for before is still on its way: this goes after it, so that calls in a row come no faster than one.
+_REOPEN = f"""
+with chosen as (
+  select id, created_at {_IN_WINDOW}
+    and (%(after_at)s::timestamptz is null or (created_at, id) > (%(after_at)s, %(after_id)s))
+  order by created_at, id limit %(limit)s for update
+), start as (
+  select greatest(%(now)s, max(run_at) + %(gap)s) as at from job
+  where queue = %(queue)s and fair_key = %(endpoint)s::text and failed_at is null and args ->> 'once' = 'window'
+), placed as (
+  select id, created_at, start.at + %(gap)s * (row_number() over (order by created_at, id) - 1) as at
+  from chosen, start
+), reopened as (
+  update delivery set status = 'Pending', settled_at = null, next_attempt_at = placed.at
+  from placed where delivery.organization_id = %(org)s and delivery.id = placed.id
+), asked as (
+  insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
+  select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id, 'once', 'window'), %(endpoint)s::text,
+    %(max_attempts)s, %(lease_s)s, at from placed
+)
+select id, created_at, at from placed order by created_at, id
+"""
+
+
+def reopen(
+    window: Window,
+    *,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+    gap: timedelta,
+    now: datetime,
+    delivery_job: Any,
+) -> list[Queued]:
+    """Make up to `limit` deliveries of the window Pending, oldest first, each with a job for one attempt, `gap` apart.
+
+    `after` is the position (created_at, id) to go on from.
+    """
+    rows = db.run(
+        _REOPEN,
+        {
+            **window.params(),
+            "after_at": after[0] if after else None,
+            "after_id": after[1] if after else None,
+            "limit": limit,
+            "gap": gap,
+            "now": now,
+            "queue": delivery_job.queue,
+            "job": delivery_job.name,
+            "max_attempts": delivery_job.max_attempts,
+            "lease_s": delivery_job.lease_s,
+        },
+    )
+    return [Queued(*row) for row in rows]

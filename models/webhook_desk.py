@@ -1,0 +1,95 @@
+"""Webhook endpoints and deliveries of all organizations, as an operator sees them. Bodies and secrets stay sealed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """An endpoint with what became of the deliveries that were made in the last day."""
+
+    id: UUID
+    organization_id: UUID
+    organization: str
+    url: str
+    failing_since: datetime | None
+    told_at: datetime | None
+    delivered: int
+    failed: int
+    pending: int
+
+    @property
+    def state(self) -> str:
+        """Say whether the last that was heard of it was a failure."""
+        return "failing" if self.failing_since is not None else "ok"
+
+
+_ENDPOINTS = """
+select w.id, w.organization_id, o.name, w.url, w.failing_since, w.failure_told_at,
+  made.delivered, made.failed, made.pending
+from webhook_endpoint w
+join organization o on o.id = w.organization_id
+cross join lateral (
+  select count(*) filter (where d.status = 'Delivered') as delivered,
+    count(*) filter (where d.status = 'Failed') as failed,
+    count(*) filter (where d.status = 'Pending') as pending
+  from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
+    and d.created_at >= now() - interval '1 day'
+) made
+where w.deleted_at is null and (%(org)s::uuid is null or w.organization_id = %(org)s)
+  and (%(id)s::uuid is null or w.id = %(id)s) and (not %(failing)s or w.failing_since is not null)
+order by w.failing_since nulls last, w.created_at desc, w.id desc
+limit %(limit)s
+"""
+
+
+def any_org_endpoints(
+    *, organization_id: UUID | None = None, endpoint_id: UUID | None = None, only_failing: bool = False, limit: int = 1
+) -> list[EndpointRow]:
+    """Return endpoints, those that have failed longest first, narrowed by what is given."""
+    asked = {"org": organization_id, "id": endpoint_id, "failing": only_failing, "limit": limit}
+    return [EndpointRow(*row) for row in db.run(_ENDPOINTS, asked)]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery with its latest answer, or why there was none."""
+
+    id: UUID
+    organization_id: UUID
+    endpoint_id: UUID
+    event_type: str
+    status: str
+    attempt_count: int
+    response_status: int | None
+    failure_reason: str | None
+    next_attempt_at: datetime | None
+    created_at: datetime
+    settled_at: datetime | None
+
+
+_COLUMNS = ", ".join(f"d.{name}" for name in DeliveryRow.__dataclass_fields__)
+
+# The history has an index per endpoint; of each no more is read than may be shown.
+_DELIVERIES = f"""
+select {_COLUMNS} from webhook_endpoint w cross join lateral (
+  select * from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
+    and (%(since)s::timestamptz is null or d.created_at >= %(since)s)
+    and (%(status)s::text is null or d.status = %(status)s)
+  order by d.created_at desc, d.id desc limit %(limit)s
+) d
+where (%(org)s::uuid is null or w.organization_id = %(org)s) and (%(endpoint)s::uuid is null or w.id = %(endpoint)s)
+order by d.created_at desc, d.id desc
+limit %(limit)s
+"""
+
+
+def any_org_deliveries(
+    *, organization_id: UUID | None, endpoint_id: UUID | None, status: str | None, since: datetime | None, limit: int
+) -> list[DeliveryRow]:
+    """Return deliveries, newest first, narrowed by what is given; those of deleted endpoints too."""
+    asked = {"org": organization_id, "endpoint": endpoint_id, "status": status, "since": since, "limit": limit}
+    return [DeliveryRow(*row) for row in db.run(_DELIVERIES, asked)]
