@@ -4,17 +4,14 @@ Source: tracking spec, "Public click endpoint" and "Install snippet"; section 8 
 """
 
 import base64
-import threading
-import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
-from api import visits
+from api import click_debug, page_seen, visits
 from api.edge import body
 from api.edge.guards import Guard
 from api.edge.operations import one, operation, text
@@ -23,10 +20,9 @@ from domain import clicks as rules
 from domain import subid
 from domain.attribution_params import Params
 from domain.refused import Refused
-from models import db, organizations, public_links
+from models import db, organizations
 from models.public_links import Link
-from pipelines import clock
-from schemas.click import ClickAnswer, ClickBody, GifQuery
+from schemas.click import ClickAnswer, ClickBody, ClickDebug, ClickQuery, GifQuery
 
 blueprint = Blueprint("clicks", __name__)
 
@@ -39,27 +35,21 @@ BODY = ClickBody()
 _GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
 
-# How often a process notes that a campaign's page was seen, and how many campaigns it keeps in mind.
-_SEEN_EVERY = timedelta(hours=1)
-_MOST_SEEN = 10_000
-
-_seen_until: dict[UUID, float] = {}
-_lock = threading.Lock()
-
 
 @blueprint.get(PATH)
-@operation(_PUBLIC, one(_ANSWER), asks=BODY)
+@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery())
 def get_click() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
     return _counted(body.query)
 
 
 @blueprint.post(PATH)
-@operation(_PUBLIC, one(_ANSWER), takes=BODY, takes_as=("text/plain",))
+@operation(_PUBLIC, one(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
 def post_click() -> Mapping[str, object]:
     """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
 
-    JSON whatever its content type says: a browser sends a beacon as text.
+    JSON whatever its content type says: a browser sends a beacon as text. With `debug=1` in the query and a key or a
+    session of the program's organization the answer also says what became of the click, and why.
     """
     return _counted(body.load)
 
@@ -69,21 +59,20 @@ def post_click() -> Mapping[str, object]:
 def get_gif() -> Response:
     """Show one transparent pixel, whatever is asked, and note that the campaign's page is there.
 
-    A visit counts when the address of the page, as the browser tells it, names a link.
+    A visit counts when the address of the page, as the browser tells it, names a link. The script asks with `script=1`:
+    it tells of visits by itself, so this only says that it runs there.
     """
     try:
         if not visits.is_over_limit():
-            _see_page(body.query()["program_id"])
+            asked = body.query()
+            if asked["script"] == "1":
+                page_seen.note_script(asked["program_id"])
+            else:
+                _see_page(asked["program_id"])
     except db.UNAVAILABLE:  # the picture is shown in any case
         if "?" in request.headers.get("Referer", ""):
             visits.lose()
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
-
-
-def forget_seen() -> None:
-    """Forget which pages were seen: between tests."""
-    with _lock:
-        _seen_until.clear()
 
 
 def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
@@ -99,8 +88,11 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     except db.UNAVAILABLE:
         visits.lose()
         return {"ok": True}
-    click_id = _count(link, origin_of(sent))
-    return shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+    origin = origin_of(sent)
+    explain = click_debug.asked(link, origin, sent["program_id"])
+    click_id = _count(link, origin)
+    answer = shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+    return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
 
 
 def _count(link: Link | None, origin: Origin) -> str | None:
@@ -136,24 +128,13 @@ def shown(click_id: str, link: Link) -> Mapping[str, object]:
 
 
 def _see_page(program: str | None) -> None:
-    program_id = _as_id(program)
+    program_id = page_seen.as_id(program)
     page = request.headers.get("Referer", "")
     if program_id is not None:
-        _note_install(program_id)
+        page_seen.note_install(program_id)
     slug = _slug_of(page, program_id) if "?" in page else None
     link = visits.find(slug, program) if slug else None
     visits.count(link, Origin(query_names=rules.query_names(page)))
-
-
-def _note_install(program_id: UUID) -> None:
-    if _seen_until.get(program_id, 0.0) > time.monotonic():
-        return
-    with db.any_org_work():
-        public_links.any_org_mark_installed(program_id=program_id, at=clock.now(), at_most_every=_SEEN_EVERY)
-    with _lock:
-        if len(_seen_until) >= _MOST_SEEN:
-            _seen_until.clear()
-        _seen_until[program_id] = time.monotonic() + _SEEN_EVERY.total_seconds()
 
 
 def _slug_of(page: str, program_id: UUID | None) -> str | None:
@@ -162,10 +143,3 @@ def _slug_of(page: str, program_id: UUID | None) -> str | None:
         with db.any_org_work():
             custom = organizations.any_org_params_of(program_id)
     return rules.first_parameter(page, Params(custom).effective_order)
-
-
-def _as_id(program: str | None) -> UUID | None:
-    try:
-        return UUID(program) if program else None
-    except ValueError:
-        return None

@@ -64,6 +64,7 @@ def _is_plain(environ: Mapping[str, Any]) -> bool:
     return (
         environ["REQUEST_METHOD"] == "POST"
         and not environ.get("SCRIPT_NAME")
+        and "debug" not in environ.get("QUERY_STRING", "")
         and length.isascii()
         and length.isdigit()
         and 0 < int(length) <= clicks.MOST_BYTES

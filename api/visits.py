@@ -132,6 +132,11 @@ def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
     return Counted(click.id)
 
 
+def as_click(link: Link, origin: Origin) -> RawClick:
+    """Return the click that this request is, under an id of its own."""
+    return _click(_sender(), link, origin)
+
+
 def lose() -> None:
     """Count what may have been a click as lost: nobody could say where its slug leads."""
     if is_visit():

@@ -156,6 +156,8 @@ class Traffic:
     clicks: int
     conversions: int
     is_installed: bool
+    script_seen_at: datetime | None
+    script_origin: str | None
 
 
 def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
@@ -171,8 +173,8 @@ def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traf
         " (select count(*) from conversion where organization_id = %(org)s and program_id = %(program)s"
         f"   and occurred_at >= %(since)s and {_COUNTED} and type not in ('Bonus', 'ClickReward') and not is_test)"
         f" + (select count(*) {_PAID_CLICKS} and k.program_id = %(program)s),"
-        " (select install_seen_at is not null from program"
-        "   where organization_id = %(org)s and id = %(program)s)",
+        " p.install_seen_at is not null, p.script_seen_at, p.script_origin"
+        " from program p where p.organization_id = %(org)s and p.id = %(program)s",
         {"org": organization_id, "program": program_id, "since": since},
     )
     assert row is not None

@@ -59,6 +59,8 @@ class Program(Table):
     archived_at = Moment(null=True)
     # When a page of the brand last said that the script or the picture is in it.
     install_seen_at = Moment(null=True)
+    script_seen_at = Moment(null=True)
+    script_origin = peewee.TextField(null=True)
     created_at = Moment()
     updated_at = Moment()
 

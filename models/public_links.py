@@ -77,6 +77,20 @@ def any_org_mark_installed(*, program_id: UUID, at: datetime, at_most_every: tim
     )
 
 
+def any_org_mark_script(*, program_id: UUID, origin: str | None, at: datetime, at_most_every: timedelta) -> None:
+    """Note that the script ran on a page of this program, unless that was noted a short while ago.
+
+    Waits for nobody: a program that somebody is at work on is noted the next time.
+    """
+    db.stage(
+        "update program set script_seen_at = %(at)s, install_seen_at = %(at)s,"
+        " script_origin = coalesce(%(origin)s, script_origin) where id in (select id from program"
+        " where id = %(program)s and (script_seen_at is null or script_seen_at < %(before)s)"
+        " for no key update skip locked)",
+        {"at": at, "origin": origin, "program": program_id, "before": at - at_most_every},
+    )
+
+
 def _as_id(program: str) -> UUID | None:
     try:
         return UUID(program)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from domain import click_rewards, events, fraud
@@ -77,16 +78,13 @@ def _hold(organization_id: UUID, click: PaidClick, now: datetime) -> Fate:
     return Fate("held", conversion.id)
 
 
-def _record(organization_id: UUID, click: PaidClick, action: str) -> None:
-    fraud_records.record_event(
+def _record(organization_id: UUID, click: PaidClick, action: Literal["blocked", "held"]) -> None:
+    fraud_records.record_click(
         organization_id=organization_id,
-        program_id=click.program_id,
-        affiliate_id=click.affiliate_id,
-        subject="click",
-        subject_id=UUID(click.id),
+        click_id=click.id,
+        link=(click.program_id, click.affiliate_id),
         verdict=click.verdict,
-        action="blocked" if action == "blocked" else "held",
-        severity=fraud.severity(click.verdict.score),
+        action=action,
         at=click.occurred_at,
     )
 

@@ -19,6 +19,7 @@ from models import click_batches, fraud_settings
 from models.click_batches import Partner
 from models.fraud_settings import FraudSettings
 from pipelines import click_pay, jobs, rewards
+from pipelines import fraud as fraud_records
 from pipelines.click_pay import Fate, PaidClick
 
 # How many clicks one job asks the scorer about, each for up to two seconds.
@@ -150,7 +151,7 @@ def _fates(
         if one.is_duplicate:
             found[one.id] = Fate("duplicate")
         elif reward is None:
-            found[one.id] = Fate("blocked" if decision == "block" else "recorded")
+            found[one.id] = _unpaid(organization_id, one, decision)
         elif decision == "pass" and fraud_scorer.is_configured():
             found[one.id] = Fate("unscored")
             waiting.append(one)
@@ -158,6 +159,51 @@ def _fates(
             paid.append(_paid(one, reward, partners[one.pair].grace_days))
     _ask_scorer(organization_id, waiting)
     return found | click_pay.fates(organization_id, paid, strictness=settings.strictness, now=now)
+
+
+def _unpaid(organization_id: UUID, one: _Judged, decision: str) -> Fate:
+    """Return what becomes of a click that earns nothing; the fraud list says why a blocked one does not count."""
+    if decision != "block":
+        return Fate("recorded")
+    fraud_records.record_click(
+        organization_id=organization_id,
+        click_id=one.id,
+        link=(UUID(one.pair[0]), UUID(one.pair[1])),
+        verdict=one.verdict,
+        action="blocked",
+        at=one.at,
+    )
+    return Fate("blocked")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would become of a click, with its score and the names of the rules that hold."""
+
+    outcome: str
+    score: int
+    reasons: Sequence[str]
+
+
+def preview(click: RawClick) -> Preview:
+    """Say what the writer would make of a click, budgets and the operator's scorer aside. Writes and waits for nothing.
+
+    Clicks that still lie on the stream are not known. Budget: 4 round trips and those of `write` for tiers.
+    """
+    organization_id = _organization([click])
+    settings = fraud_settings.of(organization_id)
+    (one,) = _judged(organization_id, [(click, _moment(click.occurred_at))], settings)
+    partners = click_batches.partners(organization_id=organization_id, affiliate_ids=[click.affiliate_id])
+    decision = fraud.decide(one.verdict.score, settings.strictness)
+    if one.is_duplicate:
+        outcome = "duplicate"
+    elif decision == "block":
+        outcome = "blocked"
+    elif fees_of(organization_id, partners).get(one.pair) is None:
+        outcome = "recorded"
+    else:
+        outcome = "held" if decision == "hold" else "earned"
+    return Preview(outcome, one.verdict.score, one.verdict.reasons)
 
 
 def fees_of(organization_id: UUID, partners: Mapping[tuple[str, str], Partner]) -> dict[tuple[str, str], Reward]:

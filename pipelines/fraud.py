@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from domain.fraud import Verdict
+from domain.fraud import Verdict, severity
 from domain.fraud.bands import Severity
 from domain.refused import Refused, not_found
 from models import fraud_events, ids
@@ -44,6 +44,29 @@ def record_event(
             "action": action,
             "occurred_at": at,
         }
+    )
+
+
+def record_click(
+    *,
+    organization_id: UUID,
+    click_id: str,
+    link: tuple[UUID, UUID],
+    verdict: Verdict,
+    action: Literal["blocked", "held"],
+    at: datetime,
+) -> None:
+    """Stage the open event of a click on a link: its program and affiliate."""
+    record_event(
+        organization_id=organization_id,
+        program_id=link[0],
+        affiliate_id=link[1],
+        subject="click",
+        subject_id=UUID(click_id),
+        verdict=verdict,
+        action=action,
+        severity=severity(verdict.score),
+        at=at,
     )
 
 

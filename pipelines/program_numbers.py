@@ -100,6 +100,8 @@ class TrackingStatus:
     total_clicks: int
     total_conversions: int
     is_installed: bool
+    script_seen_at: datetime | None
+    script_origin: str | None
 
     @property
     def is_verified(self) -> bool:
@@ -112,7 +114,13 @@ def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -
     _find(organization_id, program_id)
     found = numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
     return TrackingStatus(
-        found.last_click_at, found.last_conversion_at, found.clicks, found.conversions, found.is_installed
+        found.last_click_at,
+        found.last_conversion_at,
+        found.clicks,
+        found.conversions,
+        found.is_installed,
+        found.script_seen_at,
+        found.script_origin,
     )
 
 

@@ -24,6 +24,29 @@ class ClickBody(Wire):
     visitor_id = text(load_default=None, allow_none=True, longest=_LONGEST_VISITOR)
 
 
+class ClickDebug(Wire):
+    """`debug=1` asks why, for callers with a key or a session of the program's organization; nobody else is told."""
+
+    debug = fields.String(load_default=None)
+
+
+class ClickQuery(ClickBody, ClickDebug):
+    """A visit told in the query."""
+
+
+class ClickVerdict(Wire):
+    """What became of a click: whether it counts, its outcome, its score, and the reasons against it.
+
+    A reason is a fraud rule's name, or why there was no click: unknown_slug, program_not_open, affiliate_not_approved,
+    no_visit (a robot, or a page that is fetched ahead), duplicate, not_taken (nothing could take it).
+    """
+
+    recorded = fields.Boolean(attribute="is_recorded")
+    outcome = fields.String()
+    score = fields.Integer()
+    reasons = fields.List(fields.String())
+
+
 class ClickAnswer(Wire):
     """`ok` alone when there was nothing to count; with a click's id the slug is known and earning."""
 
@@ -33,9 +56,11 @@ class ClickAnswer(Wire):
     slug = fields.String()
     cookie_window_days = fields.Integer()
     attribution_model = fields.String()
+    debug = fields.Nested(ClickVerdict)
 
 
 class GifQuery(Wire):
-    """Which campaign's page shows the counter; whatever is sent, it is shown."""
+    """Which campaign's page shows the counter; whatever is sent, it is shown. `script=1`: the script asks for it."""
 
     program_id = fields.String(load_default=None, metadata={"format": "uuid"})
+    script = fields.String(load_default=None)

@@ -43,11 +43,16 @@ class ProgramStats(Wire):
 
 
 class TrackingStatus(Wire):
-    """Whether tracking was seen to work, and what it brought in the last 30 days."""
+    """Whether tracking was seen to work, and what it brought in the last 30 days.
+
+    `scriptSeenAt` is when the script last ran on a page of the program, to five minutes; `scriptOrigin` where that was.
+    """
 
     verified = fields.Boolean(attribute="is_verified")
     last_click_at = Instant(allow_none=True)
     last_conversion_at = Instant(allow_none=True)
+    script_seen_at = Instant(allow_none=True)
+    script_origin = fields.String(allow_none=True)
     total_clicks_30d = fields.Integer(attribute="total_clicks")
     total_conversions_30d = fields.Integer(attribute="total_conversions")
 

@@ -33,7 +33,9 @@
     var tag = doc.currentScript || doc.querySelector('script[src*="/r/loader.js"]');
     var base = tag.src.split('/r/loader.js')[0];
     var landing = win.location.href;
-    var isAllowed = option('consent') !== 'required';
+    // A browser that asks for privacy is one without consent, where the tag says that this is respected.
+    var isPrivate = option('respect') === 'gpc' && !!win.navigator.globalPrivacyControl;
+    var isAllowed = !isPrivate && option('consent') !== 'required';
     var isDenied = false;
     var isBusy = true;
     var hasBegun = false;
@@ -162,14 +164,26 @@
       });
     }
 
+    function isInside() {
+      return doc.referrer.indexOf(win.location.origin + '/') === 0;
+    }
+
     // One click per landing: a reload is no second one, nor is a link within the site that carries the parameter on.
     function isKnown(came) {
-      var isInside = doc.referrer.indexOf(win.location.origin + '/') === 0;
-      return store('session', LANDING) === landing || (isInside && kept && kept.slug === came.slug);
+      return store('session', LANDING) === landing || (isInside() && kept && kept.slug === came.slug);
+    }
+
+    // That the script runs here, for whoever set it up: once for who comes to the site, and nothing about them.
+    function tellSeen() {
+      var program = option('program-id');
+      if (!program || isInside()) return;
+      win.fetch(base + '/r/c.gif?script=1&programId=' + encodeURIComponent(program), { credentials: 'omit' })
+        .catch(function () {});
     }
 
     function start() {
       isBusy = true;
+      safely(tellSeen);
       recall();
       var came = referral();
       if (!came || isKnown(came)) return settle();
@@ -303,6 +317,7 @@
 
     function begin() {
       hasBegun = true;
+      if (isPrivate && !isAllowed) forget();
       if (isAllowed) safely(start);
       else settle();
     }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api import clicks
+from api import page_seen
 from models import db
 from tests.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
 
@@ -107,13 +107,13 @@ def test_the_page_of_a_campaign_is_noted_once_an_hour(app, brand, slug):
     _gif(app, program_id)
     first = _seen_at(brand)
 
-    clicks.forget_seen()  # as another process
+    page_seen.forget()  # as another process
     _gif(app, program_id)
     assert _seen_at(brand) == first
 
     with db.unit_of_work(brand.id):
         db.db.stage("update program set install_seen_at = now() - interval '2 hours'")
-    clicks.forget_seen()
+    page_seen.forget()
     _gif(app, program_id)
     assert _seen_at(brand) > first
 

@@ -37,6 +37,8 @@ def test_nothing_recorded_is_not_verified(brand, ben):
         "lastConversionAt": None,
         "totalClicks30d": 0,
         "totalConversions30d": 0,
+        "scriptSeenAt": None,
+        "scriptOrigin": None,
     }
 
 
@@ -53,6 +55,8 @@ def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days
         "lastConversionAt": _wire(converted),
         "totalClicks30d": 1,
         "totalConversions30d": 1,
+        "scriptSeenAt": None,
+        "scriptOrigin": None,
     }
 
 

@@ -88,9 +88,12 @@ def test_a_blocked_click_is_kept_and_leaves_an_event_alone(paying, ben):
 
 
 @pytest.mark.parametrize(
-    ("fields", "outcome", "score"), [({"agent": HEADLESS}, "blocked", 80), ({"is_data_centre": True}, "recorded", 50)]
+    ("fields", "outcome", "score", "listed"),
+    [({"agent": HEADLESS}, "blocked", 80, ["blocked"]), ({"is_data_centre": True}, "recorded", 50, [])],
 )
-def test_where_clicks_are_not_paid_a_score_is_stored_and_nobody_is_bothered(brand, fields, outcome, score):
+def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does_not_count(
+    brand, fields, outcome, score, listed
+):
     brand.program()
     click = raw(brand, brand.affiliate("ben"), **fields)
 
@@ -98,7 +101,7 @@ def test_where_clicks_are_not_paid_a_score_is_stored_and_nobody_is_bothered(bran
 
     assert outcomes(brand, [click]) == [outcome]
     assert brand.rows("select score from click") == [(score,)]
-    assert _events(brand) == []
+    assert [action for _, _, action, *_ in _events(brand)] == listed
     assert brand.rows("select count(*) from conversion") == [(0,)]
 
 

@@ -21,7 +21,7 @@ class Shop:
 
     def __init__(self, page, service, program_id):
         self.page, self.service, self.program_id = page, service, program_id
-        self.clicks, self.leads = [], []
+        self.clicks, self.leads, self.seen = [], [], []
         self.headers = {}
         self.show()
         self.move_to(SHOP)
@@ -80,6 +80,8 @@ class Shop:
     def _keep(self, request):
         if request.url.endswith("/track/click"):
             self.clicks.append(json.loads(request.post_data))
+        if "/c.gif?" in request.url:
+            self.seen.append(request.url.partition("/c.gif")[2])
         if request.url.endswith("/lead/signup"):
             self.leads.append(json.loads(request.post_data))
 
@@ -341,6 +343,61 @@ def test_where_consent_is_required_nothing_is_kept_or_sent_before_it(shop):
     assert shop.settled() == shop.ben
     assert shop.told(1) == ["ann@example.com"]
     assert len(shop.clicks) == 1
+
+
+_GPC = "<script>Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})</script>"
+
+
+def test_where_it_is_respected_a_browser_that_asks_for_privacy_is_one_without_consent(shop):
+    shop.visit(f"/?via={shop.ben}")
+    assert shop.cookies()
+    shop.clicks.clear()
+    shop.seen.clear()
+    shop.show('data-respect="gpc"', before=_GPC)
+
+    assert shop.visit(f"/?via={shop.eva}") is None
+    shop.say("convert", "ann@example.com")
+    assert (shop.clicks, shop.seen, shop.told(0), shop.cookies(), shop.stored()) == ([], [], [], {}, 0)
+
+    shop.say("consent", True)
+    assert shop.settled() == shop.eva
+    assert shop.told(1) == ["ann@example.com"]
+
+
+@pytest.mark.parametrize(("attributes", "before"), [("", _GPC), ('data-respect="gpc"', "")], ids=["untold", "unasked"])
+def test_without_the_word_of_both_the_page_and_the_browser_nothing_changes(shop, attributes, before):
+    shop.show(attributes, before=before)
+
+    assert shop.visit(f"/?via={shop.ben}") == shop.ben
+    assert len(shop.clicks) == 1
+
+
+def test_whoever_comes_to_the_site_says_once_that_the_script_is_there(shop, brand):
+    shop.visit("/")
+    shop.page.evaluate("location.href = '/shoes'")
+    shop.page.wait_for_url("**/shoes")
+    shop.settled()
+    shop.page.wait_for_timeout(100)
+
+    assert shop.seen == [f"?script=1&programId={shop.program_id}"]
+    assert shop.clicks == []
+    assert (shop.cookies(), shop.stored()) == ({}, 0)
+    status = brand.get(f"/api/v1/programs/{shop.program_id}/tracking-status").json
+    assert status["scriptOrigin"] == SHOP
+    assert status["scriptSeenAt"]
+
+
+def test_without_consent_the_script_does_not_even_say_that_it_is_there(shop):
+    shop.show('data-consent="required"')
+
+    shop.visit("/")
+    shop.page.wait_for_timeout(100)
+    assert shop.seen == []
+
+    shop.say("consent", True)
+    shop.settled()
+    shop.page.wait_for_timeout(100)
+    assert len(shop.seen) == 1
 
 
 def test_consent_that_is_taken_back_forgets_everything(shop):
