@@ -2,7 +2,8 @@
 
 Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
 its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
-apart, so that however many are tried, none pushes out a good one; `api.edge.strangers` counts them.
+apart, so that however many are tried, none pushes out a good one. `api.edge.strangers` counts them: one that this
+process has not known, from an address that tries keys, is looked for among all keys in force, read once in KEY_CACHE_S.
 """
 
 import hashlib
@@ -20,7 +21,6 @@ import settings
 from adapters import identity, sealing
 from api.edge import strangers
 from domain.access import Role
-from domain.refused import Refused
 from models import api_keys, db
 from pipelines import clock, sign_in
 
@@ -85,9 +85,8 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
 def key_holder(key: str | None) -> Caller | NotLetIn:
     """Return whom an API key speaks for, or why it speaks for nobody.
 
-    Raises Refused 429 for one that this process has not known, sent from an
-    address that is stopped for trying keys.
-    Budget: 1 statement, none within KEY_CACHE_S after the last.
+    Budget: 1 statement, none within KEY_CACHE_S after the last; from an address that tries keys none but for one that
+    reads all of them now and then.
     """
     if not key:
         return NotLetIn("key_missing")
@@ -98,8 +97,8 @@ def key_holder(key: str | None) -> Caller | NotLetIn:
         return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
     if wrong is not None and wrong[0] > now:
         return wrong[1]
-    if kept is None and strangers.are_stopped():
-        raise Refused(429)
+    if kept is None and strangers.are_stopped() and not _in_force.has(digest):
+        return NotLetIn("key_unknown")
     found = _find_key_holder(digest)
     if isinstance(found, NotLetIn):
         strangers.count()
@@ -134,6 +133,32 @@ def forget_cached() -> None:
     with _lock:
         _cached.clear()
         _wrong.clear()
+    _in_force.forget()
+
+
+class _InForce:
+    """All keys in force as they were a moment ago, read while somebody tries keys and at no other time."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._starts: frozenset[bytes] = frozenset()
+        self._until = 0.0
+
+    def has(self, key_hash: bytes) -> bool:
+        """Say whether a key may be in force; one in 2**64 others looks as if it were."""
+        with self._turn:
+            if self._until <= time.monotonic():
+                with db.any_org_work():
+                    self._starts = api_keys.any_org_starts_in_force()
+                self._until = time.monotonic() + max(settings.current().key_cache_s, 1)
+            return key_hash[: api_keys.HASH_START] in self._starts
+
+    def forget(self) -> None:
+        """Read them again at the next key."""
+        self._until = 0.0
+
+
+_in_force = _InForce()
 
 
 def _looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:

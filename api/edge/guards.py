@@ -2,7 +2,6 @@
 
 Order on signed routes: body size (413), key and signature (401), rate limit (429), plan (402), gateway (409).
 Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
-From an address that tries keys, one that this process has not known yet is a 429 in place of the 401.
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 

@@ -1,8 +1,8 @@
 """Who is not known yet: what their requests are counted by, and when they are not looked for any more.
 
 A key or an origin that nobody has costs a statement to find out, so these are counted per address. Once a minute's
-worth of them is spent, what this process does not know is not asked for. What it finds is not counted: whoever is known
-costs nothing more, however many strangers share their address.
+worth of them is spent, the database is not asked for what this process does not know. What it finds is not counted:
+whoever is known costs nothing more, however many strangers share their address.
 """
 
 import functools
