@@ -18,6 +18,7 @@ import click
 from flask import current_app
 
 import settings
+from api import service
 from commands import banner, output, receiver_certificate
 from domain.payout_accounts import PayoutAccount
 from models import fx_rates, organizations
@@ -226,6 +227,7 @@ def _follow_the_receiver(made: Mapping[str, str]) -> None:
 
 
 def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None) -> dict[str, Any]:
+    service.mount(current_app)  # by itself a command's application answers no requests
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     answer = current_app.test_client().open(path, method=method, json=body, headers=headers)
     if answer.status_code >= 300:

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import click
+
 import settings
 from models import retention
 
@@ -55,9 +57,12 @@ def test_the_readme_says_how_long_each_kind_is_kept():
 
 def test_the_readme_lists_every_operator_command(app):
     commands = _README.partition("## Operate it")[2].partition("## Settings")[0]
-    for name, command in app.cli.commands.items():
-        if name in {"run", "shell", "routes", "demo-receiver"}:
+    context = click.Context(app.cli)
+    for name in app.cli.list_commands(context):
+        command = app.cli.get_command(context, name)
+        if name == "demo-receiver":
             continue
+        assert command.name == name
         assert f"flask {name}" in commands, name
         for verb in getattr(command, "commands", {}):
             assert f"{verb}" in commands, f"{name} {verb}"
