@@ -11,6 +11,7 @@ from functools import lru_cache
 
 MAX_URL_LENGTH = 2048
 HTTPS_PORT = 443
+HTTP_PORT = 80
 
 # What the standard library calls global although it leads, or may lead, somewhere else: translation and tunnel
 # prefixes that carry an IPv4 address inside, site-local, discard-only, documentation, segment routing.
@@ -52,36 +53,46 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a URL leads: `host` for DNS and TLS, `authority` for the Host header, `path` with the query."""
+    """Where a URL leads: `host` for DNS and TLS, `authority` for the Host header, `path` with the query.
+
+    `is_plain` is an http URL of this machine itself, spoken to without TLS.
+    """
 
     host: str
     port: int
     authority: str
     path: str
+    is_plain: bool = False
 
     @property
     def is_name(self) -> bool:
         """Say whether the host has to be looked up; no name ends in a number."""
-        return ":" not in self.host and not self.host.rpartition(".")[2].isdigit()
+        return not _is_literal(self.host)
 
 
 @lru_cache(maxsize=4096)
-def parse_url(url: str, *, ports: frozenset[int] | None) -> Target:
+def parse_url(url: str, *, ports: frozenset[int] | None, allow_plain: bool = False) -> Target:
     """Return the target of an https URL; the fragment is dropped. `ports` None allows any port.
 
-    Raises `Refused`. A literal address is returned as the host and still has to be judged like a resolved one.
+    `allow_plain` takes http as well for `localhost` and literal loopback addresses. A literal address is returned as
+    the host and still has to be judged like a resolved one. Raises `Refused`.
     """
     if len(url) > MAX_URL_LENGTH or not _CHARACTERS.fullmatch(url) or not (found := _URL.fullmatch(url)):
         raise Refused("invalid_url", f"The URL must be absolute ASCII of at most {MAX_URL_LENGTH} characters.")
-    if found["scheme"].lower() != "https":
-        raise Refused("https_required", "The URL must start with https://.")
+    is_plain = allow_plain and found["scheme"].lower() == "http"
+    if not is_plain and found["scheme"].lower() != "https":
+        raise _https_required()
     if found["userinfo"] is not None:
         raise Refused("url_not_allowed", "The URL must not carry a user name or password.")
     host = _host(found["host"].lower())
-    port = _port(found["port"], ports)
+    if is_plain and not (host == "localhost" or (_is_literal(host) and is_loopback(host))):
+        raise _https_required()
+    usual = HTTP_PORT if is_plain else HTTPS_PORT
+    port = _port(found["port"], ports, usual)
     shown = f"[{host}]" if ":" in host else host
-    authority = shown if port == HTTPS_PORT else f"{shown}:{port}"
-    return Target(host=host, port=port, authority=authority, path=(found["path"] or "/") + (found["query"] or ""))
+    authority = shown if port == usual else f"{shown}:{port}"
+    path = (found["path"] or "/") + (found["query"] or "")
+    return Target(host=host, port=port, authority=authority, path=path, is_plain=is_plain)
 
 
 def is_public(address: str) -> bool:
@@ -95,6 +106,22 @@ def is_public(address: str) -> bool:
     if not ip.is_global or ip.is_multicast or ip.is_reserved:
         return False
     return not any(ip in network for network in _REFUSED_NETWORKS)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether this numeric address is of this machine itself. Raises ValueError when it is not an address."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return ip.is_loopback
+
+
+def _https_required() -> Refused:
+    return Refused("https_required", "The URL must start with https://.")
+
+
+def _is_literal(host: str) -> bool:
+    return ":" in host or host.rpartition(".")[2].isdigit()
 
 
 def _host(written: str) -> str:
@@ -123,8 +150,8 @@ def _ipv6(written: str) -> str:
         raise Refused("invalid_url", "The URL's host is not a valid address.") from None
 
 
-def _port(written: str | None, ports: frozenset[int] | None) -> int:
-    port = int(written[1:]) if written and written != ":" else HTTPS_PORT
+def _port(written: str | None, ports: frozenset[int] | None, usual: int) -> int:
+    port = int(written[1:]) if written and written != ":" else usual
     if not 0 < port < 65536:
         raise Refused("invalid_url", "The URL's port must be between 1 and 65535.")
     if ports is not None and port not in ports:

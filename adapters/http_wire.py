@@ -1,4 +1,4 @@
-"""One TLS connection to a vetted peer, and the strict HTTP/1.1 reader on it.
+"""One connection to a vetted peer, and the strict HTTP/1.1 reader on it.
 
 Every wait is for what is left of one deadline by the monotonic clock, and every answer has an allowance of bytes, so
 a receiver that drips or floods costs no more than the policy says.
@@ -7,6 +7,7 @@ a receiver that drips or floods costs no more than the policy says.
 import math
 import re
 import select
+import socket
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ _STATUS = re.compile(r"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?")
 _KEEP_ALIVE = re.compile(r'(?:.*[\s,])?timeout="?([0-9]{1,9})\b.*', re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
-Key = tuple[str, int]  # host and port
+Key = tuple[str, int, bool]  # host, port, and whether without TLS
 Reply = tuple[int, dict[str, str], bytearray]  # status, headers by lower-case name, body
 
 
@@ -40,9 +41,9 @@ class Full(OSError):
 
 @dataclass(slots=True, eq=False)
 class Wire:
-    """One TLS connection to a vetted peer. Only the thread that took it touches it."""
+    """One connection to a vetted peer, by TLS unless that is this machine. Only the thread that took it touches it."""
 
-    sock: ssl.SSLSocket
+    sock: socket.socket
     key: Key
     peer: str
     vetted_at: float
@@ -77,7 +78,8 @@ class Wire:
         """Return whether nothing waits to be read: an idle connection that speaks is closed or out of step."""
         poll = select.poll()
         poll.register(self.sock, select.POLLIN)
-        return not self.sock.pending() and not poll.poll(0)
+        has_unread = isinstance(self.sock, ssl.SSLSocket) and self.sock.pending()
+        return not has_unread and not poll.poll(0)
 
     def close(self) -> None:
         self.sock.close()

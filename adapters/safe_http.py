@@ -18,7 +18,7 @@ import certifi
 
 from adapters import addresses
 from adapters.addresses import Refused as Refused
-from adapters.http_wire import CONTROL, TOKEN, Closed, Full, Malformed, Reply, Wire, left_s, read_answer
+from adapters.http_wire import CONTROL, TOKEN, Closed, Full, Key, Malformed, Reply, Wire, left_s, read_answer
 from adapters.idle_wires import IdleWires
 
 _EXCERPT_CHARACTERS = 500
@@ -72,8 +72,8 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What may be called and how long it may take. `allow_private`, for tests and development, allows any address
-    and any port; `also_allow` allows these alone, written in the URL as they are, not a name that leads there.
-    `ca_bundle` is a PEM file that replaces the public authorities."""
+    and any port, and http to this machine itself; `also_allow` allows these alone, written in the URL as they are,
+    not a name that leads there. `ca_bundle` is a PEM file that replaces the public authorities."""
 
     allow_private: bool = False
     also_allow: frozenset[tuple[str, int]] = frozenset()
@@ -84,9 +84,11 @@ class Policy:
 
     def target(self, url: str) -> addresses.Target:
         """Return where the URL leads; raises `Refused`, but does not look up a name."""
+        if self.allow_private:
+            return addresses.parse_url(url, ports=None, allow_plain=True)
         if self.also_allow and self.allows(found := addresses.parse_url(url, ports=None)):
             return found
-        return addresses.parse_url(url, ports=None if self.allow_private else self.ports)
+        return addresses.parse_url(url, ports=self.ports)
 
     def allows(self, target: addresses.Target) -> bool:
         """Say whether this target may be called wherever its host leads."""
@@ -162,15 +164,15 @@ class Client:
         peer, plain = _connect(found[:_MAX_TRIES], deadline)
         try:
             plain.settimeout(left_s(deadline))
-            secure = self._tls.wrap_socket(plain, server_hostname=target.host)
+            used = plain if target.is_plain else self._tls.wrap_socket(plain, server_hostname=target.host)
         except BaseException:
             plain.close()
             raise
-        return Wire(secure, (target.host, target.port), peer, vetted_at=monotonic())
+        return Wire(used, _key(target), peer, vetted_at=monotonic())
 
     def _kept(self, target: addresses.Target, deadline: float) -> Wire | None:
         """Take an idle connection whose peer is, or is again found to be, an allowed address of the host."""
-        wire = self._own_idle().take((target.host, target.port))
+        wire = self._own_idle().take(_key(target))
         if wire is None or monotonic() - wire.vetted_at < _VETTED_S:
             return wire
         try:
@@ -198,6 +200,8 @@ def _vetted(target: addresses.Target, policy: Policy, deadline: float) -> list[_
     found = _resolve(target, left_s(deadline))
     if not policy.allows(target):
         _check_public(found)
+    if target.is_plain and not all(addresses.is_loopback(address) for _, address, _ in found):
+        raise Refused("https_required", "Without https only this machine itself may be told.")
     return found
 
 
@@ -238,6 +242,10 @@ def _resolve(target: addresses.Target, within_s: float, afterwards: Callable[[],
 def _asked(target: addresses.Target) -> list[_Found]:
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     return [(family, str(sockaddr[0]), sockaddr) for family, _, _, _, sockaddr in found]
+
+
+def _key(target: addresses.Target) -> Key:
+    return target.host, target.port, target.is_plain
 
 
 def _connect(found: list[_Found], deadline: float) -> tuple[str, socket.socket]:

@@ -89,6 +89,38 @@ class Receiver:
                     return
 
 
+class Plain:
+    """A server on loopback without TLS that answers `OK` while the block runs."""
+
+    def __enter__(self) -> "Plain":
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.connections = 0
+        self.requests: list[tuple[bytes, bytes]] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                conn, _ = self._listener.accept()
+                self.connections += 1
+                threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
+
+    def _serve(self, conn: socket.socket) -> None:
+        with conn, suppress(OSError), conn.makefile("rb") as stream:
+            while (head := _head(stream)).startswith(b"POST"):
+                length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+                self.requests.append((head, stream.read(length)))
+                conn.sendall(OK)
+            if head:
+                conn.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
 def _head(stream: BinaryIO) -> bytes:
     lines = list(takewhile(lambda line: line not in (b"\r\n", b""), iter(stream.readline, None)))
     return b"".join(lines)
@@ -192,9 +224,49 @@ def test_url_is_refused_at_create_and_at_send(url: str, code: str, dns: list[lis
         post(Client(Policy()), url)
 
 
-def test_plain_http_is_refused_even_where_private_addresses_are_allowed(client: Client) -> None:
+@pytest.mark.parametrize("host", ["hook.test", "10.1.2.3", "localhost.test", "0.0.0.0", "[::]"])
+def test_plain_http_is_refused_elsewhere_even_where_private_addresses_are_allowed(host: str, client: Client) -> None:
+    with pytest.raises(Refused, match="https_required"):
+        post(client, f"http://{host}:5001/")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.1"])
+@pytest.mark.parametrize("policy", [Policy(), Policy(also_allow=frozenset({("127.0.0.1", 5001)}))])
+def test_plain_http_is_refused_where_private_addresses_are_not_allowed(host: str, policy: Policy) -> None:
+    with pytest.raises(Refused, match="https_required"):
+        safe_http.check_url(f"http://{host}:5001/", policy)
+    with pytest.raises(Refused, match="https_required"):
+        post(Client(policy), f"http://{host}:5001/")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_plain_http_reaches_this_machine_where_private_addresses_are_allowed(host: str, client: Client) -> None:
+    with Plain() as receiver:
+        answers = [post(client, f"http://{host}:{receiver.port}/a?b#c", bytes([n]) * 20_000) for n in range(2)]
+
+    assert [(answer.status, answer.excerpt) for answer in answers] == [(200, "ok")] * 2
+    assert receiver.connections == 1
+    assert receiver.requests[0][0].split(b"\r\n")[:2] == [
+        b"POST /a?b HTTP/1.1",
+        f"Host: {host}:{receiver.port}".encode(),
+    ]
+    assert [body for _, body in receiver.requests] == [bytes(20_000), b"\x01" * 20_000]
+
+
+def test_plain_http_goes_nowhere_when_localhost_leads_elsewhere(client: Client, dns: list[list[str]]) -> None:
+    dns.append(["127.0.0.1", "10.1.2.3"])
+
     with pytest.raises(Refused, match="https_required"):
         post(client, "http://localhost:5001/")
+
+
+def test_a_connection_without_tls_is_never_taken_for_one_with_it(client: Client) -> None:
+    with Plain() as receiver:
+        post(client, f"http://localhost:{receiver.port}/")
+        with pytest.raises(Unreachable):
+            post(client, f"https://localhost:{receiver.port}/")
+
+        assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
 
 
 def test_name_that_turns_private_after_create_gets_no_packet(dns: list[list[str]], receive: StartReceiver) -> None:

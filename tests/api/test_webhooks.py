@@ -93,6 +93,21 @@ def test_a_url_into_a_private_network_is_refused(brand, host):
     assert (created.status_code, created.json["error"]) == (400, "url_not_allowed")
 
 
+@pytest.mark.parametrize("url", ["http://localhost:3000/hook", "http://127.0.0.1/", "http://[::1]:8080/a?b=c"])
+def test_with_private_addresses_allowed_this_machine_is_told_without_https(brand, url):
+    created = _create(brand, url=url)
+
+    assert (created.status_code, created.json["url"]) == (201, url)
+
+
+@pytest.mark.usefixtures("_public_only")
+@pytest.mark.parametrize("host", ["localhost:3000", "127.0.0.1", "[::1]", "example.com"])
+def test_otherwise_http_is_refused_also_for_this_machine(brand, host):
+    created = _create(brand, url=f"http://{host}/hook")
+
+    assert (created.status_code, created.json["error"]) == (400, "https_required")
+
+
 def test_dns_is_asked_outside_of_any_transaction(brand, monkeypatch):
     asked = []
 
@@ -199,7 +214,7 @@ def test_a_change_keeps_to_the_rules_of_creation(brand):
 
     taken = brand.call("PATCH", f"{URL}/{second}", {"url": HOOK})
     same = brand.call("PATCH", f"{URL}/{first}", {"url": HOOK})
-    insecure = brand.call("PATCH", f"{URL}/{second}", {"url": "http://localhost/"})
+    insecure = brand.call("PATCH", f"{URL}/{second}", {"url": "http://example.com/"})
     unknown = brand.call("PATCH", f"{URL}/{second}", {"events": ["nope"]})
 
     assert (taken.status_code, taken.json["error"]) == (400, "endpoint_already_exists")

@@ -119,7 +119,7 @@ def test_what_is_no_http_is_a_failure(endpoint, receiver, drain):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://localhost:{port}/hook", "https://u:p@localhost:{port}/hook", "ftp://localhost:{port}/hook", "/hook"]
+    "url", ["http://10.0.0.1:{port}/hook", "https://u:p@localhost:{port}/hook", "ftp://localhost:{port}/hook", "/hook"]
 )
 def test_a_url_that_may_not_be_called_gets_no_packet(brand, receiver, drain, url):
     brand.program()
