@@ -33,7 +33,7 @@ _MOST_SHOWN = 500
 
 
 @blueprint.post("/api/v1/api-keys")
-@operation(_WRITE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",))
+@operation(_WRITE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
 def create_key() -> Response:
     """Create a key that belongs to the caller. 201 with its two secrets, which are shown here and never again."""
     wanted = body.load_optional()
@@ -60,7 +60,7 @@ def list_keys() -> Response:
 
 
 @blueprint.post("/api/v1/api-keys/<key_id>/rotate")
-@operation(_WRITE, one(_NEW), refuses=("404 not_found",))
+@operation(_WRITE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
 def rotate_key(key_id: str) -> Response:
     """Replace a key at once by one like it, which belongs to the caller. 200 with the new one and its secrets."""
     answer = answers.once(lambda: _rotate(key_id))

@@ -4,7 +4,6 @@ Source: tracking spec, "Browser lead capture", "Install snippet" and "Attributio
 """
 
 import functools
-from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -12,7 +11,7 @@ from uuid import UUID
 from flask import Blueprint, Response, request
 
 import settings
-from api.edge import body
+from api.edge import body, compression
 from api.edge.guards import Guard
 from api.edge.operations import operation, text
 from domain import host_names
@@ -40,8 +39,13 @@ def get_loader() -> Response:
     else the script knows the service's own parameters. Budget: 1 statement at most, none for the service's own host.
     """
     params = _params(body.query()["program_id"])
-    answer = Response(script((params or Params(None)).effective_order))
-    answer.content_type = "text/javascript; charset=utf-8"
+    parameters = ",".join((params or Params(None)).effective_order)
+    answer = Response(content_type="text/javascript; charset=utf-8")
+    if compression.is_taken():
+        compression.mark(answer, _packed(parameters))
+    else:
+        answer.set_data(_script(parameters))
+    answer.vary.add("Accept-Encoding")
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True
@@ -51,9 +55,13 @@ def get_loader() -> Response:
     return answer
 
 
-def script(parameters: Iterable[str]) -> str:
-    """Return the minified script that looks for these parameters, the first one first."""
-    return _minified().replace("%PARAMETERS%", ",".join(parameters))
+@functools.lru_cache(maxsize=256)
+def _packed(parameters: str) -> bytes:
+    return compression.packed(_script(parameters))
+
+
+def _script(parameters: str) -> bytes:
+    return _minified().replace("%PARAMETERS%", parameters).encode()
 
 
 @functools.cache

@@ -62,7 +62,7 @@ from api import (
     uncredited,
     webhooks,
 )
-from api.edge import cors, errors, limits, trace, wake
+from api.edge import compression, cors, errors, limits, trace, wake
 
 _RESOURCES = (
     tracking,
@@ -176,4 +176,4 @@ def _end(response: Response) -> Response:
             headers.add(name, value)
     rule = request.url_rule
     trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
-    return cors.mark(response)
+    return cors.mark(compression.compress(response))

@@ -53,6 +53,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @operation(
     _WRITE,
     one(NewEndpoint()),
+    shows_secret=True,
     status=201,
     takes=EndpointBody(),
     refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "400 webhook_limit_reached"),
@@ -133,7 +134,7 @@ def delete_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found",))
+@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found",), shows_secret=True)
 def rotate_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return answers.once(lambda: _rotate(endpoint_id))

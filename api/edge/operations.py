@@ -58,6 +58,7 @@ class Operation:
 
     `takes_as` and `gives_as` are media types that the body and a successful answer may have besides the usual one;
     an answer with a status of `gives_at` has the shape of a successful one.
+    An answer that `shows_secret` is never compressed (`api.edge.compression`).
     `deprecated_since` announces that it will go, in the Deprecation header and in the description.
     """
 
@@ -70,6 +71,7 @@ class Operation:
     takes_as: tuple[str, ...] = ()
     gives_as: tuple[str, ...] = ()
     gives_at: tuple[int, ...] = ()
+    shows_secret: bool = False
     deprecated_since: datetime | None = None
 
 
