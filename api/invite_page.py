@@ -9,12 +9,14 @@ from html import escape
 
 from flask import Blueprint, Response
 
+import settings
 from api import invite_tokens
 from api.edge.guards import Guard
 from api.edge.operations import operation, text
 from domain import statuses
 from domain.refused import Refused
 from pipelines.invite_accept import Preview, Standing
+from schemas.affiliate import link_records
 
 blueprint = Blueprint("invite_page", __name__)
 
@@ -34,6 +36,7 @@ _HEADERS = {
 _STYLE = (
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem}"
     "button{font:inherit;padding:.5rem 1.5rem}"
+    "code{user-select:all;overflow-wrap:anywhere}"
 )
 
 
@@ -80,10 +83,21 @@ def _accepted(standing: Standing) -> str:
     parts = ["<h1>You are in</h1>" if is_approved else "<h1>Thank you</h1>"]
     if is_waiting:
         parts.append("<p>The brand looks at your application and writes to you.</p>")
-    parts.append(f"<p>Your links are known by <strong>{escape(standing.slug)}</strong>.</p>")
+    parts.append(_link(standing))
+    if is_waiting and standing.link:
+        parts.append("<p>What it brings counts once the brand has approved you.</p>")
     if standing.warning:
         parts.append("<p>The name that was meant for them is somebody else's by now, so you have another one.</p>")
     return "\n".join(parts)
+
+
+def _link(standing: Standing) -> str:
+    """Return the whole link, which one click selects, so that it can be copied without scripts."""
+    known = f"<p>Your links are known by <strong>{escape(standing.slug)}</strong>.</p>"
+    if standing.link is None:
+        return known
+    (shown,) = link_records([standing.link], base_url=settings.current().public_base_url)
+    return f"<p>Your link, to share as it is:</p>\n<p><code>{escape(shown['url'])}</code></p>\n{known}"
 
 
 def _refused(refusal: Refused) -> Response:

@@ -27,6 +27,7 @@ from api import (
     description,
     express,
     fraud_events,
+    front_page,
     health,
     home_currency,
     imports,
@@ -113,6 +114,7 @@ _RESOURCES = (
     audit_log,
     keys,
     brand_files,
+    front_page,
     health,
     description,
 )

@@ -19,6 +19,7 @@ __all__ = ["group"]
 
 _STATUSES = ("Pending", "Processing", "Paid", "Failed")
 
+_NO_RUN = "There is no payout run yet: an Owner makes one (POST /api/v1/payouts/run)."
 _organization = click.option("--org", "organization", type=click.UUID, help="Of this organization alone.")
 _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 
@@ -41,7 +42,7 @@ def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) ->
                 (run.id, run.organization, run.payouts, run.pending, run.amount_cents, run.review_status,
                  run.hold_until, run.created_at) for run in found
             ],
-            empty="There is no such run.",
+            empty="There is no such run." if organization or waiting else _NO_RUN,
         ),
     )  # fmt: skip
 
@@ -65,7 +66,7 @@ def every(organization: UUID | None, run_id: UUID | None, status: str | None, li
                 (one.id, one.run_id, one.affiliate_id, one.amount_cents, one.method, one.status, one.attempt,
                  one.failure_code, one.created_at) for one in found
             ],
-            empty="There is no such payout.",
+            empty="There is no such payout." if organization or run_id or status else f"There is no payout. {_NO_RUN}",
         ),
     )  # fmt: skip
 
@@ -97,7 +98,7 @@ def events(only_open: bool, limit: int, as_json: bool) -> None:
                 (one.rail, one.event_id, one.answer, one.outcome, one.payout_id, one.payout_key, one.received_at)
                 for one in found
             ],
-            empty="There is no such event.",
+            empty="No event is open." if only_open else "No rail has posted an event yet.",
         ),
     )
 

@@ -32,7 +32,7 @@ def every(organization: UUID | None, as_json: bool) -> None:
     output.show(
         [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
         as_json=as_json,
-        person=lambda: output.table(_COLUMNS, rows, empty="There is no program."),
+        person=lambda: output.table(_COLUMNS, rows, empty=f"There is no program{'' if organization else ' yet'}."),
     )
 
 

@@ -43,7 +43,7 @@ def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json
                 (one.id, one.organization, endpoint_rules.shown_url(one.url), one.state, _minute(one.failing_since),
                  _minute(one.told_at), one.delivered, one.failed, one.pending) for one in found
             ],
-            empty="There is no such endpoint.",
+            empty="There is no such endpoint." if organization or only_failing else "There is no endpoint yet.",
         ),
     )  # fmt: skip
 

@@ -24,13 +24,17 @@ _SLUG_UNAVAILABLE = "slug_unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What accepting led to. `warning` is set when the invite promised a slug that could not be had."""
+    """What accepting led to. `warning` is set when the invite promised a slug that could not be had.
+
+    `link` is the link of that slug, None when the brand has taken it away since.
+    """
 
     affiliate_id: UUID
     program_id: UUID
     status: str
     slug: str
     warning: str | None
+    link: tracking_links.ShownLink | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +169,14 @@ def _standing(invite: AffiliateInvite) -> Standing:
     affiliate_id = invite.affiliate_id
     assert affiliate_id is not None  # the table holds that for an accepted one
     status, slug = invites.standing_of(organization_id=invite.organization_id, affiliate_id=affiliate_id)
+    slug = invite.kept_slug or slug
+    held = tracking_links.links(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
     return Standing(
         affiliate_id=affiliate_id,
         program_id=invite.program_id,
         status=status,
-        slug=invite.kept_slug or slug,
+        slug=slug,
         warning=_SLUG_UNAVAILABLE if was_promised else None,
+        link=next((link for link in held if link.slug == slug), None),
     )

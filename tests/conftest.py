@@ -196,3 +196,12 @@ def receiver() -> Iterator["receivers.Receiver"]:
     started = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def alone(app: object) -> Iterator[None]:
+    """A database without the organizations of other tests."""
+    from tests import databases
+
+    with databases.alone():
+        yield

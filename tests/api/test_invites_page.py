@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from models import db
 from tests.api.inviting import a_slug, invite, let_expire, rows, someone, token_of
 
 
@@ -59,11 +60,39 @@ def test_the_button_accepts_without_scripts(campaign):
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
 
 
+def test_who_accepted_sees_the_whole_link_to_copy_and_it_leads_to_the_campaign(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+
+    pages = [_press(campaign, token).text, _show(campaign, token).text]
+
+    for page in pages:
+        (link,) = re.findall(r"<code>([^<]+)</code>", page)
+        assert link == f"http://127.0.0.1:8000/r/{slug}"
+        assert "code{user-select:all" in page  # one click selects it
+    (listed,) = campaign.get("/api/v1/affiliates").json["items"][0]["links"]
+    assert listed["url"] == link
+
+
+def test_a_link_that_the_brand_took_away_is_not_shown(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+    _press(campaign, token)
+    with db.any_org_work():
+        db.db.run("update tracking_link set deleted_at = now() where slug = %s", (slug,))
+
+    page = _show(campaign, token).text
+
+    assert slug in page
+    assert "/r/" not in page
+
+
 def test_who_is_looked_at_first_is_told_so(campaign):
     page = _press(campaign, token_of(invite(campaign, autoApprove=False))).get_data(as_text=True)
 
     assert "You are in" not in page
     assert "looks at your application" in page
+    assert "What it brings counts once the brand has approved you." in page
 
 
 def test_another_slug_than_the_promised_one_is_explained(campaign):

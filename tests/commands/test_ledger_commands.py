@@ -10,7 +10,6 @@ import pytest
 
 from models import db, ledger_results
 from pipelines import clock, jobs
-from tests import databases
 from tests.paying import Payroll
 
 
@@ -24,13 +23,6 @@ def flask(app):
         return done.exit_code, done.output
 
     return run
-
-
-@pytest.fixture
-def alone(app):
-    """A database without the organizations of other tests."""
-    with databases.alone():
-        yield
 
 
 @pytest.fixture

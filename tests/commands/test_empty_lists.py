@@ -1,0 +1,29 @@
+"""On a system that nobody has used yet every list of an operator says so, and as JSON is empty."""
+
+import json
+
+import pytest
+
+_LISTS = {
+    "org list": "There is no organization yet: flask org create --name NAME",
+    "program list": "There is no program yet.",
+    "jobs dead": "No dead letters.",
+    "ledger status": "Nothing was checked yet: flask ledger check",
+    "payout runs": "There is no payout run yet: an Owner makes one (POST /api/v1/payouts/run).",
+    "payout list": "There is no payout. There is no payout run yet: an Owner makes one (POST /api/v1/payouts/run).",
+    "payout events": "No rail has posted an event yet.",
+    "payout runs --waiting": "There is no such run.",
+    "payout events --open": "No event is open.",
+    "webhook endpoints": "There is no endpoint yet.",
+    "mail outbox": "No messages.",
+    "fx list": "There is no rate yet: flask fx load FILE",
+}
+
+
+@pytest.mark.parametrize("command", _LISTS)
+def test_a_list_of_nothing_says_so(app, alone, command):
+    said = app.test_cli_runner().invoke(args=command.split())
+    listed = app.test_cli_runner().invoke(args=[*command.split(), "--json"])
+
+    assert (said.exit_code, said.output) == (0, _LISTS[command] + "\n")
+    assert (listed.exit_code, json.loads(listed.output)) == (0, [])
