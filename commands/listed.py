@@ -23,6 +23,7 @@ COMMANDS = {
     "fx": "fx:group",
     "demo": "demo:demo",
     "demo-receiver": "receiver:run",
+    "listen": "listen:listen",
     "up": "run:up",
     "relay": "run:relay",
     "scheduler": "run:schedule",

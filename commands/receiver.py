@@ -12,7 +12,7 @@ import click
 import settings
 from commands import receiver_certificate
 
-_LARGEST_BODY = 1 << 20
+LARGEST_BODY = 1 << 20
 
 
 @click.command("demo-receiver")
@@ -39,25 +39,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer 200 to a good signature and 401 to any other."""
         length = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(length) if length <= _LARGEST_BODY else b""
-        is_genuine = self._is_genuine(body)
-        if is_genuine:
+        body = self.rfile.read(length) if length <= LARGEST_BODY else b""
+        is_signed = is_genuine(self.headers.get("X-Service-Signature", ""), body, secret=self.secret)
+        if is_signed:
             click.echo(f"{self.headers['X-Service-Event']} {body.decode()}")
         else:
             click.echo("refused a request with a wrong signature")
-        answer = b"thanks\n" if is_genuine else b"wrong signature\n"
-        self.send_response(200 if is_genuine else 401)
+        answer = b"thanks\n" if is_signed else b"wrong signature\n"
+        self.send_response(200 if is_signed else 401)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
 
-    def _is_genuine(self, body: bytes) -> bool:
-        parts = dict(part.partition("=")[::2] for part in self.headers.get("X-Service-Signature", "").split(","))
-        t = parts.get("t", "")
-        if not t.isdigit() or abs(time.time() - int(t)) > 300:
-            return False
-        expected = hmac.new(self.secret, t.encode() + b"." + body, hashlib.sha256).hexdigest()
-        return hmac.compare_digest(expected, parts.get("v1", ""))
-
     def log_message(self, format: str, *arguments: object) -> None:
         """Stay silent; what matters is printed above."""
+
+
+def is_genuine(signature: str, body: bytes, *, secret: bytes) -> bool:
+    """Say whether a body was signed with the secret within 300 seconds; `signature` is X-Service-Signature."""
+    parts = dict(part.partition("=")[::2] for part in signature.split(","))
+    t = parts.get("t", "")
+    if not (t.isascii() and t.isdigit()) or abs(time.time() - int(t)) > 300:
+        return False
+    expected = hmac.new(secret, t.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), parts.get("v1", "").encode())
