@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import click
-from flask import current_app
+from flask import Flask, current_app
 
 import settings
 from api import service
@@ -227,9 +227,10 @@ def _follow_the_receiver(made: Mapping[str, str]) -> None:
 
 
 def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None) -> dict[str, Any]:
-    service.mount(current_app)  # by itself a command's application answers no requests
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy cannot be mounted
+    service.mount(app)  # by itself a command's application answers no requests
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    answer = current_app.test_client().open(path, method=method, json=body, headers=headers)
+    answer = app.test_client().open(path, method=method, json=body, headers=headers)
     if answer.status_code >= 300:
         raise click.ClickException(f"{method} {path} answered {answer.status_code}: {answer.get_data(as_text=True)}")
     found: dict[str, Any] = answer.get_json()

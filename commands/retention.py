@@ -42,6 +42,8 @@ def run(only: tuple[str, ...], as_json: bool) -> None:
 
 def _run_out(kind: str, *, is_quiet: bool) -> int:
     ended = 0
+    with output.every_tenant():
+        pipeline.begin(kind, now=clock.now())
     while True:
         with output.every_tenant():
             of_slice = pipeline.any_org_slice(kind, now=clock.now())

@@ -280,11 +280,13 @@ def stage_start(kind: str, *, at: datetime) -> None:
     )
 
 
-def stage_progress(kind: str, *, ended: int, finished_at: datetime | None) -> None:
-    """Stage that a run ended more rows, and whether it is done."""
-    db.stage(
-        "update retention_run set ended = ended + %s, finished_at = %s where kind = %s", (ended, finished_at, kind)
+def add(kind: str, *, ended: int, finished_at: datetime | None) -> int:
+    """Note that a run ended more rows, and whether it is done; returns how many it ended so far."""
+    row = db.row(
+        "update retention_run set ended = ended + %s, finished_at = %s where kind = %s returning ended",
+        (ended, finished_at, kind),
     )
+    return int(row[0]) if row else ended
 
 
 def _rows(kind: Kind, *, over: bool = False, lock: str = "") -> str:

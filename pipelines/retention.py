@@ -53,8 +53,13 @@ def any_org_start(*, now: datetime) -> None:
     """Begin a run of every kind that ends and is not being worked on."""
     for name in KINDS:
         if _days(name) and not job_rows.any_org_is_waiting(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
-            retention.stage_start(name, at=now)
+            begin(name, now=now)
             _stage_slice(name)
+
+
+def begin(name: str, *, now: datetime) -> None:
+    """Stage that a run of a kind begins."""
+    retention.stage_start(name, at=now)
 
 
 def any_org_go_on(name: str, *, now: datetime) -> None:
@@ -67,9 +72,10 @@ def any_org_slice(name: str, *, now: datetime) -> int:
     """End up to SLICE rows of a kind and return how many; fewer than SLICE: it is done for now."""
     before = _before(name, now)
     ended = _end(KINDS[name], before) if before is not None else 0
-    retention.stage_progress(name, ended=ended, finished_at=now if ended < SLICE else None)
-    if ended:
-        _log.info("retention.ended", kind=name, rows=ended)
+    is_done = ended < SLICE
+    so_far = retention.add(name, ended=ended, finished_at=now if is_done else None)
+    if is_done and so_far:
+        _log.info("retention.ended", kind=name, rows=so_far)
     return ended
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from flask import Flask
 
 import settings
 from commands import banner, demo, receiver_certificate
@@ -166,6 +167,13 @@ def test_an_answer_that_the_api_refuses_is_one_error(app, data_dir, monkeypatch)
     assert done.exit_code == 1
     assert done.output == "Error: refused\n"
     assert not (data_dir / "demo.json").exists()
+
+
+def test_the_application_of_a_command_answers_the_demo_without_having_been_mounted():
+    bare = Flask("finderfee", static_folder=None)
+
+    with bare.app_context():
+        assert demo._call("GET", "/api/openapi.json", None, None)["openapi"]
 
 
 def _refused():
