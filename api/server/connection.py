@@ -31,22 +31,25 @@ class Wire:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self.outbox = Outbox()
-        #: What the thread may read: one whole request.
-        self.request = b""
-        self._read = 0
+        self._request = b""
+        self._length = self._read = 0
 
     def give(self, request: bytes) -> None:
         """Let the parser read a whole request."""
-        self.request, self._read = request, 0
+        self._request, self._length, self._read = request, len(request), 0
+
+    def let_go(self) -> None:
+        """Keep nothing of a request that was answered: its connection may stay for long, and its body may be large."""
+        self._request = b""
 
     @property
     def is_read(self) -> bool:
         """Say whether the parser has read the request to its end."""
-        return self._read == len(self.request)
+        return self._read == self._length
 
     def recv(self, most: int) -> bytes:
         """Return bytes of the request; none when it is at its end."""
-        data = self.request[self._read : self._read + most]
+        data = self._request[self._read : self._read + most]
         self._read += len(data)
         return data
 
@@ -100,6 +103,8 @@ class Connection:
         self.is_parked = False
         self.has_been_told_to_go_ahead = False
         self.is_bulky = False
+        #: How many bytes of the worker's memory its request takes while a thread has it; only large ones are counted.
+        self.in_hand = 0
 
     def begin(self, rest: bytes, *, now: float, deadline: float) -> None:
         """Wait for the next request, of which `rest` is here already."""

@@ -27,6 +27,7 @@ import settings
 from api.edge import metrics
 from api.server import refusals
 from api.server.connection import Connection, State
+from api.server.framing import Message
 from api.server.refusals import Refusal
 
 _log = structlog.get_logger("server")
@@ -40,7 +41,8 @@ _LEAVES_WITHIN_S = 30.0
 _LINGERS_S = 2.0
 # What a stopping worker grants to connections that are idle: a request may be on its way.
 _LAST_REQUEST_S = 2.0
-# What all requests that are still arriving may hold of this process's memory.
+# What all requests that are still arriving, and large ones that wait for a thread or have one, may hold of this
+# process's memory.
 _HELD_BYTES = 64 * 1024 * KIB
 # The descriptors that are left to everything but clients.
 _OTHER_FILES = 256
@@ -180,6 +182,10 @@ class Front(ThreadWorker):
     def _hand_over(self, conn: Connection) -> None:
         request, rest = conn.message.split()
         self._held -= len(conn.message)
+        conn.message = Message()  # what it held is copied by now
+        if conn.is_bulky:
+            conn.in_hand = len(request)
+            self._held += conn.in_hand
         conn.sock.give(request)
         with conn.lock:
             conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
@@ -189,11 +195,12 @@ class Front(ThreadWorker):
         """Answer a request, in a thread; what is not simply over is left to the loop."""
         try:
             is_kept = self.handle(conn)
+            conn.sock.let_go()
             is_sent = conn.sock.outbox.push(conn.wrapped)
         except OSError:
             self.method_queue.defer(self._drop, conn)
             return
-        if is_kept and is_sent and not rest and self.alive:
+        if is_kept and is_sent and not rest and self.alive and not conn.is_bulky:
             with conn.lock:
                 if not conn.is_parked and conn.watched == selectors.EVENT_READ:
                     now = time.monotonic()
@@ -202,6 +209,7 @@ class Front(ThreadWorker):
         self.method_queue.defer(self._answered, conn, is_kept, rest)
 
     def _answered(self, conn: Connection, is_kept: bool, rest: bytes) -> None:
+        self._held, conn.in_hand = self._held - conn.in_hand, 0
         with self._drops(conn):
             if conn.sock.outbox.bytes:
                 conn.state = State.LEAVING
@@ -255,8 +263,13 @@ class Front(ThreadWorker):
             self._drop(conn)
 
     def _make_room(self, *, bulky: bool = False) -> None:
-        """Close a sixteenth of the connections, the longest-arriving first; if asked, of those with much to send."""
+        """Close a sixteenth of the connections, the longest-arriving first; if asked, of those with much to send.
+
+        Where nobody has much to send, it is the many with a little who fill the memory.
+        """
         arriving = [conn for conn in self._open if conn.state is not State.BUSY and (conn.is_bulky or not bulky)]
+        if bulky and not arriving:
+            arriving = [conn for conn in self._open if conn.state is State.ARRIVING and len(conn.message)]
         arriving.sort(key=lambda conn: conn.since)
         for conn in arriving[: len(arriving) // 16 + 1]:
             metrics.count_refused_connection("no_room")
@@ -277,6 +290,7 @@ class Front(ThreadWorker):
         self._open.discard(conn)
         if conn.state is State.ARRIVING:
             self._held -= len(conn.message)
+        self._held, conn.in_hand = self._held - conn.in_hand, 0
         self._watch(conn, 0)
         conn.sock.outbox.close()
         conn.wrapped.close()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
+import psycopg2
 import pytest
 
 from tests.faults.processes import Process
@@ -168,6 +169,47 @@ def test_bodies_that_never_end_do_not_fill_the_memory(web):
         assert b'finderfee_refused_connections_total{why="no_room"}' in b"".join(
             iter(lambda: connected.recv(65536), b"")
         )
+
+
+def test_bodies_that_were_answered_are_not_kept_with_their_connections(tmp_path):
+    body = b"x" * 4_900_000
+    with _running(tmp_path) as (server, process), ExitStack() as held:
+        before = _resident_mb(process)
+        for _ in range(50):
+            connected = held.enter_context(server.socket())
+            connected.sendall(_HEAD % (len(body), b"") + body)
+            assert _answer(connected)[0] == 413
+
+        assert _resident_mb(process) - before < 120  # together they were 245
+
+
+def test_bodies_that_wait_for_a_thread_do_not_fill_the_memory(web):
+    whole = _HEAD % (4_900_000, b"") + b"x" * 4_900_000
+    with _locked("migration"), ExitStack() as held:
+        for _ in range(_THREADS):
+            held.enter_context(web.socket(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"))
+        time.sleep(0.5)  # both threads wait for the database now
+        sent = []
+        for _ in range(25):
+            connected = held.enter_context(web.socket())
+            with suppress(ConnectionError):
+                connected.sendall(whole)
+            sent.append(connected)
+
+        assert any(_is_closed_within(connected, 0.2) for connected in reversed(sent))
+    assert web.status() == 200
+
+
+@contextmanager
+def _locked(table: str) -> Iterator[None]:
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
+        cursor.execute(f"lock table {table} in access exclusive mode")
+        yield
+
+
+def _resident_mb(process: Process) -> int:
+    pages = [int(Path(f"/proc/{child}/statm").read_text().split()[1]) for child in process.children]
+    return sum(pages) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
 def test_a_client_that_drips_has_a_deadline_for_the_whole_request(web):
