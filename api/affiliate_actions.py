@@ -62,7 +62,7 @@ def reject_affiliate(affiliate_id: str) -> Response:
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
 @operation(_BULK, one(_OUTCOME), takes=bulk_wire.BulkAction())
-def bulk_action() -> Response:
+def run_bulk_action() -> Response:
     """Approve, pause or delete up to 200 affiliates; whoever it does not fit is skipped. 200 with whom it took."""
     wanted = body.load()
     return _decided(lambda: (200, _OUTCOME.dump(_run(wanted["action"], wanted["affiliate_ids"]))))
@@ -70,14 +70,14 @@ def bulk_action() -> Response:
 
 @blueprint.post("/api/affiliates/bulk/approve")
 @operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkApproved()), takes=bulk_wire.BulkIds())
-def bulk_approve() -> Response:
+def approve_affiliates() -> Response:
     """Approve up to 500 applications. 200 with counts."""
     return _counted("approve")
 
 
 @blueprint.post("/api/affiliates/bulk/pause")
 @operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkPaused()), takes=bulk_wire.BulkIds())
-def bulk_pause() -> Response:
+def pause_affiliates() -> Response:
     """Pause up to 500 affiliates. 200 with counts."""
     return _counted("pause")
 

@@ -29,7 +29,7 @@ _RECORD = LinkRecord()
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/links")
 @operation(_READ, array(_RECORD), refuses=("404 not_found",))
-def list_links(affiliate_id: str) -> list[Any]:
+def list_affiliate_links(affiliate_id: str) -> list[Any]:
     """List an affiliate's links, the default one first."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
@@ -46,7 +46,7 @@ def list_links(affiliate_id: str) -> list[Any]:
     takes=LinkBody(),
     refuses=("404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
-def create_link(affiliate_id: str) -> Response:
+def create_affiliate_link(affiliate_id: str) -> Response:
     """Give an affiliate one more link. 201 with it."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
@@ -66,7 +66,7 @@ def _create(affiliate_id: UUID, wanted: Mapping[str, Any]) -> tuple[int, Mapping
 
 @blueprint.delete("/api/v1/affiliates/<affiliate_id>/links/<link_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 default_link_required"))
-def delete_link(affiliate_id: str, link_id: str) -> Response:
+def delete_affiliate_link(affiliate_id: str, link_id: str) -> Response:
     """End a link; the default one stays. 204."""
     now, organization_id = clock.now(), guards.organization_id()
     wanted_id, wanted_link = path.uuid(affiliate_id, "affiliate"), path.uuid(link_id, "link")

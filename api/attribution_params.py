@@ -30,7 +30,7 @@ _DEFAULTS = AttributionDefaults()
 
 @blueprint.get("/api/v1/settings/attribution-params/defaults")
 @operation(_PUBLIC, one(_DEFAULTS))
-def get_defaults() -> Mapping[str, object]:
+def get_attribution_param_defaults() -> Mapping[str, object]:
     """Show the service's own parameters and what custom ones may be. For anybody."""
     shown: Mapping[str, object] = _DEFAULTS.dump(
         {

@@ -38,14 +38,14 @@ _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cr
 
 @blueprint.get(PATH)
 @operation(_PUBLIC, one(_ANSWER), asks=ClickQuery())
-def get_click() -> Mapping[str, object]:
+def count_click_by_query() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
     return _counted(body.query)
 
 
 @blueprint.post(PATH)
 @operation(_PUBLIC, one(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
-def post_click() -> Mapping[str, object]:
+def count_click() -> Mapping[str, object]:
     """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
 
     JSON whatever its content type says: a browser sends a beacon as text. With `debug=1` in the query and a key or a
@@ -56,7 +56,7 @@ def post_click() -> Mapping[str, object]:
 
 @blueprint.get("/api/v1/r/c.gif")
 @operation(_PUBLIC, text("image/gif"), asks=GifQuery())
-def get_gif() -> Response:
+def get_pixel() -> Response:
     """Show one transparent pixel, whatever is asked, and note that the campaign's page is there.
 
     A visit counts when the address of the page, as the browser tells it, names a link. The script asks with `script=1`:

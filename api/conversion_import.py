@@ -33,7 +33,7 @@ _RECORD = ConversionImportRecord()
 
 @blueprint.post("/api/v1/conversions/import/preview")
 @operation(_IMPORT, one(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
-def preview_conversions() -> Response:
+def preview_conversion_import() -> Response:
     """Show what an import of these rows would do, and write nothing."""
     wanted = body.load()
     return answers.once(lambda: (200, _PREVIEW.dump(conversion_import.preview(_asked(), wanted, now=clock.now()))))

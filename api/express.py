@@ -1,6 +1,6 @@
 """Clicks in front of the routes: the one request that comes by the thousand, when nothing about it is unusual.
 
-It answers what `api.clicks.post_click` answers, to the byte, with the same functions; what it does not know at once
+It answers what `api.clicks.count_click` answers, to the byte, with the same functions; what it does not know at once
 (a body that is malformed, a link this process has not asked for lately, a limit that is reached) goes on to the
 routes as it came. `docs/decisions/0013` says why.
 """

@@ -55,14 +55,14 @@ findings = _Findings()
 
 @blueprint.get("/healthz")
 @operation(_OPEN, text("text/plain"))
-def alive() -> Response:
+def get_health() -> Response:
     """200 while the process answers."""
     return Response("ok\n", content_type="text/plain")
 
 
 @blueprint.get("/readyz")
 @operation(_OPEN, one(_READINESS), gives_at=(503,))
-def ready() -> tuple[dict[str, str], int]:
+def get_readiness() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
     found = findings.now()
     return found, 200 if found["database"] == "ok" else 503
@@ -86,8 +86,8 @@ def _broker() -> str:
 
 
 @blueprint.get("/metrics")
-@operation(_OPEN, text("text/plain"))
-def numbers() -> Response:
+@operation(_OPEN, text("text/plain"), refuses=("401",))
+def get_metrics() -> Response:
     """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
     token = settings.current().metrics_token
     if token:

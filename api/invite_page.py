@@ -53,7 +53,7 @@ def show_invite(token: str) -> Response:
 
 @blueprint.post("/invites/<token>")
 @operation(_PUBLIC, _PAGE, refuses=(*invite_tokens.GONE, invite_tokens.NOT_NOW))
-def accept_on_page(token: str) -> Response:
+def accept_invite_on_page(token: str) -> Response:
     """Accept an invite as its page does, and say what came of it."""
     try:
         return _page(_accepted(invite_tokens.accept(token)))

@@ -34,7 +34,7 @@ _MOST_SHOWN = 500
 
 @blueprint.post("/api/v1/api-keys")
 @operation(_WRITE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
-def create_key() -> Response:
+def create_api_key() -> Response:
     """Create a key that belongs to the caller. 201 with its two secrets, which are shown here and never again."""
     wanted = body.load_optional()
     return answers.once(lambda: _create(wanted))
@@ -52,7 +52,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 @blueprint.get("/api/v1/api-keys")
 @operation(_READ, array(_RECORD))
-def list_keys() -> Response:
+def list_api_keys() -> Response:
     """List the keys: those in force first, newest first. Never their secrets."""
     with db.unit_of_work(guards.organization_id()):
         rows = api_keys.listed(organization_id=guards.organization_id(), limit=_MOST_SHOWN)
@@ -61,7 +61,7 @@ def list_keys() -> Response:
 
 @blueprint.post("/api/v1/api-keys/<key_id>/rotate")
 @operation(_WRITE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
-def rotate_key(key_id: str) -> Response:
+def rotate_api_key(key_id: str) -> Response:
     """Replace a key at once by one like it, which belongs to the caller. 200 with the new one and its secrets."""
     answer = answers.once(lambda: _rotate(key_id))
     callers.forget_cached()
@@ -80,7 +80,7 @@ def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
 
 @blueprint.delete("/api/v1/api-keys/<key_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
-def revoke_key(key_id: str) -> Response:
+def revoke_api_key(key_id: str) -> Response:
     """Revoke a key for good. 204."""
     now, wanted_id = clock.now(), path.uuid(key_id, "API key")
     with db.unit_of_work(guards.organization_id()):

@@ -39,7 +39,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
         "409 {gateway}_connect_active",
     ),
 )
-def post_lead() -> Response:
+def record_lead() -> Response:
     """Record a signed lead. 200 with its id, or `deduped` for one that is known."""
     posted = body.load(code="invalid_body")
     answer = answers.once(lambda: _record(posted))
@@ -61,7 +61,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 @operation(
     _BROWSER, one(OpaqueAnswer()), takes=BrowserLeadBody(), takes_as=("text/plain",), refuses=("400 invalid_body",)
 )
-def sign_up() -> Response:
+def capture_lead() -> Response:
     """Take a lead that a visitor's page sends. 200 with the same answer, whatever came of it."""
     try:
         posted = body.load(code="invalid_body")

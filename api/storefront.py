@@ -31,7 +31,7 @@ _ANSWER = ApplicationAnswer()
     takes=ApplicationBody(),
     refuses=("404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
 )
-def apply(program_id: str) -> Response:
+def apply_to_program(program_id: str) -> Response:
     """Apply to a campaign. 200 with the same answer whatever came of it."""
     campaign_id = path.uuid(program_id, "program")
     with db.any_org_work():

@@ -23,21 +23,21 @@ _ADDRESS = wire.StorefrontAddress()
 
 @blueprint.get("/api/p/by-handle/<handle>")
 @operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
-def get_main_campaign(handle: str) -> Mapping[str, object]:
+def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
     """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
     return _shown(handle, None)
 
 
 @blueprint.get("/api/p/by-handle/<handle>/<campaign>")
 @operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
-def get_campaign(handle: str, campaign: str) -> Mapping[str, object]:
+def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
     """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
     return _shown(handle, campaign)
 
 
 @blueprint.get("/api/p/by-domain")
 @operation(_LOOK, one(_ADDRESS), asks=wire.DomainQuery(), refuses=("404 not_found",))
-def get_address_of_domain() -> Mapping[str, object]:
+def get_storefront_address() -> Mapping[str, object]:
     """Say which subdomain and campaign a verified custom domain stands for."""
     host = body.query()["host"]
     with db.any_org_work():

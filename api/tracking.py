@@ -47,7 +47,7 @@ _REFUND_ANSWER = RefundAnswer()
         "409 {gateway}_connect_active",
     ),
 )
-def post_sale() -> Response:
+def record_sale() -> Response:
     """Accept a signed sale. 200 with the conversion id, or `deduped` for one that is known."""
     posted = body.load(code="invalid_body")
     answer = answers.once(lambda: _record(posted))
@@ -82,7 +82,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
         "422 amount_exceeds_original",
     ),
 )
-def post_refund() -> Response:
+def refund_sale() -> Response:
     """Refund a sale by its external id, in part or whole. 200 with this refund's and the running total."""
     posted = body.load(code="invalid_body")
     answer = answers.once_per_signature(lambda: _refund(posted))

@@ -31,7 +31,7 @@ _MOST_ROWS = 500
 
 @blueprint.get("/api/v1/uncredited-conversions")
 @operation(_READ, array(_RECORD), asks=UncreditedQuery())
-def list_uncredited() -> list[Any]:
+def list_uncredited_conversions() -> list[Any]:
     """List sales whose affiliate could not earn, newest first, up to 500."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
@@ -42,7 +42,7 @@ def list_uncredited() -> list[Any]:
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")
 @operation(_READ, one(_SUMMARY))
-def summarize_uncredited() -> Mapping[str, object]:
+def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up what is open, by currency."""
     with db.unit_of_work(guards.organization_id()):
         totals = uncredited.open_totals(guards.organization_id())
@@ -54,7 +54,7 @@ def summarize_uncredited() -> Mapping[str, object]:
 
 @blueprint.patch("/api/v1/uncredited-conversions/<uncredited_id>/dismiss")
 @operation(_WRITE, one(_RECORD), refuses=("404 not_found",))
-def dismiss_uncredited(uncredited_id: str) -> Response:
+def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
     """Mark a sale as looked at. 200, also when it is so already."""
     wanted_id = path.uuid(uncredited_id, "uncredited conversion")
     return answers.once(lambda: _dismiss(wanted_id))

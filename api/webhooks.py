@@ -58,7 +58,7 @@ _Answer = tuple[int, Mapping[str, object]]
     takes=EndpointBody(),
     refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "400 webhook_limit_reached"),
 )
-def create_endpoint() -> Response:
+def create_webhook_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
     wanted = body.load()
     refusal = endpoint_rules.refusal_of(wanted["url"])
@@ -77,7 +77,7 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
 
 @blueprint.get("/api/v1/webhooks")
 @operation(_READ, page(_RECORD), asks=PageQuery())
-def list_endpoints() -> Mapping[str, object]:
+def list_webhook_endpoints() -> Mapping[str, object]:
     """List endpoints, newest first."""
     asked = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
@@ -87,7 +87,7 @@ def list_endpoints() -> Mapping[str, object]:
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>")
 @operation(_READ, one(_RECORD), refuses=("404 not_found",))
-def get_endpoint(endpoint_id: str) -> Mapping[str, object]:
+def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
     """Show one endpoint."""
     with db.unit_of_work(guards.organization_id()):
         shown: Mapping[str, object] = _RECORD.dump(_find(endpoint_id))
@@ -101,7 +101,7 @@ def get_endpoint(endpoint_id: str) -> Mapping[str, object]:
     takes=EndpointChanges(),
     refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "404 not_found"),
 )
-def change_endpoint(endpoint_id: str) -> Response:
+def change_webhook_endpoint(endpoint_id: str) -> Response:
     """Change URL, events or description. 200 with the endpoint."""
     with db.unit_of_work(guards.organization_id()):
         _find(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
@@ -123,7 +123,7 @@ def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | Non
 
 @blueprint.delete("/api/v1/webhooks/<endpoint_id>")
 @operation(_KEEP, status=204, refuses=("404 not_found",))
-def delete_endpoint(endpoint_id: str) -> Response:
+def delete_webhook_endpoint(endpoint_id: str) -> Response:
     """Delete an endpoint. 204."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
@@ -135,7 +135,7 @@ def delete_endpoint(endpoint_id: str) -> Response:
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
 @operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found",), shows_secret=True)
-def rotate_secret(endpoint_id: str) -> Response:
+def rotate_webhook_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return answers.once(lambda: _rotate(endpoint_id))
 
@@ -154,7 +154,7 @@ def _rotate(endpoint_id: str) -> _Answer:
     takes=EndpointTest(),
     refuses=("400 unknown_event", "400 event_not_subscribed", "404 not_found"),
 )
-def test_endpoint(endpoint_id: str) -> Response:
+def test_webhook_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the delivery to look for in the history."""
     answer = answers.once(lambda: _test(endpoint_id))
     wake_relay()
@@ -173,7 +173,7 @@ def _test(endpoint_id: str) -> _Answer:
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries")
 @operation(_READ, page(_DELIVERY), asks=PageQuery(), refuses=("404 not_found",))
-def list_deliveries(endpoint_id: str) -> Mapping[str, object]:
+def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
     """List an endpoint's deliveries, newest first, 50 per page."""
     asked = paging.wanted(body.query(), most=_DELIVERIES_PER_PAGE)
     with db.unit_of_work(guards.organization_id()):
@@ -186,7 +186,7 @@ def list_deliveries(endpoint_id: str) -> Mapping[str, object]:
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
 @operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
-def redeliver(endpoint_id: str, delivery_id: str) -> Response:
+def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
     """Make one more attempt of a delivery that is settled, under the same id. 200."""
     answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))
     wake_relay()
@@ -203,7 +203,7 @@ def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")
 @operation(_KEEP, one(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
-def redeliver_window(endpoint_id: str) -> Response:
+def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
     """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second. 202.
 
     Each goes out under its own id with its own body. While `hasMore`, send it again with `nextCursor` as `cursor`.

@@ -1,4 +1,6 @@
-"""Holds one realistic `data` object for each event that the Test action can send, and the generic one.
+"""Holds one realistic `data` object for each event.
+
+SAMPLES are those that the Test action can send, and the generic one; OTHERS stand in the description alone.
 
 Source: tracking spec, section 6 "Events". Only data: `events.sample` hands out copies.
 """
@@ -107,6 +109,108 @@ SAMPLES: Mapping[str, Mapping[str, object]] = MappingProxyType(
             "programId": _PROGRAM,
             "code": "ROBIN15",
             "createdAt": "2026-05-05T16:20:00.000Z",
+        },
+    }
+)
+
+_REVIEWED: Mapping[str, object] = {
+    "conversionId": _CONVERSION,
+    "affiliateId": _AFFILIATE,
+    "programId": _PROGRAM,
+    "amountCents": 4900,
+    "currency": "USD",
+    "commissionCents": 980,
+    "attributionMethod": "coupon",
+}
+_COUPON_OF_AFFILIATE: Mapping[str, object] = {
+    "affiliateCouponId": _AFFILIATE_COUPON,
+    "campaignCouponId": _CAMPAIGN_COUPON,
+    "affiliateId": _AFFILIATE,
+    "programId": _PROGRAM,
+    "code": "ROBIN15",
+}
+
+#: Event type to sample data, of the types that no Test sends.
+OTHERS: Mapping[str, Mapping[str, object]] = MappingProxyType(
+    {
+        "conversion.approved": {"conversionId": _CONVERSION},
+        "conversion.denied": {
+            **_REVIEWED,
+            "commissionCents": 0,
+            "status": "Denied",
+            "previousStatus": "Pending",
+            "reason": "Ordered for themselves",
+        },
+        "conversion.validated": {**_REVIEWED, "status": "Pending", "previousStatus": "Invalidated"},
+        "conversion.invalidated": {
+            **_REVIEWED,
+            "status": "Invalidated",
+            "previousStatus": "Approved",
+            "reason": "Chargeback",
+        },
+        "conversion.adjusted": {
+            **_REVIEWED,
+            "previousAmountCents": 5900,
+            "previousCommissionCents": 1180,
+            "status": "Pending",
+            "previousStatus": "Pending",
+        },
+        "affiliate.application_completed": {
+            "affiliateId": _AFFILIATE,
+            "programId": _PROGRAM,
+            "email": "robin@example.com",
+            "fullName": "Robin Vale",
+            "status": "Pending",
+            "applicationAnswers": {"website": "https://example.com", "audience": "Home cooks"},
+        },
+        "campaign_coupon.updated": {
+            "campaignCouponId": _CAMPAIGN_COUPON,
+            "programId": _PROGRAM,
+            "name": "Partner 15 % off",
+            "allowAffiliateSelfMint": True,
+            "overridesClickAttribution": True,
+            "selfMintMode": "SpecificAffiliates",
+            "grantedAffiliateCount": 4,
+            "updatedAt": "2026-05-20T10:05:00.000Z",
+        },
+        "campaign_coupon.deactivated": {
+            "campaignCouponId": _CAMPAIGN_COUPON,
+            "programId": _PROGRAM,
+            "archivedAt": "2026-06-30T22:00:00.000Z",
+            "deactivatedChildCount": 3,
+        },
+        "campaign_coupon.deleted": {"campaignCouponId": _CAMPAIGN_COUPON, "programId": _PROGRAM},
+        "affiliate_coupon.deactivated": {**_COUPON_OF_AFFILIATE, "revokedAt": "2026-06-12T09:00:00.000Z"},
+        "affiliate_coupon.revoked": {
+            **_COUPON_OF_AFFILIATE,
+            "revokedAt": "2026-06-12T09:00:00.000Z",
+            "source": "self_deleted",
+        },
+        "deal.funded": {
+            "dealId": "b7c1d2e3-0a1b-4c2d-8e3f-4a5b6c7d8e77",
+            "milestoneId": "d4e5f6a7-1b2c-4d3e-9f40-5b6c7d8e9f88",
+            "seq": 1,
+            "title": "First draft",
+            "amountCents": 50000,
+            "takeCents": 5000,
+            "totalBrandCharge": 52500,
+            "fundingChargeId": "ch_sample_7741",
+            "dealStatus": "Active",
+        },
+        "milestone.submitted": {
+            "submissionUrls": ["https://video.example.com/watch/5512"],
+            "autoReleaseAt": "2026-06-19T09:00:00.000Z",
+        },
+        "milestone.released": {
+            "grossCents": 50000,
+            "netCents": 45000,
+            "payoutId": _PAYOUT,
+            "dealStatus": "Completed",
+        },
+        "dispute.opened": {
+            "openedBy": "brand",
+            "reason": "The video does not show the knife.",
+            "proposedResolution": "A new take by Friday.",
         },
     }
 )

@@ -171,7 +171,9 @@ def _check_testable(endpoint: endpoints.WebhookEndpoint, type: str) -> None:
         return
     if type not in events.TESTABLE:
         message = f"There is no sample of {type!r}; send `test`, or one of: {', '.join(events.TESTABLE)}."
-        raise Refused(400, "unknown_event", message, field="type", invalid=[type])
+        raise Refused(
+            400, "unknown_event", message, field="type", invalid=[type], valid=[_GENERIC_TEST, *events.TESTABLE]
+        )
     if type not in endpoint.events and _EVERYTHING not in endpoint.events:
         raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
 

@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain import links, slugs, statuses
 from domain.commission import CommissionType
-from schemas.base import Amount, Email, Instant, Wire, one_of, rate, text
+from schemas.base import MAY_LACK, Amount, Email, Instant, Wire, one_of, rate, text
 from schemas.paging import DEEPEST_SKIP, QueryInteger, SkippingPageQuery
 
 _MOST_TAGS = 50
@@ -121,12 +121,14 @@ class Nothing(Wire):
 class LinkRecord(Wire):
     """A tracking link; `url` is what the affiliate shares."""
 
+    wire_name = "AffiliateLink"
+
     id = fields.UUID()
     affiliate_id = fields.UUID()
     slug = fields.String()
     custom_alias = fields.String(allow_none=True)
     is_default = fields.Boolean()
-    format = fields.String()
+    format = one_of(statuses.LinkFormat)
     url = fields.String()
     created_at = Instant()
 
@@ -138,19 +140,19 @@ class AffiliateRecord(Wire):
     program_id = fields.UUID()
     email = fields.String()
     full_name = fields.String()
-    status = fields.String()
-    custom_commission_type = fields.String(allow_none=True)
+    status = one_of(statuses.AffiliateStatus)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = Amount(allow_none=True)
     partner_group_id = fields.UUID(allow_none=True)
     tags = fields.List(fields.String())
     notes = fields.String()
-    source = fields.String()
+    source = one_of(statuses.AffiliateSource)
     rejection_reason = fields.String(allow_none=True)
     is_test = fields.Boolean()
     applied_at = Instant()
     approved_at = Instant(allow_none=True)
     created_at = Instant()
-    application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True)
+    application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True, metadata=MAY_LACK)
     links = fields.List(fields.Nested(LinkRecord))
 
 

@@ -29,7 +29,7 @@ class BulkIds(Wire):
 class BulkOutcome(Wire):
     """How many the action took, how many it left alone, and whom it took."""
 
-    action = fields.String()
+    action = one_of(ACTIONS)
     affected = fields.Integer()
     skipped = fields.Integer()
     affiliate_ids = fields.List(fields.UUID())

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
-from schemas.base import Email, Flag, Instant, Wire, text
+from schemas.base import Email, Flag, Instant, Wire, one_of, text
 
 _MOST_ROWS = 1000
 # An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
@@ -83,9 +83,11 @@ class AffiliateImport(Wire):
 class ImportRecord(Wire):
     """What an import came to; `reasons` counts why rows were skipped."""
 
+    wire_name = "ImportResult"
+
     job_id = fields.UUID(attribute="id")
-    status = fields.String()
-    kind = fields.String()
+    status = one_of(("Completed", "Undone"))
+    kind = one_of(("Affiliates", "Conversions"))
     total = fields.Integer()
     imported = fields.Integer()
     skipped = fields.Integer()

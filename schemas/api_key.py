@@ -10,6 +10,8 @@ _SCOPES = ("read", "read_write")
 class KeyBody(Wire):
     """A new key."""
 
+    wire_name = "ApiKeyBody"
+
     name = text(longest=100, load_default="")
     scope = one_of(_SCOPES, load_default="read")
     is_test = Flag(load_default=False)
@@ -18,9 +20,11 @@ class KeyBody(Wire):
 class KeyRecord(Wire):
     """A key without its secrets."""
 
+    wire_name = "ApiKey"
+
     id = fields.UUID()
     name = fields.String()
-    scope = fields.String()
+    scope = one_of(_SCOPES)
     is_test = fields.Boolean()
     last_four = fields.String()
     created_by = fields.UUID()
@@ -31,6 +35,8 @@ class KeyRecord(Wire):
 
 class NewKey(KeyRecord):
     """A key with its two secrets, which are shown once."""
+
+    wire_name = "NewApiKey"
 
     api_key = fields.String()
     signing_secret = fields.String()

@@ -11,6 +11,8 @@ from schemas.base import Instant, Wire
 class StepRecord(Wire):
     """One step of the order; `code` is for machines and stays, `detail` is for people and may be reworded."""
 
+    wire_name = "AttributionStep"
+
     step = fields.String()
     outcome = fields.String()
     code = fields.String()

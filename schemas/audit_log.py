@@ -28,6 +28,8 @@ class AuditQuery(Wire):
 class AuditRecord(Wire):
     """One entry. Keys are not told who it was, nor from where."""
 
+    wire_name = "AuditEntry"
+
     id = fields.UUID()
     action = fields.String()
     entity_type = fields.String()

@@ -19,13 +19,19 @@ from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.
 NEEDED = {"is_needed": True}
+#: Metadata of a field of an answer that is left out where there is nothing to say; every other is always there.
+MAY_LACK = {"may_lack": True}
 
 _LONGEST_EMAIL = 320
 _NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 class Wire(Schema):
-    """A JSON object. Attribute names are snake_case, keys are their camelCase."""
+    """A JSON object. Attribute names are snake_case, keys are their camelCase.
+
+    In the description it is called by its class (without `Record`), or by the `wire_name` of its own that it has; of an
+    answer with `all_may_lack` nothing is said to be always there.
+    """
 
     class Meta:
         unknown = EXCLUDE

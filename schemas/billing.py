@@ -2,11 +2,14 @@
 
 from marshmallow import fields
 
-from schemas.base import Instant, Wire
+from domain import plans
+from schemas.base import Instant, Wire, one_of
 
 
 class Share(Wire):
     """What is used of a limit; `max` null is no limit."""
+
+    wire_name = "PlanShare"
 
     current = fields.Integer()
     max = fields.Integer(allow_none=True)
@@ -14,6 +17,8 @@ class Share(Wire):
 
 class Shares(Wire):
     """The limits of the plan. Money in minor units of the home currency."""
+
+    wire_name = "PlanLimits"
 
     affiliates = fields.Nested(Share)
     campaigns = fields.Nested(Share)
@@ -24,8 +29,8 @@ class Shares(Wire):
 class BillingState(Wire):
     """Plan, subscription, what is connected, and what is used."""
 
-    plan_tier = fields.String()
-    subscription_status = fields.String()
+    plan_tier = one_of(plans.Tier)
+    subscription_status = one_of(plans.SubscriptionStatus)
     billing_provider = fields.String(allow_none=True)
     trial_ends_at = Instant(allow_none=True)
     interval = fields.String(attribute="billing_interval", allow_none=True)

@@ -5,7 +5,8 @@ Source: tracking spec, "Public click endpoint".
 
 from marshmallow import fields
 
-from schemas.base import Wire, text
+from domain import statuses
+from schemas.base import MAY_LACK, Wire, one_of, text
 
 _LONGEST_SLUG = 200
 _LONGEST_URL = 8192
@@ -51,12 +52,12 @@ class ClickAnswer(Wire):
     """`ok` alone when there was nothing to count; with a click's id the slug is known and earning."""
 
     ok = fields.Boolean(required=True)
-    click_id = fields.String()
-    program_id = fields.UUID()
-    slug = fields.String()
-    cookie_window_days = fields.Integer()
-    attribution_model = fields.String()
-    debug = fields.Nested(ClickVerdict)
+    click_id = fields.String(metadata=MAY_LACK)
+    program_id = fields.UUID(metadata=MAY_LACK)
+    slug = fields.String(metadata=MAY_LACK)
+    cookie_window_days = fields.Integer(metadata=MAY_LACK)
+    attribution_model = one_of(statuses.AttributionModel, metadata=MAY_LACK)
+    debug = fields.Nested(ClickVerdict, metadata=MAY_LACK)
 
 
 class GifQuery(Wire):

@@ -56,8 +56,8 @@ class ConversionRecord(Wire):
     original_commission_cents = fields.Integer(attribute="commission_cents")
     commission_reversed_cents = fields.Integer(attribute="reversed_cents")
     refunded_amount_cents = fields.Integer(attribute="refunded_cents")
-    status = fields.String()
-    type = fields.String()
+    status = one_of(statuses.ConversionStatus)
+    type = one_of(statuses.ConversionType)
     processor_subscription_id = fields.String(allow_none=True)
     processor_customer_id = fields.String(allow_none=True)
     external_event_id = fields.String()
@@ -67,7 +67,7 @@ class ConversionRecord(Wire):
     attribution_method = fields.String(allow_none=True)
     coupon_code = fields.String(allow_none=True)
     sub_id = fields.String(allow_none=True)
-    payability = fields.String()
+    payability = one_of(statuses.Payability)
     parent_affiliate_conversion_id = fields.UUID(attribute="parent_id", allow_none=True)
     locked = fields.Boolean(attribute="payout_locked")
     customer_name = fields.String(allow_none=True)
@@ -76,6 +76,8 @@ class ConversionRecord(Wire):
 
 class EventRecord(Wire):
     """One line of a conversion's history."""
+
+    wire_name = "ConversionEvent"
 
     id = fields.UUID()
     event_type = fields.String()

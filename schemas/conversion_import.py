@@ -69,6 +69,8 @@ class ConversionImport(ConversionPreview):
 class Balance(Wire):
     """Commission of one currency, in its minor units, and of how many rows."""
 
+    wire_name = "CommissionBalance"
+
     currency = fields.String()
     commission_cents = fields.Integer()
     count = fields.Integer()
@@ -76,6 +78,8 @@ class Balance(Wire):
 
 class PreviewRecord(Wire):
     """What an import of these rows would come to; `skip_reasons` counts why rows would be skipped."""
+
+    wire_name = "ConversionImportPreview"
 
     rows_total = fields.Integer()
     would_import = fields.Integer()
@@ -91,6 +95,8 @@ class ConversionImportRecord(ImportRecord):
 
     `unpaid_confirmed_cents` is a sum over currencies: money only when `unpaid_confirmed_currency` names the one.
     """
+
+    wire_name = "ConversionImportResult"
 
     unpaid_confirmed = fields.List(fields.Nested(Balance))
     unpaid_confirmed_currency = fields.String(allow_none=True)

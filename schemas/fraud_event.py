@@ -8,6 +8,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
+from domain.fraud.bands import Strictness
 from schemas.base import NEEDED, Instant, Wire, one_of
 from schemas.paging import QueryInteger
 
@@ -22,13 +23,13 @@ class FraudEventRecord(Wire):
     id = fields.UUID()
     program_id = fields.UUID()
     affiliate_id = fields.UUID()
-    subject = fields.String()
+    subject = one_of(("click", "lead"))
     subject_id = fields.UUID()
     score = fields.Integer()
     reasons = fields.List(fields.String())
-    severity = fields.String()
-    action = fields.String()
-    status = fields.String()
+    severity = one_of(("low", "medium", "high"))
+    action = one_of(("blocked", "held"))
+    status = one_of(("open", "resolved", "dismissed"))
     occurred_at = Instant()
     resolved_at = Instant(allow_none=True)
     resolved_by = fields.UUID(allow_none=True)
@@ -73,4 +74,4 @@ class FraudSummary(Wire):
     quarantined_leads = fields.Integer()
     estimated_not_billed_cents = fields.Integer(allow_none=True)
     currency = fields.String()
-    fraud_strictness = fields.String()
+    fraud_strictness = one_of(Strictness)

@@ -9,10 +9,10 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, pre_load, validates_schema
 
-from domain import invites, slugs
+from domain import invites, slugs, statuses
 from domain.commission import CommissionType
 from domain.refused import Refused
-from schemas.base import Amount, Email, Flag, Instant, Wire, one_of, rate, text
+from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, rate, text
 from schemas.paging import PageQuery
 
 #: The code of everything that is wrong with the body of an invite.
@@ -129,13 +129,13 @@ class InviteRecord(Wire):
     email = fields.String()
     full_name = fields.String()
     slug = fields.String(allow_none=True)
-    state = fields.String()
+    state = one_of(invites.InviteState)
     expires_at = Instant()
     sent_at = Instant(allow_none=True)
     accepted_at = Instant(allow_none=True)
     affiliate_id = fields.UUID(allow_none=True)
     auto_approve = fields.Boolean()
-    custom_commission_type = fields.String(allow_none=True)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = Amount(allow_none=True)
     personal_note_html = fields.String(allow_none=True)
     created_at = Instant()
@@ -159,6 +159,8 @@ class SlugConflict(Wire):
 class BulkAnswer(Wire):
     """What came of many invites."""
 
+    wire_name = "InvitesAnswer"
+
     created = fields.Integer()
     skipped = fields.Integer()
     invites = fields.List(fields.Nested(InviteRecord))
@@ -171,26 +173,28 @@ class InvitePreview(Wire):
     organization_name = fields.String()
     program_name = fields.String()
     program_description = fields.String(allow_none=True)
-    default_commission_type = fields.String()
+    default_commission_type = one_of(CommissionType)
     default_commission_value = Amount()
-    default_commission_model = fields.String()
-    custom_commission_type = fields.String(allow_none=True)
+    default_commission_model = one_of(statuses.CommissionModel)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = Amount(allow_none=True)
     email = fields.String()
     full_name = fields.String()
     personal_note_html = fields.String(allow_none=True)
-    state = fields.String()
+    state = one_of(invites.InviteState)
     expires_at = Instant()
 
 
 class AcceptAnswer(Wire):
     """What accepting led to; `warning` is there when the slug of the invite could not be had."""
 
+    wire_name = "InviteAcceptance"
+
     affiliate_id = fields.UUID()
     program_id = fields.UUID()
-    status = fields.String()
+    status = one_of(statuses.AffiliateStatus)
     slug = fields.String()
-    warning = fields.String()
+    warning = fields.String(metadata=MAY_LACK)
 
 
 class InvitesQuery(PageQuery):

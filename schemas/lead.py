@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import subid
 from domain.refused import Refused
-from schemas.base import NEEDED, Email, Wire, text
+from schemas.base import MAY_LACK, NEEDED, Email, Wire, text
 
 _LONGEST_EVENT_ID = 512
 _EMAIL = Email()
@@ -74,8 +74,8 @@ class LeadAnswer(Wire):
     """`leadId` of a fresh lead, or `deduped` for one that is known."""
 
     ok = fields.Constant(True)
-    lead_id = fields.UUID()
-    deduped = fields.Constant(True)
+    lead_id = fields.UUID(metadata=MAY_LACK)
+    deduped = fields.Constant(True, metadata=MAY_LACK)
 
 
 class OpaqueAnswer(Wire):

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
-from domain import money, slugs
+from domain import money, plans, slugs
 from domain.cadence import Cadence
 from schemas.base import Email, Flag, Instant, Wire, not_blank, one_of, text, whole
 
@@ -61,6 +61,8 @@ class ProfileChanges(Wire):
 class ProfileRecord(Wire):
     """The profile. The minimum payout is in the currency beside it, which was the home currency when it was set."""
 
+    wire_name = "OrganizationProfile"
+
     id = fields.UUID()
     name = fields.String()
     slug = fields.String()
@@ -75,14 +77,14 @@ class ProfileRecord(Wire):
     description = fields.String(allow_none=True)
     industry_category = fields.String(allow_none=True)
     white_label_enabled = fields.Boolean()
-    plan_tier = fields.String()
-    subscription_status = fields.String()
+    plan_tier = one_of(plans.Tier)
+    subscription_status = one_of(plans.SubscriptionStatus)
     trial_ends_at = Instant(allow_none=True)
     home_currency = fields.String()
     payout_grace_days = fields.Integer()
     payout_grace_days_max = fields.Integer()
     automatic_payout_enabled = fields.Boolean()
-    automatic_payout_cadence = fields.String()
+    automatic_payout_cadence = one_of(tuple(Cadence))
     min_payout_cents = fields.Integer(allow_none=True)
     min_payout_currency = fields.String(allow_none=True)
     last_automatic_payout_at = Instant(allow_none=True)

@@ -38,7 +38,7 @@ class PartnerGroupRecord(Wire):
     id = fields.UUID()
     program_id = fields.UUID()
     name = fields.String()
-    commission_type = fields.String()
+    commission_type = one_of(CommissionType)
     commission_value = Amount()
     affiliate_count = fields.Integer()
     created_at = Instant()

@@ -9,13 +9,15 @@ from typing import Any
 from marshmallow import fields
 
 from domain.payout_plan import Method
-from schemas.base import Amount, Instant, Wire, not_blank, one_of, text
+from schemas.base import MAY_LACK, Amount, Instant, Wire, not_blank, one_of, text
 from schemas.paging import PageQuery, QueryFlag
 
 #: Characters of a payment's reference of the brand's own.
 LONGEST_REFERENCE = 255
 
 _STATUSES = ("Pending", "Processing", "Paid", "Failed")
+#: Where the operator's review of a run stands; null where none is needed.
+REVIEW_STATUSES = ("Pending", "Approved", "Rejected")
 
 
 def day(**options: Any) -> fields.String:
@@ -25,6 +27,8 @@ def day(**options: Any) -> fields.String:
 
 class LineRecord(Wire):
     """What a payout pays for one conversion; less than 0 where it holds back what was reversed after payment."""
+
+    wire_name = "PayoutLine"
 
     id = fields.UUID()
     conversion_id = fields.UUID()
@@ -64,9 +68,9 @@ class PayoutRecord(Wire):
     failed_at = Instant(allow_none=True)
     voided_at = Instant(allow_none=True)
     needs_manual_review = fields.Boolean()
-    review_status = fields.String(allow_none=True)
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
     hold_until = Instant(allow_none=True)
-    line_items = fields.List(fields.Nested(LineRecord))
+    line_items = fields.List(fields.Nested(LineRecord), metadata=MAY_LACK)
 
 
 class PayoutsQuery(PageQuery):
@@ -103,6 +107,8 @@ class UnverifiedRulesRecord(Wire):
 
 class FundingRecord(Wire):
     """How an organization's payouts are funded, and whether it may pay out."""
+
+    wire_name = "PayoutFunding"
 
     mode = one_of(("debit", "balance"))
     bank_transfer_balance_cents = fields.Integer(allow_none=True)

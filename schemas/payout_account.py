@@ -54,7 +54,7 @@ class PayoutAccountBody(Wire):
 class PayoutAccountState(Wire):
     """Where the caller wants to be paid; all null while they have not said."""
 
-    method = fields.String(allow_none=True)
+    method = one_of(transfers.METHODS, allow_none=True)
     wallet_email = fields.String(allow_none=True)
     connected_account_id = fields.String(allow_none=True)
     recipient_id = fields.String(allow_none=True)

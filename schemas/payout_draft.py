@@ -12,6 +12,8 @@ class DraftRecord(Wire):
     A refusal says why it did not confirm itself; both fields are null where it was not to.
     """
 
+    wire_name = "PayoutDraft"
+
     id = fields.UUID()
     due_on = day()
     recipient_count = fields.Integer(attribute="recipients")

@@ -12,7 +12,7 @@ from domain import currencies
 from domain.payout_plan import PAYOUT_CURRENCY, Blocked, Method
 from domain.refused import Refused
 from schemas.base import Amount, Instant, Wire, one_of, text, whole
-from schemas.payout import LONGEST_REFERENCE, day
+from schemas.payout import LONGEST_REFERENCE, REVIEW_STATUSES, day
 
 _MOST_IDS = 10_000
 _LONGEST_NOTES = 2_000
@@ -53,6 +53,8 @@ class _Narrowed(Wire):
 class PreviewBody(_Narrowed):
     """What a preview looks at; nothing given: everything. Loads with `affiliate_id`, which is in the filters too."""
 
+    wire_name = "PayoutPreviewBody"
+
     affiliate_id = fields.UUID(load_default=None, allow_none=True)
 
     @validates_schema
@@ -87,6 +89,8 @@ class RunBody(_Narrowed):
 
     `confirmFxRates` is the preview's fxRunRates: with it, a run by other rates is refused.
     """
+
+    wire_name = "PayoutRunBody"
 
     confirm_total_cents = whole(required=True, validate=validate.Range(min=0))
     confirm_totals = fields.Dict(
@@ -144,6 +148,8 @@ class _WrittenIds(fields.List[Any]):
 class CandidateRecord(Wire):
     """One affiliate in one currency; `eligibleCents` is native, after reversals and debts."""
 
+    wire_name = "PayoutCandidate"
+
     affiliate_id = fields.UUID()
     affiliate_email = fields.String()
     currency = fields.String()
@@ -155,6 +161,8 @@ class CandidateRecord(Wire):
 
 class PreviewRecord(Wire):
     """What a run would pay now. Maps by currency are in its own minor units."""
+
+    wire_name = "PayoutPreview"
 
     total_eligible_cents = fields.Integer()
     total_eligible_in_home_currency_cents = fields.Integer()
@@ -183,18 +191,20 @@ class RunPayoutRecord(Wire):
     method = one_of(Method)
     status = fields.Constant("Pending")
     needs_manual_review = fields.Boolean()
-    review_status = fields.String(allow_none=True)
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
     hold_until = Instant(allow_none=True)
 
 
 class RunRecord(Wire):
     """What a run came to. US cents; `nativeTotalsForRun` is what was confirmed."""
 
+    wire_name = "PayoutRun"
+
     run_id = fields.UUID()
     total_cents = fields.Integer()
     currency = fields.Constant(PAYOUT_CURRENCY)
     native_totals_for_run = _by_currency()
     needs_manual_review = fields.Boolean()
-    review_status = fields.String(allow_none=True)
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
     hold_until = Instant(allow_none=True)
     payouts = fields.List(fields.Nested(RunPayoutRecord))

@@ -14,6 +14,8 @@ _MOST_TIERS = 20
 class PerformanceTier(Wire):
     """One tier. The revenue is minor units of the home currency of now, and keeps that currency."""
 
+    wire_name = "PerformanceTierBody"
+
     min_revenue_cents = whole(required=True, validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS))
     commission_type = one_of(CommissionType, required=True)
     commission_value = rate(required=True)
@@ -38,5 +40,5 @@ class PerformanceTierRecord(Wire):
 
     min_revenue_cents = fields.Integer()
     currency = fields.String()
-    commission_type = fields.String()
+    commission_type = one_of(CommissionType)
     commission_value = Amount()

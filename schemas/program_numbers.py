@@ -10,7 +10,8 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from schemas.base import Instant, Wire
+from domain import statuses
+from schemas.base import MAY_LACK, Instant, Wire, one_of
 from schemas.paging import QueryInteger
 
 _DEFAULT_LIMIT = 20
@@ -101,21 +102,21 @@ class RecentEvent(Wire):
     `outcome` is what became of a click when it was judged, whatever the brand decided about its conversion since.
     """
 
-    type = fields.String()
+    type = one_of(("click", "conversion"))
     id = fields.UUID()
     affiliate_id = fields.UUID()
     occurred_at = Instant()
     sub_id = fields.String(allow_none=True)
-    slug = fields.String()
-    is_duplicate = fields.Boolean()
-    outcome = fields.String(validate=validate.OneOf(_OUTCOMES))
-    amount_cents = fields.Integer()
-    currency = fields.String()
-    commission_cents = fields.Integer()
-    status = fields.String()
-    conversion_type = fields.String()
-    attribution_method = fields.String(allow_none=True)
-    is_test = fields.Boolean()
+    slug = fields.String(metadata=MAY_LACK)
+    is_duplicate = fields.Boolean(metadata=MAY_LACK)
+    outcome = fields.String(validate=validate.OneOf(_OUTCOMES), metadata=MAY_LACK)
+    amount_cents = fields.Integer(metadata=MAY_LACK)
+    currency = fields.String(metadata=MAY_LACK)
+    commission_cents = fields.Integer(metadata=MAY_LACK)
+    status = one_of(statuses.ConversionStatus, metadata=MAY_LACK)
+    conversion_type = one_of(statuses.ConversionType, metadata=MAY_LACK)
+    attribution_method = fields.String(allow_none=True, metadata=MAY_LACK)
+    is_test = fields.Boolean(metadata=MAY_LACK)
 
 
 _CLICK = RecentEvent(exclude=_OF_A_CONVERSION)

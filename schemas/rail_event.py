@@ -8,4 +8,6 @@ from schemas.base import Wire
 class TakenRecord(Wire):
     """It was taken."""
 
+    wire_name = "RailEventAnswer"
+
     ok = fields.Constant(True)

@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import avatars, currencies, money, subid
 from domain.refused import Refused
-from schemas.base import NEEDED, Wire, http_url, text
+from schemas.base import MAY_LACK, NEEDED, Wire, http_url, text
 
 _LONGEST_EVENT_ID = 512
 _CODE_LETTERS = 3
@@ -123,5 +123,5 @@ class SaleAnswer(Wire):
     """`conversionId` of a fresh sale, or `deduped` for one that is known."""
 
     ok = fields.Constant(True)
-    conversion_id = fields.UUID()
-    deduped = fields.Constant(True)
+    conversion_id = fields.UUID(metadata=MAY_LACK)
+    deduped = fields.Constant(True, metadata=MAY_LACK)

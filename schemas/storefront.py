@@ -8,7 +8,9 @@ from typing import Any
 
 from marshmallow import fields
 
-from schemas.base import Amount, Wire, text
+from domain import statuses
+from domain.commission import CommissionType
+from schemas.base import Amount, Wire, one_of, text
 
 
 class StorefrontProgram(Wire):
@@ -16,6 +18,8 @@ class StorefrontProgram(Wire):
 
     For a slug that the campaign had before it is `redirect` and `campaign`, the slug that it has now, and nothing else.
     """
+
+    all_may_lack = True
 
     id = fields.UUID()
     organization_name = fields.String()
@@ -25,12 +29,12 @@ class StorefrontProgram(Wire):
     terms_url = fields.String(allow_none=True)
     custom_alias_supported = fields.Constant(True)
     organization_description = fields.String(allow_none=True)
-    default_commission_type = fields.String()
+    default_commission_type = one_of(CommissionType)
     default_commission_value = Amount()
-    default_commission_model = fields.String()
+    default_commission_model = one_of(statuses.CommissionModel)
     cookie_window_days = fields.Integer()
     recurring_months = fields.Integer(allow_none=True)
-    attribution_model = fields.String()
+    attribution_model = one_of(statuses.AttributionModel)
     auto_approve = fields.Boolean()
     is_publicly_discoverable = fields.Boolean()
     # How the landing page looks is the storefront's own business so far; the object is there for what will be set.

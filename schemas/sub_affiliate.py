@@ -9,8 +9,9 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
+from domain import statuses
 from domain.refused import Refused
-from schemas.base import NEEDED, Amount, Flag, Instant, Wire, decimals
+from schemas.base import NEEDED, Amount, Flag, Instant, Wire, decimals, one_of
 
 
 class SubAffiliateConfig(Wire):
@@ -72,7 +73,7 @@ class RecruitRecord(Wire):
     affiliate_id = fields.UUID(attribute="id")
     email = fields.String()
     full_name = fields.String()
-    status = fields.String()
+    status = one_of(statuses.AffiliateStatus)
     total_commission_generated_cents = fields.Integer(attribute="commission_cents")
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()
@@ -86,7 +87,7 @@ class SubAffiliateRecord(Wire):
     id = fields.UUID()
     email = fields.String()
     full_name = fields.String()
-    status = fields.String()
+    status = one_of(statuses.AffiliateStatus)
     total_commission_cents = fields.Integer(attribute="commission_cents")
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()

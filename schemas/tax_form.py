@@ -5,7 +5,7 @@ Source: core spec, "Affiliate" (tax form).
 
 from marshmallow import fields
 
-from schemas.base import Instant, Wire
+from schemas.base import Instant, Wire, one_of
 
 #: What a form may be.
 TYPES = ("W9", "W8BEN", "W8BENE")
@@ -14,9 +14,11 @@ TYPES = ("W9", "W8BEN", "W8BENE")
 class TaxFormRecord(Wire):
     """A form with a link that opens it; of one that the payout provider holds `heldByStripe` alone."""
 
+    all_may_lack = True
+
     id = fields.UUID()
     affiliate_id = fields.UUID()
-    type = fields.String()
+    type = one_of(TYPES)
     submitted_at = Instant()
     signed_url = fields.String()
     expires_in_seconds = fields.Integer()

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
+from domain import statuses
 from schemas.attribution import StepRecord
 from schemas.base import Instant, Wire, one_of
 
@@ -27,6 +28,8 @@ class UncreditedQuery(Wire):
 class UncreditedRecord(Wire):
     """A sale whose affiliate could not earn when it was made."""
 
+    wire_name = "UncreditedConversion"
+
     id = fields.UUID()
     affiliate_id = fields.UUID()
     affiliate_email = fields.String()
@@ -35,8 +38,8 @@ class UncreditedRecord(Wire):
     amount_cents = fields.Integer()
     currency = fields.String()
     reason = fields.String()
-    affiliate_status_at_drop = fields.String()
-    status = fields.String()
+    affiliate_status_at_drop = one_of(statuses.AffiliateStatus)
+    status = one_of(("open", "dismissed"))
     occurred_at = Instant()
     attribution = fields.List(fields.Nested(StepRecord))
 

@@ -13,11 +13,15 @@ from schemas.base import Instant, Wire, one_of, text
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
 _LONGEST_TEXT = 65_536
+_SUBSCRIBABLE = ("*", *events.TYPES)
+_SENDABLE = ("test", *events.TESTABLE)
 
 
 def _events(**options: Any) -> fields.List[str]:
-    # There are 24 types; somebody who lists each a few times over still means something.
-    return fields.List(text(longest=100), validate=validate.Length(min=1, max=100), **options)
+    # There are 24 types; somebody who lists each a few times over still means something. What is no type is refused
+    # with a code of its own, so the names are described here and checked below.
+    name = text(longest=100, metadata={"enum": [*_SUBSCRIBABLE]})
+    return fields.List(name, validate=validate.Length(min=1, max=100), **options)
 
 
 def _description(**options: Any) -> fields.String:
@@ -51,7 +55,7 @@ class EndpointChanges(Wire):
 class EndpointTest(Wire):
     """Which sample to send; without a type the generic `test`."""
 
-    type = text(longest=100, load_default=None, allow_none=True)
+    type = text(longest=100, load_default=None, allow_none=True, metadata={"enum": [*_SENDABLE, None]})
 
     @post_load
     def _settle(self, test: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -61,9 +65,11 @@ class EndpointTest(Wire):
 class EndpointRecord(Wire):
     """An endpoint, without its secret."""
 
+    wire_name = "WebhookEndpoint"
+
     id = fields.UUID()
     url = fields.String()
-    events = fields.List(fields.String())
+    events = fields.List(one_of(_SUBSCRIBABLE))
     description = fields.String(allow_none=True)
     created_at = Instant()
     updated_at = Instant()
@@ -72,16 +78,20 @@ class EndpointRecord(Wire):
 class NewEndpoint(EndpointRecord):
     """An endpoint at the moment when its secret is shown."""
 
+    wire_name = "NewWebhookEndpoint"
+
     secret = fields.String()
 
 
 class TestAnswer(Wire):
     """Where the test will be found in the history."""
 
+    wire_name = "WebhookTestAnswer"
+
     delivery_id = fields.UUID()
     event_id = fields.String()
-    event_type = fields.String()
-    status = fields.String()
+    event_type = one_of(_SENDABLE)
+    status = one_of(statuses.DeliveryStatus)
 
 
 class RedeliveryAnswer(Wire):
@@ -123,10 +133,12 @@ class RedeliveryPortion(Wire):
 class DeliveryRecord(Wire):
     """One line of an endpoint's delivery history."""
 
+    wire_name = "WebhookDelivery"
+
     id = fields.UUID()
     event_id = fields.Function(lambda delivery: events.event_id(delivery.event_id))
-    event_type = fields.String()
-    status = fields.String()
+    event_type = one_of(("test", *events.TYPES))
+    status = one_of(statuses.DeliveryStatus)
     attempt_count = fields.Integer()
     response_status = fields.Integer(allow_none=True)
     response_excerpt = fields.String(allow_none=True)
@@ -141,6 +153,6 @@ def _settled(endpoint: dict[str, Any]) -> dict[str, Any]:
         endpoint["events"] = list(dict.fromkeys(endpoint["events"]))
         unknown = events.unknown_types(endpoint["events"])
         if unknown:
-            message = "Some of these are no event types: subscribe to * or to types by their full names."
-            raise Refused(400, "unknown_event", message, field="events", invalid=unknown)
+            message = f"Some of these are no event types. Subscribe to *, or to some of: {', '.join(events.TYPES)}."
+            raise Refused(400, "unknown_event", message, field="events", invalid=unknown, valid=[*_SUBSCRIBABLE])
     return endpoint

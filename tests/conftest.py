@@ -136,9 +136,22 @@ def app() -> object:
     import importlib
 
     from app import create_app
+    from tests.described import Description
 
     importlib.import_module("workers.fleet")
-    return create_app()
+    made = create_app()
+    made.extensions["description"] = Description(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _answers_are_as_described(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test to whom something was answered that the description does not have."""
+    yield
+    if "app" in request.fixturenames:
+        described = request.getfixturevalue("app").extensions["description"]
+        wrong, described.wrong = described.wrong, []
+        assert wrong == []
 
 
 @pytest.fixture(autouse=True)
@@ -191,11 +204,15 @@ def drain(app: object) -> Callable[[], int]:
 
 
 @pytest.fixture
-def receiver() -> Iterator["receivers.Receiver"]:
+def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
     """Return a scriptable HTTPS server that keeps what it is sent."""
     started = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)
     yield started
     started.stop()
+    if "app" in request.fixturenames:
+        described = request.getfixturevalue("app").extensions["description"]
+        for received in started.received:
+            described.check_event(received.body)
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from domain import signing
 from domain.refused import Refused
 from models import db, stored_answers
 
-_KEY_WINDOW_S = 60 * 60
+#: How long an Idempotency-Key is remembered, in seconds.
+KEY_WINDOW_S = 60 * 60
 _SIGNATURE_WINDOW_S = 15 * 60
 _LONGEST_KEY = 255
 
@@ -72,7 +73,7 @@ def _sent_key() -> _Name | None:
         message = f"Idempotency-Key takes 1 to {_LONGEST_KEY} printable characters."
         raise Refused(400, "idempotency_key_invalid", message)
     scope = f"{_who()} {request.method} {_address()}"
-    return _Name(scope, key, _KEY_WINDOW_S, replay_header="Idempotency-Replayed")
+    return _Name(scope, key, KEY_WINDOW_S, replay_header="Idempotency-Replayed")
 
 
 def _address() -> str:

@@ -1,14 +1,16 @@
 """The OpenAPI 3.1 document, from what the routes declare.
 
-What JSON Schema cannot say of a route (scope, role, plan, rate limit) stands in fields that begin with `x-`.
+What JSON Schema cannot say of a route (scope, role, plan, rate limit) stands in fields that begin with `x-`, and in the
+description for people.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.edge.described_fields import Describer
+from api.edge import described_answers, described_events, examples, resources
+from api.edge.described_fields import Described, Describer, parameter
 from api.edge.guards import Guard
 from api.edge.operations import Operation
 
@@ -44,103 +46,167 @@ _SCHEMES = {
         "description": "A session of an affiliate.",
     },
 }
-_REASONS = {
-    400: "Malformed, or refused by a rule.",
-    401: "Nobody we know. No body.",
-    402: "The plan does not include this.",
-    403: "Known, and not allowed to.",
-    404: "There is no such thing in this organization.",
-    409: "It does not fit what is there.",
-    410: "It was there and is over.",
-    413: "The body is too large.",
-    415: "Not the media type that is taken.",
-    422: "Understood, and impossible.",
-    429: "Too many requests. No body; come back later.",
-    503: "The database cannot be reached; repeat the same request.",
+_SIGNATURE = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
+_SAMPLE_SIGNATURE = "t=1789000000,sig=9f2c8d51b0f1c1f7f8b8ab7c2f0b6d5c4e3a29180706f5e4d3c2b1a09f8e7d6c"
+_CALLERS = {
+    "brand": "an API key with the scope `{scope}`, or a person at the dashboard with the role {role}",
+    "dashboard": "a person at the dashboard with the role {role}; an API key cannot",
+    "affiliate": "an affiliate who signed in",
+    "signed": "an API key with the scope `{scope}`, and a signature by its signing secret",
+    "public": "anybody",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route of the application: its rule, methods, the name, docstring and resource of its view, its operation."""
+    """A route of the application: its rule, methods, the name, docstring and blueprint of its view, its operation."""
 
     rule: str
     methods: tuple[str, ...]
     name: str
     doc: str
-    tag: str
+    blueprint: str
     operation: Operation
 
+    @property
+    def path(self) -> str:
+        """The address as OpenAPI writes it."""
+        return _PARAMETER.sub(lambda found: f"{{{camel(found[1])}}}", self.rule)
 
-def document(routes: Sequence[Route]) -> dict[str, Any]:
+    @property
+    def resource(self) -> resources.Resource:
+        """What it is about."""
+        return resources.of(self.blueprint)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the service is reached, and how many requests a minute each bucket lets through."""
+
+    base_url: str
+    limits_per_min: Mapping[str, int]
+
+
+def document(routes: Sequence[Route], place: Place) -> Described:
     """Return the whole document; addresses in the order of the routes."""
     describer = Describer()
-    paths: dict[str, dict[str, Any]] = {}
+    for name, schema in described_answers.SCHEMAS.items():
+        describer.add(name, schema)
+    paths: dict[str, Described] = {}
+    first_of: dict[str, str] = {}
     for route in routes:
-        described = paths.setdefault(_PARAMETER.sub(_braced, route.rule), {})
+        first = first_of.setdefault(f"{route.blueprint}.{route.name}", route.rule)
         for method in route.methods:
-            described[method.lower()] = _described(route, method, describer)
+            described = _operation(route, method, describer, place)
+            paths.setdefault(route.path, {})[method.lower()] = {
+                "operationId": operation_id(route.name, route.rule, first),
+                **described,
+            }
+    about = {tag.tag: tag for tag in (*resources.ALL, *(route.resource for route in routes), resources.EVENTS)}
+    webhooks = described_events.webhooks(describer)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Finderfee", "version": "1", "description": _INTRODUCTION},
+        "info": _info(place),
+        "servers": [{"url": place.base_url, "description": "This installation."}],
+        "externalDocs": {"url": f"{place.base_url}/docs", "description": "The same for people."},
+        "tags": [{"name": tag.tag, "x-displayName": tag.heading, "description": tag.about} for tag in about.values()],
         "paths": paths,
-        "components": {"securitySchemes": _SCHEMES, "schemas": _COMMON_SCHEMAS},
+        "webhooks": webhooks,
+        "components": {
+            "securitySchemes": _SCHEMES,
+            "responses": described_answers.components(),
+            "schemas": dict(sorted(describer.components.items())),
+        },
     }
 
 
-def _described(route: Route, method: str, describer: Describer) -> dict[str, Any]:
+def operation_id(name: str, rule: str, first: str) -> str:
+    """Return the id of an operation: its view's name in camelCase, such as listConversions.
+
+    A view that stands at several addresses adds what the address has and the `first` one has not: refundSaleV1.
+    """
+    added = [word for word in re.findall(r"[a-z0-9]+", rule) if word not in re.findall(r"[a-z0-9]+", first)]
+    return camel("_".join([name, *added]))
+
+
+def _info(place: Place) -> Described:
+    return {
+        "title": "Finderfee",
+        "version": "1",
+        "summary": "Affiliate programs: clicks and sales in, commissions priced, payouts and webhooks out.",
+        "description": _INTRODUCTION,
+        "contact": {"name": "The operator of this installation", "url": place.base_url},
+        # Which it is, its owner has not said: until then all rights are theirs.
+        "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+    }
+
+
+def _operation(route: Route, method: str, describer: Describer, place: Place) -> Described:
     about, guard = route.operation, route.operation.guard
     summary, _, more = " ".join(route.doc.split()).partition(". ")
-    # One view may stand at several addresses.
-    place = re.sub(r"[^a-z0-9]+", "_", route.rule.lower()).strip("_")
-    described: dict[str, Any] = {
-        "operationId": f"{route.name}_{method.lower()}_{place}",
+    described: Described = {
         "summary": summary.removesuffix("."),
-        "tags": [route.tag],
+        "description": f"{more}\n\n{_access(guard, place)}".strip(),
+        "tags": [route.resource.tag],
         "security": _SECURITY[guard.audience],
         "parameters": _parameters(route, method, describer),
-        "responses": _responses(about, describer),
+        "responses": described_answers.responses(about, describer),
         **_extensions(guard),
     }
-    if more:
-        described["description"] = more
     if about.takes is not None:
-        content = {"application/json": {"schema": describer.body(about.takes)}}
-        described["requestBody"] = {"content": content | {kind: {} for kind in about.takes_as}}
+        schema = describer.body(about.takes)
+        example = examples.composed(schema, describer.components, only_needed=True)
+        content: Described = {"application/json": {"schema": schema, "example": example}}
+        others = {kind: {"schema": described_answers.raw(kind)} for kind in about.takes_as}
+        is_needed = bool(describer.resolved(schema).get("required"))
+        described["requestBody"] = {"required": is_needed, "content": content | others}
     if about.deprecated_since is not None:
         described["deprecated"] = True
     return described
 
 
-def _parameters(route: Route, method: str, describer: Describer) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
-        {"name": _camel(name), "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in _PARAMETER.findall(route.rule)
-    ]
+def _parameters(route: Route, method: str, describer: Describer) -> list[Described]:
+    found = [_of_path(camel(name)) for name in _PARAMETER.findall(route.rule)]
     if route.operation.asks is not None:
         found += describer.parameters(route.operation.asks)
     # An affiliate is of no one tenant, and answers are kept by tenant.
     if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience not in ("public", "affiliate"):
-        found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", maxLength=255))
+        schema = {"type": "string", "maxLength": 255, "examples": ["3f0c5f1f-7a11-4c0e-9a57-0d8f5d2e6c1b"]}
+        found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", schema))
     if route.operation.guard.audience == "signed":
-        signature = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
-        found.append(_header("X-Service-Signature", signature) | {"required": True})
+        schema = {"type": "string", "examples": [_SAMPLE_SIGNATURE]}
+        found.append(_header("X-Service-Signature", _SIGNATURE, schema) | {"required": True})
     return found
 
 
-def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "in": "header",
-        "required": False,
-        "description": description,
-        "schema": {"type": "string", **schema},
-    }
+def _of_path(name: str) -> Described:
+    schema = {"type": "string", "format": "uuid"} if name.endswith("Id") else {"type": "string"}
+    return parameter(name, "path", schema, owner="path", required=True)
 
 
-def _extensions(guard: Guard) -> dict[str, Any]:
+def _header(name: str, description: str, schema: Described) -> Described:
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+
+
+def _access(guard: Guard, place: Place) -> str:
+    role = "Owner" if guard.least_role == "Owner" else f"{guard.least_role} or a higher one"
+    said = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
+    if guard.needs_login:
+        said.append("Needs a session that somebody logged in to.")
+    if guard.verified_email:
+        said.append("Needs a verified email address.")
+    if guard.plan:
+        said.append(f"A key needs the {guard.plan} plan or a higher one.")
+    if guard.needs_active_subscription:
+        said.append("Needs an active paid subscription.")
+    if guard.bucket:
+        said.append(f"At most {place.limits_per_min[guard.bucket]} requests a minute (`{guard.bucket}`).")
+    return " ".join(said)
+
+
+def _extensions(guard: Guard) -> Described:
     is_brand = guard.audience in ("brand", "dashboard")
-    found = {
+    found: dict[str, Any] = {
         "x-callers": guard.audience,
         "x-scope": guard.scope if guard.audience in ("brand", "signed") else None,
         "x-role": str(guard.least_role) if is_brand else None,
@@ -153,103 +219,7 @@ def _extensions(guard: Guard) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _responses(about: Operation, describer: Describer) -> dict[str, Any]:
-    success = _success(about, describer)
-    found = {str(about.status): success}
-    codes: dict[int, list[str]] = {}
-    for refusal in about.refuses:
-        number, _, code = refusal.partition(" ")
-        codes.setdefault(int(number), []).append(code)
-    if about.guard.hides_role:
-        codes.setdefault(403, []).append("")
-    if about.guard.needs_login:
-        codes.setdefault(403, []).append("interactive_session_required")
-    for status in sorted({*codes, *_expected(about)}):
-        found[str(status)] = _refusal(status, codes.get(status, []), is_page=about.gives.media_type == "text/html")
-    for status in about.gives_at:
-        found[str(status)] = success | {"description": _REASONS[status]}
-    return found
-
-
-def _expected(about: Operation) -> set[int]:
-    guard = about.guard
-    found = {400, 413, 503}
-    if guard.bucket:
-        found.add(429)
-    if guard.audience != "public":
-        found |= {401, 403, 409}
-    if guard.plan or guard.needs_active_subscription:
-        found.add(402)
-    return found | {404}
-
-
-def _success(about: Operation, describer: Describer) -> dict[str, Any]:
-    gives = about.gives
-    if gives.shape == "empty":
-        return {"description": "Done. No body."}
-    if gives.schema is None:
-        return {"description": "The text.", "content": {gives.media_type: {"schema": {}}}}
-    described = describer.answer(gives.schema)
-    if gives.shape == "page":
-        described = {
-            "type": "object",
-            "required": ["items", "nextCursor", "hasMore"],
-            "properties": {
-                "items": {"type": "array", "items": described},
-                "nextCursor": {"type": ["string", "null"]},
-                "hasMore": {"type": "boolean"},
-            },
-        }
-    elif gives.shape == "array":
-        described = {"type": "array", "items": described}
-    content: dict[str, Any] = {"application/json": {"schema": described}}
-    return {"description": "Done.", "content": content | {kind: {} for kind in about.gives_as}}
-
-
-def _refusal(status: int, codes: list[str], *, is_page: bool) -> dict[str, Any]:
-    described: dict[str, Any] = {"description": _REASONS[status]}
-    if status in (401, 429):
-        return described
-    if "" in codes:  # some have a body and some have none, which JSON Schema cannot say
-        return described | {"description": f"{_REASONS[status]} There may be no body."}
-    content: dict[str, Any] = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
-    if is_page:
-        content["text/html"] = {}
-    if status == 400:
-        content["application/problem+json"] = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    if codes:
-        described["x-codes"] = sorted(codes)
-        described["description"] += f" Codes: {', '.join(sorted(codes))}."
-    return described | {"content": content}
-
-
-def _braced(found: re.Match[str]) -> str:
-    return f"{{{_camel(found[1])}}}"
-
-
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """Return a snake_case name as the wire spells it."""
     head, *tail = name.split("_")
     return head + "".join(part.capitalize() for part in tail)
-
-
-_COMMON_SCHEMAS = {
-    "Refusal": {
-        "type": "object",
-        "required": ["error", "message"],
-        "properties": {
-            "error": {"type": "string", "description": "The code to branch on."},
-            "message": {"type": "string", "description": "For people; it may change."},
-            "field": {"type": "string", "description": "The input at fault."},
-        },
-    },
-    "Problem": {
-        "type": "object",
-        "required": ["type", "title", "status", "errors"],
-        "properties": {
-            "type": {"type": "string"},
-            "title": {"type": "string"},
-            "status": {"const": 400},
-            "errors": {"type": "object", "description": "What is wrong, by field."},
-        },
-    },
-}

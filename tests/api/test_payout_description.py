@@ -15,13 +15,14 @@ def payroll(app):
 @pytest.fixture
 def described(payroll):
     """Check an answer against the description of its operation."""
-    paths = payroll.brand.app.test_client().get("/api/openapi.json").json["paths"]
+    document = payroll.brand.app.test_client().get("/api/openapi.json").json
+    components = document["components"]
 
     def check(answer, method: str, path: str) -> None:
-        responses = paths[path][method]["responses"]
+        responses = document["paths"][path][method]["responses"]
         schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
-        jsonschema_rs.validate(schema, answer.json)
-        assert set(answer.json) <= set(schema["properties"])
+        jsonschema_rs.validate({**schema, "components": components}, answer.json)
+        assert set(answer.json) <= set(components["schemas"][schema["$ref"].rpartition("/")[2]]["properties"])
 
     return check
 

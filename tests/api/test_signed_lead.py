@@ -485,6 +485,6 @@ def test_a_body_that_is_too_large_is_refused(shop):
 
 
 def test_leads_and_sales_of_one_address_share_a_limit(app):
-    item = app.view_functions["leads.post_lead"].operation.guard
+    item = app.view_functions["leads.record_lead"].operation.guard
 
     assert (item.bucket, item.audience) == ("s2s", "signed")

@@ -118,7 +118,11 @@ class TestRecruiter:
         assert self._bound(recruitedBy="vera") is None
 
     def test_is_not_advertised(self):
-        described = self.brand.get("/api/openapi.json").json["paths"]["/api/p/id/{programId}/apply"]
+        document = self.brand.get("/api/openapi.json").json
+        described = (
+            document["paths"]["/api/p/id/{programId}/apply"],
+            document["components"]["schemas"]["ApplicationBody"],
+        )
 
         assert "whyInterested" in str(described)
         assert "recruited" not in str(described)

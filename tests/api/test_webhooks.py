@@ -126,6 +126,8 @@ def test_an_unknown_event_is_refused_by_name(brand):
     answer = _create(brand, events=["conversion.created", "campaign_coupon.*", "nope"])
 
     assert (answer.status_code, answer.json["error"]) == (400, "unknown_event")
+    assert answer.json["valid"] == ["*", *events.TYPES]
+    assert "conversion.adjusted" in answer.json["message"]
     assert answer.json["invalid"] == ["campaign_coupon.*", "nope"]
 
 

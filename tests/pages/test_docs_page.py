@@ -3,32 +3,93 @@
 
 def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):
     page.goto(f"{site}/docs")
-    page.get_by_role("navigation").get_by_role("link", name="Create a program").click()
+    contents = page.get_by_role("navigation")
+    contents.get_by_text("Programs", exact=True).click()
+    contents.get_by_role("link", name="Create a program").click()
 
     assert page.get_by_role("heading", level=1).inner_text() == "Finderfee API"
-    assert page.get_by_role("heading", name="POST /api/v1/programs", exact=True).is_visible()
-    assert "#create_program" in page.url
+    assert page.locator("#createProgram").is_visible()
+    assert page.url.endswith("#createProgram")
 
 
 def test_a_body_is_shown_with_its_rules(page, site):
     page.goto(f"{site}/docs")
-    operation = page.locator("article", has=page.get_by_role("heading", name="POST /api/v1/programs", exact=True))
+    operation = page.locator("#createProgram")
 
     name = operation.locator("tr", has=page.get_by_text("name", exact=True)).first
     assert "required" in name.inner_text()
     assert "Manager and above" in operation.inner_text()
+    assert "Idempotency-Key" in operation.inner_text()
+    assert 'curl -s "' in operation.inner_text()
+
+
+def test_the_filter_leaves_what_has_all_its_words(page, site):
+    page.goto(f"{site}/docs")
+    page.keyboard.press("/")
+    page.keyboard.type("payouts run")
+    shown = page.locator("article:visible h3 .path").all_inner_texts()
+
+    assert "/api/v1/payouts/run" in shown
+    assert "/api/v1/programs" not in shown
+    assert not page.get_by_role("heading", name="Keys and test keys").is_visible()
+    assert page.get_by_role("navigation").get_by_role("link", name="Pay what is due").is_visible()
+
+    page.keyboard.type(" nothing has this")
+    assert page.locator("article:visible").count() == 0
+    assert page.get_by_text("Nothing here has these words.").is_visible()
+
+    page.keyboard.press("Escape")
+    assert page.locator("#createProgram").is_visible()
+
+
+def test_routes_are_folded_on_a_telephone_until_somebody_asks(page, site):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{site}/docs")
+    contents = page.get_by_role("navigation")
+
+    assert not contents.get_by_text("Webhook endpoints", exact=True).is_visible()
+    assert page.get_by_role("heading", level=1).bounding_box()["y"] < 200
+
+    contents.locator("summary").first.click()
+    contents.get_by_text("Webhook endpoints", exact=True).click()
+    contents.get_by_role("link", name="Create an endpoint").click()
+
+    assert not contents.get_by_text("Webhook endpoints", exact=True).is_visible()
+    assert page.url.endswith("#createWebhookEndpoint")
+
+
+def test_without_a_script_everything_is_there(browser, site):
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 800})
+    page = context.new_page()
+    page.goto(f"{site}/docs")
+
+    assert page.locator("#createProgram").is_visible()
+    assert page.get_by_role("navigation").get_by_text("Programs", exact=True).is_visible()
+    assert not page.locator("#filter").is_visible()
+    context.close()
 
 
 def test_nothing_sticks_out_on_a_telephone(page, site):
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{site}/docs")
+    for address in ("/docs", "/docs/errors"):
+        page.goto(f"{site}{address}")
 
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_an_error_code_leads_to_what_it_means(page, site):
+    page.goto(f"{site}/docs")
+    refusals = page.locator("#createWebhookEndpoint details", has=page.get_by_text("Refusals", exact=True))
+    refusals.locator("summary").click()
+    refusals.get_by_role("link", name="unknown_event").click()
+
+    assert page.url.endswith("/docs/errors#unknown_event")
+    assert "event type that does not exist" in page.locator("#unknown_event").inner_text()
 
 
 def test_the_links_to_the_other_descriptions_work(page, site):
     page.goto(f"{site}/docs")
 
-    for name in ("OpenAPI 3.1", "plain text"):
-        address = page.get_by_role("link", name=name, exact=True).get_attribute("href")
+    for name in ("OpenAPI 3.1", "plain text", "Error codes"):
+        address = page.get_by_role("link", name=name, exact=True).first.get_attribute("href")
         assert page.request.get(f"{site}{address}").ok

@@ -131,9 +131,11 @@ def test_a_replacement_takes_an_idempotency_key_and_an_image_is_a_body_too(app):
     ],
 )
 def test_a_field_whose_lack_has_a_code_of_its_own_is_described_as_required(app, method, path, needed):
-    described = app.test_client().get("/api/openapi.json").json["paths"][path][method]
+    document = app.test_client().get("/api/openapi.json").json
+    schema = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
+    record = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
 
-    assert set(described["requestBody"]["content"]["application/json"]["schema"]["required"]) == needed
+    assert set(record["required"]) == needed
 
 
 def test_an_answer_that_may_have_no_body_is_described_so(app):

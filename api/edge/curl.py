@@ -1,0 +1,65 @@
+"""A curl command for an operation, made from its description: what it has to send, and nothing else.
+
+`$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$SIGNING_SECRET` and the ids of the path are the shell's to fill in.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+_BEARERS = {"brand": "$KEY", "signed": "$KEY", "dashboard": "$OWNER_TOKEN", "affiliate": "$AFFILIATE_TOKEN"}
+_SIGN = (
+    "t=$(date +%s)",
+    """sig=$(printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET" | sed 's/.* //')""",
+)
+_NEXT = " \\\n  "
+
+
+def command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
+    """Return the lines to paste for one operation of the document; `method` in capitals."""
+    callers = operation["x-callers"]
+    example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+    parts = [f'{_start(method, example is not None)} "{base_url}{_filled(path)}{_query(operation)}"']
+    if callers in _BEARERS:
+        parts.append(f'-H "Authorization: Bearer {_BEARERS[callers]}"')
+    lines: list[str] = []
+    if callers == "signed":
+        lines += [f"body={_quoted(example)}", *_SIGN]
+        parts.append('-H "X-Service-Signature: t=$t,sig=$sig"')
+    if example is not None:
+        parts.append("-H 'Content-Type: application/json'")
+        parts.append('-d "$body"' if callers == "signed" else f"-d {_quoted(example)}")
+    return "\n".join([*lines, _NEXT.join(parts)])
+
+
+def placeholder(name: str) -> str:
+    """Return how a parameter of a path stands in a command: programId is $PROGRAM_ID."""
+    return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+def _start(method: str, has_body: bool) -> str:
+    # curl says GET by itself, and POST once there is a body.
+    is_said = method == "GET" or (method == "POST" and has_body)
+    return "curl -s" if is_said else f"curl -s -X {method}"
+
+
+def _filled(path: str) -> str:
+    return re.sub(r"\{([^}]*)\}", lambda found: placeholder(found[1]), path)
+
+
+def _query(operation: Mapping[str, Any]) -> str:
+    found = dict(_needed(operation))
+    return f"?{urlencode(found)}" if found else ""
+
+
+def _needed(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for parameter in operation["parameters"]:
+        if parameter["in"] == "query" and parameter["required"]:
+            yield parameter["name"], parameter["schema"]["examples"][0]
+
+
+def _quoted(example: Any) -> str:
+    return shlex.quote(json.dumps(example, ensure_ascii=False, separators=(",", ":")))

@@ -1,0 +1,95 @@
+"""Examples of what the interface takes and gives, made from its JSON Schema.
+
+A value of the glossary is taken where it fits the type; else the type says one. `...` is no example.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_ID = "3f0c5f1f-7a11-4c0e-9a57-0d8f5d2e6c1b"
+_BY_FORMAT = {
+    "uuid": _ID,
+    "date-time": "2026-05-18T09:12:44.000Z",
+    "date": "2026-05-18",
+    "email": "robin@example.com",
+}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+_REF = "#/components/schemas/"
+
+
+def fitting(described: Mapping[str, Any], known: Any) -> Any:
+    """Return an example of one field: the known value if it fits, else one made of type, format and enum.
+
+    Objects and arrays of objects have none of their own: theirs are composed of their fields'.
+    """
+    if known is not ... and _fits(described, known):
+        return known
+    if "enum" in described:
+        return next(value for value in described["enum"] if value is not None)
+    if described.get("format") in _BY_FORMAT:
+        return _BY_FORMAT[described["format"]]
+    kinds = _kinds(described)
+    if "boolean" in kinds:
+        return True
+    if "integer" in kinds or "number" in kinds:
+        return described.get("default", described.get("minimum", 1))
+    if "array" in kinds and "$ref" not in described["items"]:
+        inner = fitting(described["items"], ...)
+        return ... if inner is ... else [inner]
+    return ...
+
+
+def composed(described: Mapping[str, Any], components: Mapping[str, Any], *, only_needed: bool = False) -> Any:
+    """Return an example of a whole body: of every field, or of those that a request has to send.
+
+    A request that need not send anything shows its first field.
+    """
+    if "$ref" in described:
+        return composed(components[described["$ref"].removeprefix(_REF)], components, only_needed=only_needed)
+    if "examples" in described:
+        return described["examples"][0]
+    if "anyOf" in described:
+        return composed(described["anyOf"][0], components, only_needed=only_needed)
+    if "array" in _kinds(described):
+        return [composed(described["items"], components, only_needed=only_needed)]
+    if "properties" in described:
+        shown = _shown(described, only_needed)
+        return {
+            name: composed(found, components, only_needed=only_needed)
+            for name, found in described["properties"].items()
+            if name in shown
+        }
+    if isinstance(described.get("additionalProperties"), dict) and described["additionalProperties"]:
+        return {"EUR": composed(described["additionalProperties"], components, only_needed=only_needed)}
+    made = fitting(described, ...)
+    return {} if made is ... else made
+
+
+def _shown(described: Mapping[str, Any], only_needed: bool) -> list[str]:
+    if not only_needed:
+        return list(described["properties"])
+    return described.get("required") or list(described["properties"])[:1]
+
+
+def _kinds(described: Mapping[str, Any]) -> list[str]:
+    kinds = described.get("type", [])
+    return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
+def _fits(described: Mapping[str, Any], value: Any) -> bool:
+    if "$ref" in described or "anyOf" in described:
+        return False
+    if "enum" in described and value not in described["enum"]:
+        return False
+    kinds = _kinds(described)
+    if isinstance(value, bool):
+        return not kinds or "boolean" in kinds
+    return not kinds or any(isinstance(value, _KINDS[kind]) for kind in kinds)

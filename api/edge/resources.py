@@ -1,0 +1,120 @@
+"""What the operations are about: the groups of the description, each of one or more blueprints, in reading order."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A group of operations: its name in the description, its heading, what it is, and the blueprints it is made of."""
+
+    tag: str
+    heading: str
+    about: str
+    blueprints: tuple[str, ...]
+
+
+#: The group of the webhooks that the service sends; no blueprint has it.
+EVENTS = Resource(
+    "events", "Events", "What the service posts to a webhook endpoint: one request per event, signed.", ()
+)
+
+ALL: tuple[Resource, ...] = (
+    Resource(
+        "sales",
+        "Sales and refunds",
+        "Signed by the brand's own servers; the same sale twice is recorded once.",
+        ("tracking",),
+    ),
+    Resource(
+        "leads",
+        "Leads",
+        "People who are not customers yet: from a server, from a page, from a form.",
+        ("leads", "paid_lead", "lead_form"),
+    ),
+    Resource(
+        "clicks",
+        "Clicks and links",
+        "Visits that a link brought, and what a brand's pages need to tell of them.",
+        ("clicks", "short_links", "loader", "install_snippet"),
+    ),
+    Resource(
+        "programs",
+        "Programs",
+        "A brand's campaigns: their terms, groups, tiers and numbers.",
+        ("programs", "program_numbers", "partner_groups", "performance_tiers"),
+    ),
+    Resource(
+        "affiliates",
+        "Affiliates",
+        "Who advertises, with which links, and at which rate.",
+        ("affiliates", "affiliate_actions", "affiliate_links", "tax_forms"),
+    ),
+    Resource(
+        "recruiting",
+        "Recruiting",
+        "Affiliates who bring affiliates, and what they earn by them.",
+        ("sub_affiliate_config", "sub_affiliates"),
+    ),
+    Resource(
+        "imports",
+        "Imports",
+        "Affiliates and sales of another service.",
+        ("affiliate_import", "conversion_import", "imports"),
+    ),
+    Resource(
+        "storefront",
+        "Storefront",
+        "What anybody may see of a campaign, and how they apply to it.",
+        ("storefront", "storefront_lookup"),
+    ),
+    Resource("invites", "Invites", "Who is asked to join, by mail.", ("invites", "invite_tokens", "invite_page")),
+    Resource(
+        "conversions",
+        "Conversions",
+        "What was sold and whom it credits, and what the brand decides about it.",
+        (
+            "conversions",
+            "conversion_actions",
+            "conversion_attribution",
+            "conversion_export",
+            "manual_conversions",
+            "uncredited",
+        ),
+    ),
+    Resource(
+        "payouts",
+        "Payouts",
+        "What is due, to whom, and how it is paid.",
+        (
+            "payouts",
+            "payout_runs",
+            "payout_decisions",
+            "payout_drafts",
+            "payout_csv",
+            "payout_account",
+            "rail_events",
+        ),
+    ),
+    Resource("fraud", "Fraud review", "Clicks and leads that the rules blocked or held.", ("fraud_events",)),
+    Resource(
+        "webhooks", "Webhook endpoints", "Where the brand is told what happens, and how that went.", ("webhooks",)
+    ),
+    Resource(
+        "organization",
+        "Organization",
+        "The brand itself: profile, currency, attribution parameters, plan.",
+        ("attribution_params", "home_currency", "organization", "billing", "brand_files"),
+    ),
+    Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
+    Resource("keys", "API keys", "The keys of the brand's own servers.", ("keys",)),
+    Resource("service", "Service", "The process itself, and its description.", ("health", "description")),
+)
+
+_OF_BLUEPRINT = {blueprint: resource for resource in ALL for blueprint in resource.blueprints}
+
+
+def of(blueprint: str) -> Resource:
+    """Return the group of a blueprint; one that nobody has put anywhere is a group by itself."""
+    return _OF_BLUEPRINT.get(blueprint) or Resource(
+        blueprint, blueprint.replace("_", " ").capitalize(), "", (blueprint,)
+    )

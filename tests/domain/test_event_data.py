@@ -1,0 +1,76 @@
+"""What `domain.events` writes is what receivers are told to expect, with every field and with none that may lack."""
+
+import inspect
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from types import UnionType
+from typing import Any, get_args, get_type_hints
+from uuid import UUID
+
+import pytest
+
+from domain import event_samples, events, payout_events
+from schemas.event_data import BY_TYPE
+
+_BY_FUNCTION = {
+    events.conversion_created: "conversion.created",
+    events.conversion_refunded: "conversion.refunded",
+    events.conversion_reviewed: "conversion.denied",
+    events.conversion_adjusted: "conversion.adjusted",
+    events.affiliate_created: "affiliate.created",
+    events.affiliate_approved: "affiliate.approved",
+    payout_events.created: "payout.created",
+    payout_events.paid: "payout.paid",
+    payout_events.failed: "payout.failed",
+}
+_VALUES: dict[Any, object] = {
+    UUID: UUID("0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a11"),
+    int: 4900,
+    str: "Pending",
+    bool: True,
+    datetime: datetime(2026, 5, 10, tzinfo=UTC),
+    date: date(2026, 5, 10),
+}
+
+
+@pytest.mark.parametrize("write", _BY_FUNCTION, ids=lambda write: write.__name__)
+@pytest.mark.parametrize("is_full", [True, False])
+def test_what_is_written_is_as_described(write, is_full) -> None:
+    hints, parameters = get_type_hints(write), inspect.signature(write).parameters
+    given = {
+        name: _value(hints[name], is_full)
+        for name, parameter in parameters.items()
+        if is_full or parameter.default is inspect.Parameter.empty
+    }
+    written = set(write(**given))
+    fields = BY_TYPE[_BY_FUNCTION[write]]().fields.values()
+    always = {field.data_key for field in fields if not field.metadata.get("may_lack")}
+
+    assert written <= {field.data_key for field in fields}
+    assert always <= written
+    if is_full and write is not payout_events.paid:  # of a payment's references only one rail's are there
+        assert written == {field.data_key for field in fields}
+
+
+def _value(hint: Any, is_full: bool) -> object:
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    if type(None) in kinds and not is_full:
+        return None
+    kind = next(kind for kind in kinds if kind is not type(None))
+    if kind in _VALUES:
+        return _VALUES[kind]
+    return {"walletBatchId": "x"} if getattr(kind, "__origin__", None) is Mapping else [_VALUES[UUID]]
+
+
+@pytest.mark.parametrize("type", events.TYPES)
+def test_every_type_has_a_schema_and_a_sample_of_its_fields(type) -> None:
+    sample = event_samples.SAMPLES.get(type) or event_samples.OTHERS[type]
+    fields = BY_TYPE[type]().fields.values()
+
+    assert set(sample) <= {field.data_key for field in fields}
+    assert {field.data_key for field in fields if not field.metadata.get("may_lack")} <= set(sample)
+
+
+def test_a_sample_that_is_sent_stands_once() -> None:
+    assert set(event_samples.OTHERS) == set(events.TYPES) - set(events.TESTABLE)
+    assert set(event_samples.SAMPLES) == {*events.TESTABLE, "test"}

@@ -1,0 +1,233 @@
+"""The description says of everything what it is called, what it means and what it looks like.
+
+Whoever adds a route or a field and fails here: the message names the file that lacks a line.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from api.edge import error_codes, openapi, resources
+from domain import events
+from schemas import glossary
+
+_IDS = Path(__file__).with_name("operation_ids.tsv")
+_VERBS = re.compile(
+    "accept|apply|approve|archive|ban|capture|change|close|count|create|delete|deny|dismiss|export|follow|get|import|"
+    "invalidate|list|mark|open|pause|preview|put|read|record|redeliver|refund|reject|resend|retry|revoke|rotate|run|"
+    "send|show|summarize|take|test|undo|validate|void"
+)
+
+
+@pytest.fixture(scope="module")
+def document(app):
+    return app.test_client().get("/api/openapi.json").json
+
+
+@pytest.fixture(scope="module")
+def operations(document):
+    return [
+        (f"{method.upper()} {path}", operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_an_operation_is_called_for_ever_what_it_was_called_first(operations):
+    with _IDS.open(newline="") as file:
+        listed = {f"{row['method']} {row['path']}": row["operation_id"] for row in csv.DictReader(file, delimiter="\t")}
+
+    assert {name: operation["operationId"] for name, operation in operations} == listed, "tests/rules/operation_ids.tsv"
+
+
+def test_an_id_is_a_verb_and_a_noun_and_stands_once(operations):
+    ids = [operation["operationId"] for _, operation in operations]
+    verbs = {re.match("[a-z]+", id)[0] for id in ids}
+
+    assert [id for id in ids if not re.fullmatch("[a-z]+([A-Z][a-z0-9]*)+[0-9]?", id)] == []
+    assert [verb for verb in verbs if not _VERBS.fullmatch(verb)] == [], "rename the view, or add the verb above"
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_operation_is_described_in_a_group_that_is(document, operations):
+    tags = {tag["name"]: tag["description"] for tag in document["tags"]}
+
+    assert [name for name, operation in operations if not operation["description"] or not operation["summary"]] == []
+    assert [name for name, operation in operations if operation["tags"][0] not in tags] == []
+    assert [name for name, about in tags.items() if not about] == [], "api/edge/resources.py"
+    assert set(tags) == {resource.tag for resource in (*resources.ALL, resources.EVENTS)}
+
+
+def test_every_field_has_a_sentence_and_an_example(document):
+    lacking = [
+        f"{record}.{name}"
+        for record, schema in document["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+        if "$ref" not in field and not (field.get("description") and (_holds_records(field) or field.get("examples")))
+    ]
+
+    assert lacking == [], "schemas/glossary.txt"
+
+
+def _holds_records(field):
+    return "anyOf" in field or "object" in field.get("type", "") or "array" in field.get("type", "")
+
+
+def test_every_parameter_has_a_sentence_and_an_example(document, operations):
+    webhooks = [(name, methods["post"]) for name, methods in document["webhooks"].items()]
+    lacking = [
+        f"{name} {parameter['name']}"
+        for name, operation in [*operations, *webhooks]
+        for parameter in operation["parameters"]
+        if not (parameter.get("description") and parameter["schema"].get("examples"))
+    ]
+
+    assert lacking == [], "schemas/glossary.txt"
+
+
+def test_every_record_is_a_component_with_a_sentence(document, operations):
+    inline = [
+        name
+        for name, operation in operations
+        for schema in _schemas_of(operation)
+        if "properties" in schema or "properties" in schema.get("items", {})
+    ]
+    records = document["components"]["schemas"]
+
+    assert inline == []
+    assert [name for name, record in records.items() if not record.get("description")] == []
+    assert [name for name, record in records.items() for field in _fields(record) if "properties" in field] == []
+
+
+def _schemas_of(operation):
+    answers = [answer for answer in operation["responses"].values() if "content" in answer]
+    for part in [operation.get("requestBody", {"content": {}}), *answers]:
+        for content in part["content"].values():
+            yield content.get("schema", {})
+
+
+def _fields(record):
+    for field in record.get("properties", {}).values():
+        yield from (field, field.get("items", {}))
+
+
+def test_nothing_says_const_or_a_default_of_nothing(document):
+    assert list(_parts_with(document, "const")) == []
+    assert [part for part in _parts_with(document, "default") if part["default"] in (None, "")] == []
+
+
+def _parts_with(part, key):
+    if isinstance(part, dict):
+        if key in part and ("type" in part or "enum" in part):
+            yield part
+        for inner in part.values():
+            yield from _parts_with(inner, key)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _parts_with(inner, key)
+
+
+def test_every_example_is_what_its_schema_takes(document, operations):
+    wrong = []
+    webhooks = [(name, methods["post"]) for name, methods in document["webhooks"].items()]
+    for name, operation in [*operations, *webhooks]:
+        parts = [operation.get("requestBody", {}), *operation["responses"].values()]
+        for content in (
+            part["content"]["application/json"] for part in parts if "application/json" in part.get("content", {})
+        ):
+            if "example" in content:
+                wrong += [f"{name}: {error}" for error in _errors(document, content["schema"], content["example"])]
+    for record, schema in document["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            for example in field.get("examples", []):
+                wrong += [f"{record}.{name}: {error}" for error in _errors(document, field, example)]
+
+    assert wrong == []
+
+
+def _errors(document, schema, value):
+    whole = {**schema, "components": document["components"]}
+    return [error.message for error in jsonschema_rs.validator_for(whole, validate_formats=True).iter_errors(value)]
+
+
+def test_a_body_and_an_answer_of_a_record_have_an_example(operations):
+    lacking = [
+        name
+        for name, operation in operations
+        for part in (operation.get("requestBody", {}), operation["responses"].get("200", {}))
+        for content in [part.get("content", {}).get("application/json", {})]
+        if "$ref" in content.get("schema", {}) and "example" not in content
+    ]
+
+    assert lacking == []
+
+
+def test_the_glossary_has_no_line_that_nothing_uses(app, document, operations):
+    records = document["components"]["schemas"].items()
+    used = {f"{record}.{name}" for record, schema in records for name in schema.get("properties", {})}
+    used |= {
+        f"{'path' if one['in'] == 'path' else type(_operation(app, operation).asks).__name__}.{one['name']}"
+        for _, operation in operations
+        for one in operation["parameters"]
+    }
+    used |= {name.rpartition(".")[2] for name in used}
+
+    assert [name for name in glossary.entries() if name not in used] == []
+
+
+def _operation(app, described):
+    names = {openapi.camel(view.__name__): view.operation for view in app.view_functions.values()}
+    return names[described["operationId"].removesuffix("V1")]
+
+
+def test_every_error_code_has_a_sentence_and_no_other(document, operations):
+    declared = {
+        code
+        for _, operation in operations
+        for answer in operation["responses"].values()
+        for code in answer.get("x-codes", [])
+    }
+    known = declared | {code for codes in error_codes.EDGE_CODES.values() for code in codes}
+
+    assert known == set(error_codes.sentences()), "schemas/error_codes.txt"
+
+
+def test_where_it_is_and_whose_it_is_is_said(document):
+    assert document["servers"] == [{"url": "http://127.0.0.1:8000", "description": "This installation."}]
+    assert document["info"]["license"] == {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}
+    assert document["info"]["contact"]["url"] == "http://127.0.0.1:8000"
+
+
+def test_every_event_type_has_a_webhook_with_a_schema_and_a_sample(document):
+    assert tuple(document["webhooks"]) == events.TYPES
+
+    for type, methods in document["webhooks"].items():
+        content = methods["post"]["requestBody"]["content"]["application/json"]
+        envelope = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+
+        assert content["example"]["type"] == type
+        assert envelope["properties"]["type"]["enum"] == [type]
+        assert envelope["required"] == ["id", "type", "createdAt", "organizationId", "data"]
+        assert {parameter["name"] for parameter in methods["post"]["parameters"]} == {
+            "X-Service-Signature",
+            "X-Service-Timestamp",
+            "X-Service-Event",
+            "X-Service-Delivery-Id",
+        }
+
+
+def test_what_can_be_subscribed_to_is_an_enum(document):
+    records = document["components"]["schemas"]
+
+    for record in ("EndpointBody", "EndpointChanges", "WebhookEndpoint"):
+        assert records[record]["properties"]["events"]["items"]["enum"] == ["*", *events.TYPES]
+
+
+def test_every_bucket_says_who_is_counted(app):
+    rows = re.findall(r"\| `([a-z0-9_]+)` \| ([0-9,]+) \| (.*) \|", app.test_client().get("/llms/api.txt").text)
+
+    assert {name for name, _, _ in rows} == set(app.extensions["limiter"]._items)
+    assert [name for name, _, counts in rows if not counts.strip()] == [], "api/edge/guide.py"
