@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export FLASK_APP := app:create_app
 
-.PHONY: help run test check lint types layers bench loader clean
+.PHONY: help run test check clients lint types layers bench loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -15,6 +15,9 @@ test: .venv/.dev ## all tests, on a private PostgreSQL and Valkey
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadgroup
 
 check: lint types layers test ## exactly what CI runs
+
+clients: .venv/.dev ## lint /api/openapi.json and use the clients that three generators make of it
+	@$(BIN)/python -m tests.clients
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check .
