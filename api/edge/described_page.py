@@ -129,7 +129,7 @@ def _labels(described: Mapping[str, Any]) -> Iterator[str]:
 def _parameters(described: Mapping[str, Any], place: str) -> Iterator[Row]:
     for one in described["parameters"]:
         if one["in"] == place:
-            about = " ".join([one["description"], *_limits(one["schema"])])
+            about = " ".join([one.get("description", ""), *_limits(one["schema"])])
             yield Row(one["name"], _type(one["schema"]), one["required"], about)
 
 

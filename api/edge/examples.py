@@ -70,7 +70,12 @@ def composed(described: Mapping[str, Any], components: Mapping[str, Any], *, onl
     if isinstance(described.get("additionalProperties"), dict) and described["additionalProperties"]:
         return {"EUR": composed(described["additionalProperties"], components, only_needed=only_needed)}
     made = fitting(described, ...)
-    return {} if made is ... else made
+    return _anything(described) if made is ... else made
+
+
+def _anything(described: Mapping[str, Any]) -> Any:
+    kinds = _kinds(described)
+    return None if "null" in kinds else "text" if "string" in kinds else {}
 
 
 def _shown(described: Mapping[str, Any], only_needed: bool) -> list[str]:

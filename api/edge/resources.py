@@ -107,7 +107,7 @@ ALL: tuple[Resource, ...] = (
     ),
     Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
     Resource("keys", "API keys", "The keys of the brand's own servers.", ("keys",)),
-    Resource("service", "Service", "The process itself, and its description.", ("health", "description")),
+    Resource("service", "Service", "The process itself, and its description.", ("front_page", "health", "description")),
 )
 
 _OF_BLUEPRINT = {blueprint: resource for resource in ALL for blueprint in resource.blueprints}
