@@ -159,11 +159,17 @@ def any_org_requeue(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     )
 
 
-def any_org_forget_bodies() -> None:
-    """Drop bodies after 14 days. A message that is still Queued by then is told off as Failed: it says old news."""
-    db.stage(
+def any_org_forget_bodies(*, limit: int) -> int:
+    """Drop up to `limit` bodies that are 14 days old; returns how many.
+
+    A message that is still Queued by then is told off as Failed: it says old news.
+    """
+    rows = db.run(
         "update mail_message set body_sealed = null, status = case status when 'Queued' then 'Failed' else status end,"
         " last_error = case status when 'Queued' then 'not sent within 14 days; ' || coalesce(last_error, 'no attempt')"
         " else last_error end"
-        " where body_sealed is not null and created_at < now() - interval '14 days'"
+        " where id in (select id from mail_message where body_sealed is not null"
+        " and created_at < now() - interval '14 days' order by created_at limit %s for update skip locked) returning 1",
+        (limit,),
     )
+    return len(rows)

@@ -70,6 +70,12 @@ def stage_keep(
     )
 
 
-def any_org_forget() -> None:
-    """Drop answers older than an hour, the longest window there is."""
-    db.stage("delete from stored_answer where created_at < now() - interval '60 minutes'")
+def any_org_forget(*, limit: int) -> int:
+    """Drop up to `limit` answers older than an hour, the longest window there is; returns how many."""
+    rows = db.run(
+        "delete from stored_answer where ctid = any(array(select ctid from stored_answer"
+        " where created_at < now() - interval '60 minutes' order by created_at limit %s for update skip locked))"
+        " returning 1",
+        (limit,),
+    )
+    return len(rows)

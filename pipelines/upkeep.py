@@ -7,15 +7,20 @@ from pipelines import jobs
 
 #: How long it is known that two clicks are of one visitor, or of one network.
 CLICK_HASHES_DAYS = 90
-_CLICKS_AT_ONCE = 5_000
+_AT_ONCE = 5_000
 
 
 def forget() -> None:
-    """Drop stored answers past their window, bodies of old mail, old ticks and silent worker processes. Idempotent."""
-    stored_answers.any_org_forget()
-    mail.any_org_forget_bodies()
+    """Drop stored answers past their window, bodies of old mail, old ticks and silent worker processes. Idempotent.
+
+    In portions: a full one asks for the next.
+    """
+    answers = stored_answers.any_org_forget(limit=_AT_ONCE)
+    bodies = mail.any_org_forget_bodies(limit=_AT_ONCE)
     ticks.stage_forget_old()
     worker_processes.stage_forget_silent()
+    if _AT_ONCE in (answers, bodies):
+        jobs.enqueue(jobs.FORGET, organization_id=None)
 
 
 def forget_click_hashes(*, now: datetime) -> None:
@@ -23,5 +28,5 @@ def forget_click_hashes(*, now: datetime) -> None:
     before = now - timedelta(days=CLICK_HASHES_DAYS)
     letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
     clicks.any_org_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
-    if clicks.any_org_forget_hashes(before=before, limit=_CLICKS_AT_ONCE) == _CLICKS_AT_ONCE:
+    if clicks.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
         jobs.enqueue(jobs.CLICKS_FORGET, organization_id=None)

@@ -12,7 +12,7 @@ import settings
 from adapters import human_check, sealing
 from models import db, ledger_check
 from models import retention as rows
-from pipelines import import_undo, jobs, retention
+from pipelines import import_undo, jobs, retention, upkeep
 from tests import leads, paid_leads
 from tests.api.auditing import enter
 from tests.api.racing import begun
@@ -512,6 +512,27 @@ def test_a_hash_is_no_address_to_be_hashed_again(old_entry):
 def test_the_old_entry_itself_is_never_deleted(old_entry):
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(old_entry.id):
         db.db.run("delete from audit_entry")
+
+
+# --- what was forgotten before
+
+
+def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain, monkeypatch):
+    monkeypatch.setattr(upkeep, "_AT_ONCE", 10)
+    _change(
+        brand,
+        "insert into stored_answer (organization_id, scope, key, request_hash, created_at) select %s, 's', n::text,"
+        " 'x', now() - interval '2 hours' from generate_series(1, 25) n",
+        brand.id,
+    )
+    _change(brand, "update stored_answer set created_at = now() where key = '7'")
+
+    with db.any_org_work():
+        jobs.enqueue(jobs.FORGET, organization_id=None)
+    ran = drain("upkeep")
+
+    assert ran == 3
+    assert brand.rows("select key from stored_answer") == [("7",)]
 
 
 # --- the rest
