@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 export FLASK_APP := app:create_app
 
-.PHONY: help run test check clients lint types layers bench loader clean
+.PHONY: help run dev test check clients lint types layers bench loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, the data stays in .data
 	@$(BIN)/flask up
+
+dev: .venv/.dev ## the same, and the processes start again when the code changes
+	@$(BIN)/flask up --reload
 
 test: .venv/.dev ## all tests, on a private PostgreSQL and Valkey
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadgroup

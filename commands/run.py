@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from workers import relay as relay_loop
 from workers.supervisor import Supervisor, parse
 
 _ROOT = Path(__file__).resolve().parent.parent
+_WATCH = {"code": "python -m commands.watch"}
 
 
 @click.command("relay")
@@ -53,40 +54,44 @@ def clicks() -> None:
 
 @click.command("up")
 @click.option("--procfile", default="Procfile.dev", show_default=True)
-def up(procfile: str) -> None:
+@click.option("--reload", "is_reloaded", is_flag=True, help="Start the processes again when the code changes.")
+def up(procfile: str, is_reloaded: bool) -> None:
     """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
     chosen = settings.current()
     logs.configure(dataclasses.replace(chosen, log_level="warning"))  # the processes speak for themselves
     with _alone(chosen):
-        raise SystemExit(_run(chosen, procfile))
+        raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
 
 
-def _run(chosen: settings.Settings, procfile: str) -> int:
+def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> int:
+    own = servers.embedded_names(chosen)
     try:
         servers.start()
+        return _serve(chosen, (_ROOT / procfile).read_text(), lasting={**_keeper(own), **watch})
     except embedded.StartFailed as failure:
         raise click.ClickException(str(failure)) from failure
+    finally:
+        if own:
+            embedded.stop(chosen.data_dir)
+            click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
+
+
+def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, str]) -> int:
     with output.reaching_the_database():
         applied = migrate.up(servers.urls().database_owner_url)
     if applied:
         click.echo(f"Applied migrations: {', '.join(applied)}")
-    environment = _environment(chosen)
-    os.environ.update(environment)
+    os.environ.update(_environment(chosen))
     settings.current.cache_clear()
-    shown = demo.ensure() if demo.is_wanted(chosen) else None
-    own = servers.embedded_names(chosen)
-    commands = _keeper(own) | parse((_ROOT / procfile).read_text())
-    if shown is None:
+    commands = {**lasting, **parse(procfile)}
+    greeting = f"\n  Finderfee   {chosen.public_base_url}\n"
+    if demo.is_wanted(chosen):
+        shown = demo.ensure()
+        greeting = demo.greeting(shown, is_open=shown.may_be_shown)
+    else:
         commands.pop("receiver", None)
-    greeting = (
-        demo.greeting(shown, is_open=shown.may_be_shown) if shown else f"\n  Finderfee   {chosen.public_base_url}\n"
-    )
     threading.Thread(target=_greet_once_up, args=(chosen.port, greeting), daemon=True).start()
-    status = Supervisor(commands, env=dict(os.environ)).run()
-    if own:
-        embedded.stop(chosen.data_dir)
-        click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
-    return status
+    return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
 
 
 def _keeper(names: Sequence[str]) -> dict[str, str]:

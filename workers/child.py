@@ -34,6 +34,7 @@ class Program:
     started_at: float = 0.0
     start_due_at: float = 0.0
     deaths: int = 0
+    is_renewed: bool = False
 
     def start(self, env: Mapping[str, str]) -> IO[bytes]:
         """Start the process in a group of its own and return the pipe it writes to.
@@ -62,6 +63,18 @@ class Program:
         pause_s = _PAUSES_S[min(self.deaths, len(_PAUSES_S) - 1)]
         self.deaths, self.start_due_at = self.deaths + 1, now + pause_s
         return pause_s
+
+    def renew(self) -> None:
+        """Ask the process to end, once, to be started again when it has; start one soon that waits for that."""
+        if self.process is None:
+            self.start_now()
+        elif not self.is_renewed:
+            self.is_renewed = True
+            self.ask_to_end()
+
+    def start_now(self) -> None:
+        """Forget the pauses: it is to start at once."""
+        self.is_renewed, self.deaths, self.start_due_at = False, 0, 0.0
 
     def obituary(self) -> str:
         """Return how the process ended since the last call, '' if it did not.

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TextIO
@@ -24,6 +24,7 @@ from workers import child, console
 _DRAIN_S = 1.0
 _READ_BYTES = 65_536
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HEARD = (*_STOP_SIGNALS, signal.SIGCHLD, signal.SIGUSR1)
 _SELF = "supervisor"
 _LINE = re.compile(r"^([A-Za-z0-9_-]+)\s*:\s*(.*)$")
 
@@ -64,21 +65,30 @@ class Supervisor:
     """Keeps programs running until it is told to stop; run() must be called in the main thread, once."""
 
     def __init__(
-        self, commands: Mapping[str, str], *, env: Mapping[str, str], grace_s: int = 20, out: TextIO = sys.stdout
+        self,
+        commands: Mapping[str, str],
+        *,
+        env: Mapping[str, str],
+        grace_s: int = 20,
+        lasting: Collection[str] = (),
+        out: TextIO = sys.stdout,
     ) -> None:
         """Take commands by name and the programs' whole environment; `$NAME` in a command is taken from it.
 
-        `grace_s` is how long they may take to end before they are killed. Raises ValueError for an unknown `$NAME`.
+        `grace_s` is how long they may take to end before they are killed; `lasting` are the names of those that
+        SIGUSR1 does not start again. Raises ValueError for an unknown `$NAME`.
         """
         self._env = {"PYTHONUNBUFFERED": "1", **env}  # Else a line of Python shows when 8 kB of them are full.
         self._programs = [child.Program(name, child.words(name, command, env)) for name, command in commands.items()]
         self._grace_s = grace_s
+        self._lasting = frozenset(lasting)
         self._console = console.Console(out, programs=list(commands), host=_SELF)
         self._stops_asked = 0
+        self._is_renewal_asked = False
         self._selector = selectors.DefaultSelector()
 
     def run(self) -> int:
-        """Run until SIGINT, SIGTERM or SIGHUP, then stop everything.
+        """Run until SIGINT, SIGTERM or SIGHUP, then stop everything. SIGUSR1 has the programs started again.
 
         Returns 0 when all ended by themselves, 1 when some had to be killed.
         """
@@ -88,6 +98,7 @@ class Supervisor:
                     self._start_due()
                     self._wait(self._next_due_in_s())
                     self._bury()
+                    self._renew()
                 return self._stop()
             finally:
                 self._close()
@@ -118,8 +129,20 @@ class Supervisor:
             how = program.obituary()
             if how and self._stops_asked:
                 self._say(f"{program.name} {how}")
+            elif how and program.is_renewed:
+                program.start_now()
             elif how:
                 self._plan_restart(program, how)
+
+    def _renew(self) -> None:
+        """Ask everything to end that is to be started again; what waits for its restart starts at once."""
+        if not self._is_renewal_asked or self._stops_asked:
+            return
+        self._is_renewal_asked = False
+        renewed = [program for program in self._programs if program.name not in self._lasting]
+        self._say(f"starting {', '.join(program.name for program in renewed)} again")
+        for program in renewed:
+            program.renew()
 
     def _stop(self) -> int:
         """Ask all to end, the last one first; after the grace or a second signal kill the rest."""
@@ -150,7 +173,7 @@ class Supervisor:
         ear.setblocking(False)
         mouth.setblocking(False)
         self._selector.register(ear, selectors.EVENT_READ, None)
-        former = {heard: signal.signal(heard, lambda *_: None) for heard in (*_STOP_SIGNALS, signal.SIGCHLD)}
+        former = {heard: signal.signal(heard, lambda *_: None) for heard in _HEARD}
         former_fd = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
         try:
             yield
@@ -166,7 +189,9 @@ class Supervisor:
         outputs = []
         for key, _ in self._selector.select(timeout_s):
             if key.data is None:
-                self._stops_asked += sum(number in _STOP_SIGNALS for number in os.read(key.fd, _READ_BYTES))
+                heard = os.read(key.fd, _READ_BYTES)
+                self._stops_asked += sum(number in _STOP_SIGNALS for number in heard)
+                self._is_renewal_asked |= signal.SIGUSR1 in heard
             else:
                 outputs.append(key.data)
         for output in outputs:

@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 
 import settings
+from app import create_app
 from commands import banner, demo, receiver_certificate
 from models import db
 from tests.brands import Brand
@@ -30,11 +31,14 @@ def data_dir(app, tmp_path, monkeypatch):
 
 @pytest.fixture
 def flask(app, data_dir):
-    """Run a command and return its output."""
+    """Run a command in an application as `flask` makes it for one, and return its output."""
+    with click.Context(click.Group("flask")):
+        of_command = create_app()
+    assert [*of_command.blueprints] == []
 
     def run(*arguments: str) -> str:
-        with app.app_context():  # as `flask` itself opens one
-            done = app.test_cli_runner().invoke(args=arguments)
+        with of_command.app_context():  # as `flask` itself opens one
+            done = of_command.test_cli_runner().invoke(args=arguments)
         assert done.exit_code == 0, done.output
         return done.output
 

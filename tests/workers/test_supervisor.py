@@ -25,7 +25,8 @@ _ORPHANING = "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c'
 _RUN = """
 import json, os, sys
 from workers import supervisor
-sys.exit(supervisor.Supervisor(json.loads(sys.argv[1]), env=os.environ, grace_s=int(sys.argv[2])).run())
+chosen = {"env": os.environ, "grace_s": int(sys.argv[2]), "lasting": ["lasting"]}
+sys.exit(supervisor.Supervisor(json.loads(sys.argv[1]), **chosen).run())
 """
 
 
@@ -172,6 +173,31 @@ def test_what_a_dead_master_left_in_its_group_is_killed(fleet: Fleet) -> None:
 
     assert fleet.started("worker", times=2) != worker
     assert not _lives(worker)
+
+
+def test_sigusr1_ends_every_program_cleanly_and_starts_it_again_but_for_those_that_last(fleet: Fleet) -> None:
+    fleet.start({"one": fleet.command("one"), "two": fleet.command("two"), "lasting": fleet.command("lasting")})
+    former = [fleet.started(name) for name in ("one", "two", "lasting")]
+
+    fleet.signal(signal.SIGUSR1)
+
+    assert fleet.started("one", times=2) != former[0]
+    assert fleet.started("two", times=2) != former[1]
+    assert fleet.pids("lasting") == former[2:]
+    assert not any(_lives(pid) for pid in former[:2])
+    assert "starting one, two again" in fleet.said()
+    assert "was killed by" not in fleet.said()
+
+
+def test_sigusr1_starts_at_once_what_waits_after_many_deaths(fleet: Fleet) -> None:
+    fleet.start({"broken": fleet.command("broken", "import sys; open(sys.argv[1], 'a').write('0\\n'); sys.exit(3)")})
+    assert _comes_true(lambda: "it starts again in 2 s" in fleet.said())
+    starts = len(fleet.pids("broken"))
+
+    fleet.signal(signal.SIGUSR1)
+
+    assert _comes_true(lambda: fleet.said().count("it starts again in 0.5 s") == 2)
+    assert len(fleet.pids("broken")) > starts
 
 
 def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
