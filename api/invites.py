@@ -67,6 +67,7 @@ _CREATE_REFUSALS = (
 @operation(
     _INVITE,
     one(wire.NewInvite()),
+    shows_secret=True,
     status=201,
     takes=wire.InviteBody(),
     refuses=(
@@ -147,6 +148,7 @@ def list_invites() -> Mapping[str, object]:
 @operation(
     _RESEND,
     one(wire.NewInvite()),
+    shows_secret=True,
     refuses=(
         "400 invalid_commission_type",
         "400 fixed_commission_out_of_range",

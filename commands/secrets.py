@@ -62,12 +62,11 @@ class _Progress:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    try:
-        yield
-    except (resealing.Unreadable, settings.BadSetting) as error:
-        raise click.ClickException(str(error)) from error
-    except db.UNAVAILABLE as error:
-        raise click.ClickException(f"The database cannot be reached: {str(error).strip()}") from error
+    with output.reaching_the_database():
+        try:
+            yield
+        except (resealing.Unreadable, settings.BadSetting) as error:
+            raise click.ClickException(str(error)) from error
 
 
 def _as_json(counts: Sequence[Count]) -> dict[str, object]:

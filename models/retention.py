@@ -150,7 +150,8 @@ KINDS: Mapping[str, Kind] = {
             "dead_letters",
             f"{_DEAD} where queue = o and {{condition}} order by failed_at limit %(limit)s {{lock}}) r",
             there="failed_at is not null",
-            over="failed_at < %(before)s",
+            # Clicks that were not written, or wait for their score, may be paid ones.
+            over="failed_at < %(before)s and name not in ('click.late', 'click.unreadable', 'clicks.rescore')",
             end=_GONE.format("job") + " name",
         ),
         Kind(

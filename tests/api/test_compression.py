@@ -140,7 +140,7 @@ def test_not_even_a_long_one(campaigns, monkeypatch):
     assert dataclasses.is_dataclass(view.operation)
 
 
-_SECRET = re.compile(r"(^|_)(secret|api_key|password|token|signature|signed_url|download_url)$")
+_SECRET = re.compile(r"(^|_)(secret|api_key|password|token|signature|signed_url|download_url|accept_url)$")
 
 
 def _names(schema, seen=()):

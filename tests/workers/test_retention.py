@@ -356,6 +356,16 @@ def test_dead_letters_that_nobody_touched_end_except_where_they_are_money(brand)
     assert _count(brand, "job", "failed_at > now() - interval '50 days'") == len(jobs.QUEUES)
 
 
+def test_dead_letters_of_clicks_that_may_be_paid_do_not_end(brand):
+    names = [job.name for job in (jobs.CLICK_LATE, jobs.CLICK_UNREADABLE, jobs.CLICKS_RESCORE)]
+    for name in (*names, jobs.LEAD_CAPTURE.name):
+        _letter(brand, "tracking", days=100, name=name)
+
+    _end("dead_letters")
+
+    assert [name for (name,) in brand.rows("select name from job where failed_at is not null order by 1")] == names
+
+
 # --- people
 
 
