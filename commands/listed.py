@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": "demo:demo",
     "demo-receiver": "receiver:run",
     "listen": "listen:listen",
+    "trigger": "trigger:trigger",
     "up": "run:up",
     "relay": "run:relay",
     "scheduler": "run:schedule",

@@ -163,7 +163,7 @@ def _introduce(
 
 def _say_ready(as_json: bool) -> None:
     if not as_json:
-        click.echo("Ready; Ctrl-C ends it and removes the endpoint.")
+        click.echo("Ready; Ctrl-C ends it and removes the endpoint. Next: flask trigger conversion.created")
 
 
 def _say(heard: Heard) -> None:

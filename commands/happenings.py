@@ -1,0 +1,280 @@
+"""Makes what events tell of: a sale, a refund, an application, a payout, through the pipelines that serve the API.
+
+Nobody real is paid for it, now or later: but for the demo brand's, sales and affiliates are tests, which no payout
+counts; clicks are paid to affiliates of our own, payouts to them alone and in the sandbox.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
+
+from domain.clicks import RawClick
+from domain.payout_accounts import PayoutAccount
+from domain.refused import Refused
+from domain.review import Action
+from models import db, ids, rehearsals
+from models.organizations import Organization
+from models.payout_candidates import Filters
+from models.rehearsals import Partner
+from pipelines import (
+    affiliates,
+    clicks,
+    clock,
+    payout_accounts,
+    payout_decisions,
+    payout_run,
+    programs,
+    refund,
+    review,
+    sale,
+)
+from pipelines import organizations as organization_rules
+from schemas.affiliate import AffiliateBody
+from schemas.program import ProgramBody
+from schemas.sale import SaleBody
+
+_AMOUNT_CENTS = 10_000
+_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+_WHY = "Made by flask trigger."
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where it happens. What happens on the demo brand may be paid out like anything else there."""
+
+    organization: Organization
+    is_demo: bool
+
+    @property
+    def id(self) -> UUID:
+        """The organization's id."""
+        return self.organization.id
+
+    @property
+    def is_sandboxed(self) -> bool:
+        """Say whether the organization's payouts move no money, whatever rails there are."""
+        return self.organization.sandbox_rail is not None
+
+    @property
+    def is_for_test(self) -> bool:
+        """Say whether what is made is never to be paid out."""
+        return not (self.is_demo and self.is_sandboxed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sold:
+    conversion_id: UUID
+    external_event_id: str
+
+
+def _created(scene: Scene) -> UUID:
+    return _sell(scene, _seller(scene), is_test=scene.is_for_test).conversion_id
+
+
+def _refunded(scene: Scene) -> UUID:
+    sold = _sell(scene, _seller(scene), is_test=scene.is_for_test)
+    with db.unit_of_work(scene.id):
+        refund.apply(
+            organization_id=scene.id,
+            external_event_id=sold.external_event_id,
+            requested_cents=_AMOUNT_CENTS // 4,
+            now=clock.now(),
+        )
+    return sold.conversion_id
+
+
+def _decided(*actions: Action) -> Callable[[Scene], UUID]:
+    def make(scene: Scene) -> UUID:
+        sold = _sell(scene, _seller(scene), is_test=scene.is_for_test)
+        for action in actions:
+            _decide(scene, sold.conversion_id, action)
+        return sold.conversion_id
+
+    return make
+
+
+def _adjusted(scene: Scene) -> UUID:
+    """Let two people follow one link within the hour: their clicks are paid by one conversion, which grows."""
+    _only_in_the_sandbox(scene, "Clicks are paid for")
+    partner, at = _clicked(scene), clock.now()
+    for _ in range(2):
+        click = _click(scene, partner, at)
+        with db.unit_of_work(scene.id):
+            clicks.write([click], clock.now())
+    with db.unit_of_work(scene.id):
+        found = rehearsals.conversion_of_click(organization_id=scene.id, click_id=UUID(click.id))
+    if found is None:
+        raise Refused(409, "", "The click earned nothing: the budget is used up, or the fraud rules kept it.")
+    return found
+
+
+def _joined(scene: Scene) -> UUID:
+    return _join(scene, _seller(scene).program_id, is_test=scene.is_for_test)
+
+
+def _paid_out(scene: Scene) -> UUID:
+    return _pay(scene, is_for_review=False)[1]
+
+
+def _failed_payout(scene: Scene) -> UUID:
+    """Let an operator look at a run and reject it; nothing is sent."""
+    run_id, payout_id = _pay(scene, is_for_review=True)
+    with db.unit_of_work(scene.id):
+        payout_decisions.decide_review(organization_id=scene.id, run_id=run_id, is_approved=False, now=clock.now())
+    return payout_id
+
+
+#: How to make each event that can be made: returns the id of what it is about. Raises Refused.
+MAKERS: Mapping[str, Callable[[Scene], UUID]] = MappingProxyType(
+    {
+        "conversion.created": _created,
+        "conversion.refunded": _refunded,
+        "conversion.approved": _decided(Action.approve),
+        "conversion.denied": _decided(Action.deny),
+        "conversion.validated": _decided(Action.invalidate, Action.validate),
+        "conversion.invalidated": _decided(Action.invalidate),
+        "conversion.adjusted": _adjusted,
+        "payout.created": _paid_out,
+        "payout.paid": _paid_out,
+        "payout.failed": _failed_payout,
+        "affiliate.created": _joined,
+        "affiliate.approved": _joined,
+    }
+)
+
+
+def _sell(scene: Scene, partner: Partner, *, is_test: bool) -> _Sold:
+    external_event_id = f"trigger-{secrets.token_hex(6)}"
+    sent = {
+        "externalEventId": external_event_id,
+        "affiliateSlug": partner.slug,
+        "amountCents": _AMOUNT_CENTS,
+        "currency": "USD",
+    }
+    with db.unit_of_work(scene.id):
+        recorded = sale.record(
+            organization_id=scene.id,
+            sale=SaleBody().load(sent),
+            is_test=is_test,
+            now=clock.now(),
+        )
+    if recorded.conversion_id is None:
+        raise recorded.refusal or Refused(409, "", "The sale was not credited.")
+    return _Sold(recorded.conversion_id, external_event_id)
+
+
+def _decide(scene: Scene, conversion_id: UUID, action: Action) -> None:
+    with db.unit_of_work(scene.id):
+        subject = review.lock(organization_id=scene.id, conversion_id=conversion_id, now=clock.now())
+        review.decide(subject, action=action, reason=_WHY, now=clock.now())
+
+
+def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
+    """Pay one new affiliate for one sale in the sandbox; return the run and the payout."""
+    _only_in_the_sandbox(scene, "Payouts are made")
+    program_id = _seller(scene).program_id
+    affiliate_id = _join(scene, program_id, is_test=False)
+    with db.any_org_work():
+        account = PayoutAccount("Wallet", f"{affiliate_id}@example.com")
+        payout_accounts.any_org_decide(affiliate_id=affiliate_id, wanted=account)
+        slug = rehearsals.slug_of(organization_id=scene.id, affiliate_id=affiliate_id)
+    sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
+    _decide(scene, sold.conversion_id, Action.approve)
+    with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
+        receipt = payout_run.run(organization_id=scene.id, asked=_asked(affiliate_id), by=None, now=clock.now())
+    return receipt.run_id, receipt.payouts[0].payout_id
+
+
+def _asked(affiliate_id: UUID) -> payout_run.Asked:
+    return payout_run.Asked(
+        confirm_total_cents=None,
+        confirm_totals=None,
+        filters=Filters(affiliate_ids=(affiliate_id,)),
+        method=None,
+        notes=_WHY,
+        external_transaction_id=None,
+        shown_filters={"affiliateIds": [str(affiliate_id)]},
+    )
+
+
+@contextmanager
+def _reviewed(scene: Scene, is_wanted: bool) -> Iterator[None]:
+    """Let the run of this transaction wait for a review; nobody else sees that it was asked for."""
+    if is_wanted:
+        _set(scene, needsReview="on")
+    yield
+    if is_wanted:
+        _set(scene, needsReview="on" if scene.organization.payouts_need_review else "off")
+
+
+def _set(scene: Scene, **assignments: str) -> None:
+    organization_rules.change(organization_id=scene.id, assignments=assignments, now=clock.now())
+
+
+def _join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
+    name = f"{rehearsals.OWN}{secrets.token_hex(6)}"
+    sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
+    with db.unit_of_work(scene.id):
+        joined = affiliates.create(
+            organization_id=scene.id,
+            wanted=AffiliateBody().load(sent),
+            is_test=is_test,
+            now=clock.now(),
+        )
+    return joined.affiliate.id
+
+
+def _seller(scene: Scene) -> Partner:
+    with db.unit_of_work(scene.id):
+        found = rehearsals.seller(scene.id)
+    if found is None:
+        message = f"{scene.organization.name} has no Approved affiliate in an open campaign that pays for sales."
+        raise Refused(409, "", message)
+    return found
+
+
+def _clicked(scene: Scene) -> Partner:
+    """Return an affiliate of our own whose clicks are paid for, in a campaign that is made for it the first time."""
+    with db.unit_of_work(scene.id):
+        found = rehearsals.clicked(scene.id)
+        if found is not None:
+            return found
+        terms = {
+            "name": "Clicks to rehearse with",
+            "defaultCommissionType": "Percentage",
+            "defaultCommissionValue": 20,
+            "defaultCommissionModel": "Cps",
+            "clickRewardCents": 10,
+        }
+        made = programs.create(organization_id=scene.id, wanted=ProgramBody().load(terms), now=clock.now())
+    _join(scene, made.id, is_test=False)
+    return _clicked(scene)
+
+
+def _click(scene: Scene, partner: Partner, at: datetime) -> RawClick:
+    return RawClick(
+        id=str(ids.new_id()),
+        organization_id=str(scene.id),
+        program_id=str(partner.program_id),
+        affiliate_id=str(partner.affiliate_id),
+        slug=partner.slug,
+        sub_id=None,
+        occurred_at=at.isoformat(),
+        visitor=secrets.token_hex(16),
+        network=secrets.token_hex(16),
+        agent=_AGENT,
+        languages=["en-GB", "en"],
+    )
+
+
+def _only_in_the_sandbox(scene: Scene, what: str) -> None:
+    if not scene.is_sandboxed:
+        message = (
+            f"{what} with real money at {scene.organization.name}."
+            f" Next, for one to rehearse with: flask org set {scene.id} sandboxRail=ok"
+        )
+        raise Refused(409, "", message)
