@@ -79,3 +79,20 @@ def test_decisions_are_numbered_without_gaps():
     numbers = sorted(int(path.name[:4]) for path in (_ROOT / "docs" / "decisions").glob("*.md"))
 
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_what_runs_before_a_commit_is_a_part_of_the_check():
+    hooks = (_ROOT / ".pre-commit-config.yaml").read_text()
+    check = re.search(r"^check: (.*?) ##", (_ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+
+    entries = re.findall(r"entry: (.+)", hooks)
+    assert entries == ["make --silent lint", "make --silent types", "make --silent layers"]
+    assert {entry.split()[-1] for entry in entries} <= set(check)
+    assert re.findall(r"repo: (.+)", hooks) == ["local"]  # nothing is fetched
+
+
+def test_what_the_security_page_names_is_there():
+    named = re.findall(r"`([\w./]+/[\w.]+)`", (_ROOT / "SECURITY.md").read_text())
+
+    assert named
+    assert [name for name in named if not any(_ROOT.glob(f"{name}*"))] == ["DATA_DIR/owner.pgpass"]
