@@ -1,6 +1,7 @@
 """`flask retention`: what is kept for how long, how much is due, and ending it now."""
 
 import json
+from datetime import datetime
 
 import pytest
 
@@ -38,8 +39,8 @@ def test_every_kind_is_shown_with_its_setting_and_what_is_due(run, brand, ben):
 
     assert list(after) == list(retention.kinds())
     assert (after["clicks"]["days"], after["leads"]["days"]) == (90, 30)
-    assert (after["clicks"]["due"], after["clicks"]["rows"] - before["clicks"]["rows"]) == (2, 2)
-    assert after["clicks"]["oldest"] == old.isoformat()
+    assert [after["clicks"][name] - before["clicks"][name] for name in ("due", "rows")] == [2, 2]
+    assert datetime.fromisoformat(after["clicks"]["oldest"]) <= old
     assert after["clicks"]["counted_up_to"] == 1_000_000
 
 
