@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from models import worker_processes
 from models.db import Json, db
 from models.hot import Hot
 
@@ -118,19 +119,23 @@ def stage_dead(
     )
 
 
+# $live are the processes that take jobs of the queue. A call that somebody else began, who died or is about to end,
+# takes no room of theirs; nobody knows who holds a job that is not begun.
 # $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
 # oldest first), so a key with 50,000 rows and a key with one both move.
 _HAND_OUT = Hot("""
-with recursive slots as (
-  select %(per_thread)s * coalesce(sum(threads), 0) as total
-  from worker_process where %(queue)s = any(queues) and seen_at > now() - interval '15 seconds'
+with recursive live as (
+  select id, threads from worker_process
+  where %(queue)s = any(queues) and seen_at > now() - make_interval(secs => %(silent_after_s)s)
     and not exists (select 1 from queue_pause where queue = %(queue)s)
 ), held as (
-  select fair_key, count(*) as out from job
+  select fair_key, count(*) as out, count(*) filter (where process_id is null or live.id is not null) as in_room
+  from job left join live on live.id = process_id
   where queue = %(queue)s and failed_at is null and deadline > now() group by fair_key
 ), room as (
-  select greatest(slots.total - (select coalesce(sum(out), 0) from held), 0) as free from slots
+  select greatest(coalesce(%(per_thread)s * (select sum(threads) from live), 0)
+                  - (select coalesce(sum(in_room), 0) from held), 0) as free
 ), keys (fair_key) as (
   (select fair_key from job where queue = %(queue)s and failed_at is null order by fair_key limit 1)
   union all
@@ -152,6 +157,7 @@ with recursive slots as (
   select id from offers order by turn, run_at limit (select free from room)
 )
 update job set
+  process_id = null,
   attempt = case when attempt < max_attempts then attempt + 1 else attempt end,
   deadline = case when attempt < max_attempts then now() + make_interval(secs => coalesce(lease_s, %(lease_s)s)) end,
   failed_at = case when attempt >= max_attempts then now() end,
@@ -179,7 +185,8 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     wait for the disk: losing it in a crash only hands the same attempt out again.
     """
     db.stage(_TURN)
-    rows = db.run(_HAND_OUT, {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s})
+    wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s}
+    rows = db.run(_HAND_OUT, wanted | {"silent_after_s": worker_processes.SILENT_AFTER_S})
     return [
         Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
         for job_id, attempt, queue_name, name, failed_at in rows
@@ -221,15 +228,15 @@ def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed 
     return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
 
 
-_BEGUN = Hot("update job set run_at = deadline where id = %s and attempt = %s")
+_BEGUN = Hot("update job set run_at = deadline, process_id = %s where id = %s and attempt = %s")
 
 
-def stage_begun(*, job_id: int, attempt: int) -> None:
+def stage_begun(*, job_id: int, attempt: int, process_id: UUID) -> None:
     """Keep a second copy of this attempt's pointer from beginning it, after the row's lock is given up.
 
-    It is due again when its lease ends, as every row that was handed out.
+    It is due again when its lease ends, as every row that was handed out, or when its process is silent.
     """
-    db.stage(_BEGUN, (job_id, attempt))
+    db.stage(_BEGUN, (process_id, job_id, attempt))
 
 
 _DONE = Hot("delete from job where id = %s and attempt = %s")

@@ -1,13 +1,21 @@
-"""Which worker processes are alive, and for which queues: the relay hands out in proportion."""
+"""Which worker processes are alive, and for which queues: the relay hands out in proportion.
+
+A process has the id that it fetches with from the broker, so what it fetched can be found there.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
 
 from models.db import db
 
+#: A process that has not announced itself for this long counts as dead: it gets no more work, and what it held is
+#: handed out again. Four announcements in a row (workers.process) are then missing.
+SILENT_AFTER_S = 12
+_IS_SILENT = f"seen_at <= now() - interval '{SILENT_AFTER_S} seconds'"
+
 
 def announce(*, process_id: UUID, queues: Sequence[str], threads: int) -> None:
-    """Say that a worker process is alive. Called every few seconds; silent for 15 s counts as gone."""
+    """Say that a worker process is alive. Called every few seconds. Without queues it only finishes what it has."""
     db.run(
         "insert into worker_process (id, queues, threads) values (%s, %s, %s)"
         " on conflict (id) do update set seen_at = now(), queues = excluded.queues, threads = excluded.threads",
@@ -16,7 +24,7 @@ def announce(*, process_id: UUID, queues: Sequence[str], threads: int) -> None:
 
 
 def withdraw(process_id: UUID) -> None:
-    """Say that a worker process takes no more work."""
+    """Say that a worker process has ended and holds nothing."""
     db.run("delete from worker_process where id = %s", (process_id,))
 
 
@@ -24,9 +32,24 @@ def live_threads() -> dict[str, int]:
     """Return how many live worker threads take jobs of each queue."""
     rows = db.run(
         "select queue, sum(threads)::int from worker_process, unnest(queues) as queue"
-        " where seen_at > now() - interval '15 seconds' group by queue"
+        f" where not ({_IS_SILENT}) group by queue"
     )
     return dict(rows)
+
+
+def silent() -> list[UUID]:
+    """Return the processes that have been silent for SILENT_AFTER_S."""
+    return [process_id for (process_id,) in db.run(f"select id from worker_process where {_IS_SILENT} order by id")]
+
+
+def lock_silent(process_id: UUID) -> bool:
+    """Lock a process that is silent; says whether it still is. One that speaks again waits for this transaction."""
+    return bool(db.run(f"select from worker_process where id = %s and {_IS_SILENT} for update", (process_id,)))
+
+
+def stage_forget(process_id: UUID) -> None:
+    """Drop a process of which nothing is left."""
+    db.stage("delete from worker_process where id = %s", (process_id,))
 
 
 def stage_forget_silent() -> None:

@@ -33,7 +33,8 @@ _BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300)
 class Job:
     """A kind of work: where it runs, how often it may be tried, how long a hand-out stays valid.
 
-    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server.
+    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server. What one that `keeps_lease` asked of
+    others is not asked again before that has passed, whatever became of the process that asked.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Job:
     max_attempts: int = 20
     backoff_s: tuple[int, ...] = field(default=_BACKOFF_S)
     lease_s: int | None = None
+    keeps_lease: bool = False
 
     def delay_s(self, attempt: int) -> int:
         """Return how long to wait after failed attempt number `attempt` (1-based)."""
@@ -53,7 +55,7 @@ REFUND_CASCADE = Job("refund.cascade", queue="refunds")
 # Its own schedule decides when a delivery has had its five attempts; these are for crashes on top of that.
 WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
 # A rail is asked again by the answer it gave; these are for crashes on top of that.
-PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90)
+PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True)
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
 PAYOUT_PREPARE = Job("payout.prepare", queue="payouts", lease_s=900)

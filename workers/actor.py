@@ -18,7 +18,7 @@ from adapters import logs
 from models import db, job_rows
 from pipelines import clock
 from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
-from workers import metrics
+from workers import metrics, process
 
 _log = structlog.get_logger(__name__)
 
@@ -73,7 +73,8 @@ def calling_job(
 
     `prepare` (in a transaction) writes down the intent and returns what to send, or None when nothing is left to do.
     `call` talks to the outside. `record` (in a transaction) writes down the answer and returns when to try again,
-    or None when the job is done. A process that dies in between leaves the row to be handed out again.
+    or None when the job is done. A process that dies in between leaves the row to be handed out again, once it has been
+    silent for a while; a job that `keeps_lease` at the end of its lease.
     """
 
     def run(job_id: int, attempt: int, **_: object) -> None:
@@ -85,7 +86,7 @@ def calling_job(
             if prepared is None:
                 job_rows.stage_done(job_id=job_id, attempt=attempt)
             else:
-                job_rows.stage_begun(job_id=job_id, attempt=attempt)
+                job_rows.stage_begun(job_id=job_id, attempt=attempt, process_id=process.own_id())
         if prepared is None:
             return
         answer = call(prepared)

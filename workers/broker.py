@@ -4,6 +4,7 @@ Retrying, delaying and burying are the job table's; Dramatiq brings processes, t
 Its own dead-letter set stays empty: anything in it is an alarm.
 """
 
+from collections import defaultdict
 from typing import Any
 
 import dramatiq
@@ -13,11 +14,12 @@ from dramatiq.errors import ActorNotFound
 from dramatiq.middleware import Middleware, Retries, ShutdownNotifications, TimeLimit
 
 from adapters import broker
-from workers import actor, process
+from workers import actor, consumer, in_hand, process
 
 # Three times the longest sum of inner time-outs (a webhook's ten seconds, a statement's fifteen).
 _TIME_LIMIT_MS = 120_000
-# A worker that says nothing for this long has died; its messages go back. Costs two range reads per fetch.
+# Dramatiq gives back what a worker fetched that asked for nothing for this long; costs two range reads per fetch. The
+# relay is sooner (workers.silence): this is for one that died before it announced itself.
 _HEARTBEAT_TIMEOUT_MS = 30_000
 _ALWAYS_MAINTAIN = 1_000_000
 
@@ -34,11 +36,20 @@ _CALLS_OUT = frozenset({"webhooks", "payouts", "imports", "mail"})
 
 
 class _Broker(RedisBroker):
-    """Dramatiq's broker with two changes.
+    """Dramatiq's broker with three changes.
 
-    Its consumers notice new work soon; Dramatiq's own idle for up to a second. And a job of a kind that this release
-    does not know is given back, for a worker that does.
+    Its consumers notice new work soon; Dramatiq's own idle for up to a second. They give back what was fetched and
+    never came. And a job of a kind that this release does not know is given back, for a worker that does.
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        #: Per queue the messages that this process fetched and has not finished, by the broker's own ids.
+        self.in_hand: defaultdict[str, set[str]] = defaultdict(set)
+
+    @property
+    def consumer_class(self) -> type[consumer.Consumer]:
+        return consumer.Consumer
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         if queue_name.endswith(".DQ"):
@@ -68,7 +79,7 @@ def connect(redis_url: str) -> RedisBroker:
     ]
     connected = _Broker(
         client=broker.client(redis_url),
-        namespace="finderfee",
+        namespace=in_hand.NAMESPACE,
         maintenance_chance=_ALWAYS_MAINTAIN,
         heartbeat_timeout=_HEARTBEAT_TIMEOUT_MS,
         middleware=middleware,

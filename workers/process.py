@@ -5,17 +5,19 @@ import os
 import signal
 import threading
 from typing import Any
+from uuid import UUID
 
+import dramatiq
 import structlog
 from dramatiq.middleware import Middleware
 
 import settings
-from models import db, ids, worker_processes
+from models import db, worker_processes
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
-# Well below the 15 s after which the relay counts a silent process as gone.
+# A quarter of worker_processes.SILENT_AFTER_S.
 _ANNOUNCE_EVERY_S = 3
 _WATCH_EVERY_S = 2
 _LAST_WORD_S = 2
@@ -32,42 +34,57 @@ class Connections(Middleware):
         db.db.drop_connection()
 
 
+def own_id() -> UUID:
+    """Return by what name this process announces itself: the one that the broker keeps what it fetches under."""
+    return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of Redis brokers, which ours is
+
+
 class Announcement(Middleware):
     """Tells the database every few seconds which queues this process serves, and with how many threads.
 
-    The relay hands out in proportion. Without this nothing would be handed out at all; when the process dies its
-    share ends 15 seconds later, and when it stops cleanly, at once.
+    The relay hands out in proportion. Without this nothing would be handed out at all. When the process dies it goes
+    silent. When it is told to stop it serves no queue from that moment, and says that it lives until it has finished.
     """
 
     def __init__(self) -> None:
-        self._stopping = threading.Event()
-        self._process_id = ids.new_id()
+        self._is_leaving = threading.Event()
+        self._has_said_so = threading.Event()
+        self._has_ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
-        self._process_id = ids.new_id()
-        self._stopping.clear()
+        for event in (self._is_leaving, self._has_said_so, self._has_ended):
+            event.clear()
         self._thread = threading.Thread(target=self._announce, args=(worker,), name="announcement", daemon=True)
         self._thread.start()
 
     def before_worker_shutdown(self, broker: Any, worker: Any) -> None:
-        self._stopping.set()
+        self._is_leaving.set()
+        self._has_said_so.wait(_LAST_WORD_S)
+
+    def after_worker_shutdown(self, broker: Any, worker: Any) -> None:
+        self._has_ended.set()
         if self._thread is not None:
             self._thread.join(_LAST_WORD_S)  # or it might announce once more after this
+        if any(worker.broker.in_hand.values()):
+            return  # a job took longer than it was given: what is left is found by the silence
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-            worker_processes.withdraw(self._process_id)
+            worker_processes.withdraw(own_id())
 
     def _announce(self, worker: Any) -> None:
-        while not self._stopping.is_set():
-            queues = sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
+        while not self._has_ended.is_set():
+            is_leaving = self._is_leaving.is_set()
+            queues = [] if is_leaving else sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
             try:
                 with db.any_org_work():
-                    worker_processes.announce(process_id=self._process_id, queues=queues, threads=worker.worker_threads)
+                    worker_processes.announce(process_id=own_id(), queues=queues, threads=worker.worker_threads)
             except (
                 Exception
             ) as error:  # a thread that ended here would leave a process that looks well and gets no work
                 _log.warning("announcement.failed", error=str(error).strip())
-            self._stopping.wait(_ANNOUNCE_EVERY_S)
+            if is_leaving:
+                self._has_said_so.set()
+            (self._has_ended if is_leaving else self._is_leaving).wait(_ANNOUNCE_EVERY_S)
 
 
 class Numbers(Middleware):

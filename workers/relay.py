@@ -1,7 +1,7 @@
 """Hands due jobs to the broker, never more than the live workers can take.
 
 Any number of relays may run: rows are claimed with their locks skipped. A crash between the claim and the push costs
-one lease; a push that fails gives the claim back at once.
+one lease; a push that fails gives the claim back at once. What silent workers hold is handed out again.
 """
 
 import time
@@ -16,7 +16,7 @@ import settings
 from adapters import broker
 from models import db, job_rows
 from pipelines import jobs
-from workers import metrics
+from workers import metrics, silence
 
 _log = structlog.get_logger(__name__)
 
@@ -43,11 +43,13 @@ class Relay:
         self._broker = dramatiq.get_broker()
         self._settings = chosen
         self._busy_until = 0.0
+        self._watch = silence.Watch(self._client)
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Hand out until told to stop."""
         while not should_stop():
             try:
+                self._watch.look()
                 if self.hand_out():
                     self._busy_until = time.monotonic() + _STAYS_BUSY_S
             except db.UNAVAILABLE as error:

@@ -156,7 +156,7 @@ class Ground:
         )
 
     def forget_the_dead(self) -> None:
-        """Forget the announcements of fleets that were killed; by itself that takes 15 seconds."""
+        """Forget the announcements of fleets that were killed; by itself that takes 12 seconds."""
         self.execute("delete from worker_process")
 
     @contextmanager

@@ -10,7 +10,7 @@ from adapters import embedded_place
 from tests.faults import outcome
 from tests.faults.ground import LEASE_S
 from tests.faults.machine import Machine
-from tests.faults.proxy import Proxy
+from tests.faults.proxy import Fate, Proxy
 from tests.faults.shop import Shop
 
 # What the requirement gives beyond the lease.
@@ -65,10 +65,10 @@ def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_
 
 @contextmanager
 def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
-    def asked(read: bytes) -> bool:
+    def asked(read: bytes) -> Fate:
         if at in read and not machine.processes[name].is_paused:
             machine.pause(name)
-        return False
+        return Fate.PASSES
 
     proxy = Proxy(embedded_place.of(machine.home).postgres_socket, asked=asked)
     try:

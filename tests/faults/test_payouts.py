@@ -117,6 +117,35 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
     assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
 
 
+def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
+    machine: Machine, shop: Shop, service: FakeProcessor
+) -> None:
+    # given: three that were begun, one of them carried out, and one that was not; with a lease that is far off
+    payroll = _due(machine, shop)
+    long_lease = {"JOB_LEASE_S": "3600"}
+    machine.kill("relay", "payouts")
+    machine.start("relay", "payouts", told=long_lease)
+    service.next("hang_before", "hang_after", "hang_before")
+    with machine.paused_queue("payouts"):
+        first, *_ = _run(machine, payroll)
+    with machine.holding(*_holding(payroll, first)):
+        machine.until_waiting(1)
+        machine.until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
+
+        # when: their fleet dies, and another is there
+        machine.kill("payouts")
+    machine.start("payouts", told=long_lease)
+
+    # then: the one that was not begun is paid at once; the others are nobody's until their leases end
+    machine.until(lambda: len(service.books) == 2, "the one is paid")
+    machine.until(lambda: machine.rows("select count(*) from worker_process") == [(3,)], "the dead one is forgotten")
+    begun = "select count(*) from job where organization_id = %s and name = 'payout.transfer' and attempt = 1"
+    assert machine.rows(f"{begun} and deadline > now()", shop.id) == [(3,)]
+    machine.execute("update job set deadline = now(), run_at = now() where organization_id = %s", shop.id)
+    outcome.check(machine, shop)
+    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+
+
 @pytest.mark.parametrize("mode", ["ok", "ambiguous", "slow"])
 def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: Shop, mode: str) -> None:
     payroll = _due(machine, shop, rail=mode)

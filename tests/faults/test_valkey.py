@@ -1,10 +1,14 @@
 """The broker forgets, goes away, comes back empty or is full: sales are accepted all the while and nothing is lost."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+import pytest
+
+from adapters import embedded_place
 from tests.faults import outcome, servers
 from tests.faults.machine import Machine
+from tests.faults.proxy import Fate, Proxy
 from tests.faults.shop import Shop
 
 # Long enough for the web, the relay and the workers to notice in all their ways.
@@ -66,6 +70,55 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
     machine.valkey().config_set("maxmemory", 0)
     machine.note("Valkey has room")
     outcome.check(machine, shop)
+
+
+class _Losing:
+    """Loses three of the things said to or by the broker that hold all of some words."""
+
+    def __init__(self, *words: bytes, fate: Fate) -> None:
+        self.lost = 0
+        self._words, self._fate = words, fate
+
+    def __call__(self, said: bytes) -> Fate:
+        if self.lost == 3 or not all(word in said for word in self._words):
+            return Fate.PASSES
+        self.lost += 1
+        return self._fate
+
+
+@pytest.mark.parametrize(
+    ("way", "words", "fate"),
+    [
+        ("answered", (b'"queue_name":"sales"',), Fate.IS_CUT),
+        ("answered", (b'"queue_name":"sales"',), Fate.IS_LOST),
+        ("asked", (b"\r\nack\r\n", b"\r\nsales\r\n"), Fate.IS_LOST),
+    ],
+    ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
+)
+def test_words_with_the_broker_that_are_lost_strand_nothing(
+    machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Fate
+) -> None:
+    # given: a fleet that loses some words with the broker, with leases that are far off
+    losing = _Losing(*words, fate=fate)
+    long_lease = {"JOB_LEASE_S": "3600"}
+    machine.kill("relay", "workers")
+    with closing(Proxy(embedded_place.of(machine.home).valkey_socket, **{way: losing})) as proxy:
+        machine.start("relay", told=long_lease)
+        machine.start("workers", told=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
+
+        # when
+        for _ in range(3):
+            shop.sell_many(8)
+
+        # then: with the process alive that lost them
+        outcome.check(machine, shop)
+        assert losing.lost == 3
+        machine.until(lambda: not _carried(machine), "nothing stays in the broker")
+        machine.kill("workers")
+
+
+def _carried(machine: Machine) -> list[bytes]:
+    return [key for place in ("*.msgs", "__acks__.*") for key in machine.valkey().scan_iter(f"finderfee:{place}")]
 
 
 def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop) -> None:

@@ -1,0 +1,115 @@
+"""Fleets die, or freeze, with a lease that is far off: their silence gives what they held to others."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.faults import outcome
+from tests.faults.machine import Machine
+from tests.faults.shop import Shop
+
+# No lease ends while one of these tests runs.
+_LONG_LEASE = {"JOB_LEASE_S": "3600"}
+# What is asked of 95 in 100 jobs, from the moment in which their fleet is killed.
+_WITHIN_S = 20
+
+
+@contextmanager
+def _long_leases(machine: Machine, *fleets: str) -> Iterator[None]:
+    machine.kill("relay", *fleets)
+    machine.start("relay", *fleets, told=_LONG_LEASE)
+    yield
+
+
+def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine: Machine, shop: Shop) -> None:
+    # given: four overrides in mid-transaction, others fetched and not begun; four deliveries in the receiver's hands,
+    # which are its endpoint's share, and others that wait for them
+    with _long_leases(machine, "workers", "webhooks"):
+        endpoint = shop.subscribe()
+        shop.gate.shut("/hook")
+        shop.sell_many(4)
+        machine.until(lambda: shop.gate.held["/hook"] == 4, "the receiver has as many as it may")
+        with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+            shop.sell_many(40)
+            machine.until_waiting(4)
+            machine.until(lambda: _out(machine, "sales") > 20, "others are handed out")
+
+            # when
+            machine.kill("workers", "webhooks")
+            killed_at = time.monotonic()
+        left = {job for (job,) in machine.rows("select id from job where organization_id = %s", shop.id)}
+        shares = machine.rows("select count(*) from job where fair_key = %s and deadline > now()", str(endpoint))
+        shop.gate.open()
+        machine.start("workers", "webhooks", told=_LONG_LEASE)
+        done_after_s = _until_done(machine, left, killed_at)
+
+    # then
+    assert shares == [(4,)]
+    assert len(done_after_s) > 40
+    assert sorted(done_after_s)[int(len(done_after_s) * 0.95) - 1] < _WITHIN_S
+    outcome.check(machine, shop)
+    assert _fetched(machine) == 0
+
+
+def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when_it_wakes(
+    machine: Machine, shop: Shop
+) -> None:
+    # given: both deliveries of a sale in the receiver's hands
+    with _long_leases(machine, "webhooks"):
+        shop.subscribe()
+        shop.gate.shut("/hook")
+        shop.sell()
+        machine.until(lambda: shop.gate.held["/hook"] == 2, "the receiver is called twice")
+
+        # when
+        machine.pause("webhooks")
+        machine.start("webhooks-2", told=_LONG_LEASE)
+        machine.until(lambda: shop.gate.most["/hook"] > 2, "another calls", within_s=_WITHIN_S)
+        shop.gate.open()
+        machine.settle()
+        machine.resume("webhooks")
+        again = "select from worker_process where queues = '{webhooks}' having count(*) = 2"
+        machine.until(lambda: bool(machine.rows(again)), "the first fleet speaks again")
+
+        # then
+        outcome.check(machine, shop)
+        machine.until(lambda: _fetched(machine) == 0, "nothing is left in anybody's hands")
+
+
+def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
+    # given: jobs that were handed out to a fleet that is dead
+    with _long_leases(machine, "workers"):
+        machine.kill("workers")
+        shop.sell_many(20)
+        machine.until(lambda: _out(machine, "sales") == 20, "they are handed out")
+
+        # when
+        machine.start("workers", told=_LONG_LEASE)
+
+        # then
+        outcome.check(machine, shop)
+        attempts = machine.valkey().exists("finderfee:sales.msgs")
+        assert attempts == 0
+
+
+def _out(machine: Machine, queue: str) -> int:
+    return int(machine.rows("select count(*) from job where queue = %s and deadline > now()", queue)[0][0])
+
+
+def _fetched(machine: Machine) -> int:
+    """Return how many messages the broker believes to be in somebody's hands."""
+    return sum(machine.valkey().scard(key) for key in machine.valkey().scan_iter("finderfee:__acks__.*"))
+
+
+def _until_done(machine: Machine, jobs: set[int], killed_at: float) -> list[float]:
+    """Return after how many seconds each of the jobs was done."""
+    after_s: list[float] = []
+
+    def are_done() -> bool:
+        left = {job for (job,) in machine.rows("select id from job where id = any(%s)", list(jobs))}
+        after_s.extend([time.monotonic() - killed_at] * (len(jobs) - len(left) - len(after_s)))
+        return not left
+
+    machine.until(are_done, "every job is done")
+    machine.note(f"done after {after_s[0]:.1f} to {after_s[-1]:.1f} s")
+    return after_s
