@@ -13,7 +13,7 @@ import peewee
 import pytest
 
 from models import db, job_rows, worker_processes
-from workers import process
+from workers import in_hand, process
 
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 20
@@ -75,7 +75,12 @@ def test_a_clean_stop_withdraws_the_announcement_at_once(worker):
     assert _live() == {}
 
 
-def test_nothing_is_announced_after_the_withdrawal(worker, monkeypatch):
+def _announced() -> list[tuple[list[str]]]:
+    with db.any_org_work():
+        return db.db.run("select queues from worker_process")
+
+
+def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_ended(worker, monkeypatch):
     monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
     for _ in range(5):
         announcement = process.Announcement()
@@ -84,6 +89,45 @@ def test_nothing_is_announced_after_the_withdrawal(worker, monkeypatch):
         announcement.before_worker_shutdown(None, worker)
 
         assert _live() == {}
+        assert _announced() == [([],)]
+        announcement.after_worker_shutdown(None, worker)
+        assert _announced() == []
+
+
+def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker):
+    announcement = process.Announcement()
+    announcement.after_worker_boot(None, worker)
+    assert _comes_true(lambda: len(_announced()) == 1)
+    worker.broker.in_hand["upkeep"].add("a message")
+    try:
+        announcement.before_worker_shutdown(None, worker)
+        announcement.after_worker_shutdown(None, worker)
+    finally:
+        worker.broker.in_hand.clear()
+
+    assert _announced() == [([],)]
+
+
+def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
+    broker = dramatiq.get_broker()
+    for number in range(3):
+        broker.enqueue(dramatiq.Message("lost", "nobody", (), {"job_id": number, "attempt": 1}, {}))
+    consumer = broker.consume("lost")
+    in_hands = in_hand.key(broker.broker_id, "lost")
+
+    def places() -> tuple[int, int]:
+        return broker.client.scard(in_hands), broker.client.llen("finderfee:lost")
+
+    try:
+        assert next(consumer) is not None
+        assert places() == (3, 0)
+        consumer.close()  # two of three were in its cache
+        assert places() == (1, 2)
+        broker.in_hand["lost"].clear()  # as if the answer had never come
+        broker.consume("lost").close()
+        assert places() == (0, 3)
+    finally:
+        broker.flush("lost")
 
 
 @pytest.mark.parametrize("error", [db.UNAVAILABLE[0]("away"), peewee.InternalError("read-only"), ZeroDivisionError()])

@@ -1,0 +1,171 @@
+"""Who is given what a silent process holds, and how much room the dead take."""
+
+import os
+from contextlib import closing
+from uuid import UUID
+
+import psycopg2
+import pytest
+
+from models import db, ids, job_rows, job_silence, worker_processes
+from pipelines import jobs
+
+_LEASE_S = 90
+
+
+@pytest.fixture
+def stage(brand):
+    """Stage jobs of a kind, announce a process with a thread for each, and hand them out."""
+
+    def staged(job: jobs.Job, number: int = 1) -> list[job_rows.Pointer]:
+        with db.unit_of_work(brand.id):
+            for _ in range(number):
+                jobs.enqueue(job, organization_id=brand.id, fair_key="one")
+        _announce(threads=number, queue=job.queue)
+        return _hand_out(job.queue)
+
+    return staged
+
+
+def _announce(*, threads: int, queue: str = "webhooks", silent_s: int = 0) -> UUID:
+    process_id = ids.new_id()
+    with db.any_org_work():
+        worker_processes.announce(process_id=process_id, queues=[queue], threads=threads)
+        db.db.stage(
+            "update worker_process set seen_at = now() - make_interval(secs => %s) where id = %s",
+            (silent_s, process_id),
+        )
+    return process_id
+
+
+def _hand_out(queue: str, share: int = 100) -> list[job_rows.Pointer]:
+    with db.any_org_work():
+        return job_rows.any_org_hand_out(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
+
+
+def _begin(pointer: job_rows.Pointer, process_id: UUID) -> None:
+    with db.any_org_work():
+        assert job_rows.lock(job_id=pointer.job_id, attempt=pointer.attempt)
+        job_rows.stage_begun(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
+
+
+def _let_go(process_id: UUID, *fetched: job_rows.Pointer) -> set[job_silence.Held]:
+    with db.any_org_work():
+        return job_silence.any_org_let_go(
+            process_id=process_id,
+            fetched=[(pointer.job_id, pointer.attempt) for pointer in fetched],
+            full_lease=[jobs.PAYOUT_TRANSFER.name],
+        )
+
+
+@pytest.mark.parametrize("is_begun", [False, True], ids=["fetched", "begun"])
+@pytest.mark.parametrize("job", [jobs.WEBHOOK_DELIVER, jobs.PAYOUT_TRANSFER], ids=lambda job: job.name)
+def test_what_a_silent_process_held_is_due_again_but_for_transfers_that_were_begun(stage, job, is_begun):
+    silent = ids.new_id()
+    (pointer,) = stage(job)
+    if is_begun:
+        _begin(pointer, silent)
+
+    held = _let_go(silent, pointer)
+
+    assert held == set()
+    is_kept = is_begun and job is jobs.PAYOUT_TRANSFER
+    assert [again.attempt for again in _hand_out(job.queue)] == ([] if is_kept else [2])
+
+
+def test_a_call_is_found_by_its_row_where_the_broker_has_forgotten_it(stage):
+    silent = ids.new_id()
+    (pointer,) = stage(jobs.WEBHOOK_DELIVER)
+    _begin(pointer, silent)
+
+    _let_go(silent)
+
+    assert [again.attempt for again in _hand_out("webhooks")] == [2]
+
+
+def test_what_another_process_began_or_has_by_now_is_left_alone(stage):
+    first, second = stage(jobs.WEBHOOK_DELIVER, 2)
+    _begin(first, ids.new_id())
+    with db.any_org_work():
+        db.db.stage("update job set attempt = 2 where id = %s", (second.job_id,))
+
+    assert _let_go(ids.new_id(), second) == set()
+
+    assert _hand_out("webhooks") == []
+
+
+def test_a_row_that_is_locked_is_still_held_and_found_again_when_it_is_free(stage):
+    (pointer,) = stage(jobs.SALE_SETTLE)
+    silent = ids.new_id()
+
+    with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as other, other.cursor() as cursor:
+        cursor.execute("set app.any_org = 'on'; select from job where id = %s for update", (pointer.job_id,))
+        assert cursor.rowcount == 1
+        held = _let_go(silent, pointer)
+
+    assert held == {(pointer.job_id, 1)}
+    assert _hand_out("sales") == []
+    assert _let_go(silent, pointer) == set()
+    assert [again.attempt for again in _hand_out("sales")] == [2]
+
+
+def test_the_pointer_of_a_process_that_wakes_up_is_of_no_more_use(stage):
+    (pointer,) = stage(jobs.SALE_SETTLE)
+    _let_go(ids.new_id(), pointer)
+    _hand_out("sales")
+
+    with db.any_org_work():
+        assert job_rows.lock(job_id=pointer.job_id, attempt=1) is None
+
+
+def test_the_share_of_an_endpoint_ends_with_the_silence_of_who_called_it(stage):
+    silent = ids.new_id()
+    with_it = stage(jobs.WEBHOOK_DELIVER, 4)
+    for pointer in with_it:
+        _begin(pointer, silent)
+    assert _hand_out("webhooks", share=4) == []
+
+    _let_go(silent)
+
+    assert len(_hand_out("webhooks", share=4)) == 4
+
+
+def test_calls_of_the_dead_take_no_room_from_the_living(stage, brand):
+    # given: two transfers that a process began which is dead; they are its own until their leases end
+    for pointer in stage(jobs.PAYOUT_TRANSFER, 2):
+        _begin(pointer, ids.new_id())
+    with db.unit_of_work(brand.id):
+        for _ in range(3):
+            jobs.enqueue(jobs.PAYOUT_TRANSFER, organization_id=brand.id)
+
+    # then: both threads that live are given something
+    assert len(_hand_out("payouts")) == 2
+
+
+def test_calls_of_the_living_take_room(stage, brand):
+    process_id = _announce(threads=1)
+    (pointer,) = stage(jobs.WEBHOOK_DELIVER)
+    _begin(pointer, process_id)
+    with db.unit_of_work(brand.id):
+        for _ in range(3):
+            jobs.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
+
+    assert len(_hand_out("webhooks")) == 1
+
+
+@pytest.mark.parametrize(("silent_s", "is_live"), [(11, True), (13, False)])
+def test_a_process_counts_for_twelve_seconds(app, silent_s, is_live):
+    process_id = _announce(threads=3, silent_s=silent_s)
+
+    with db.any_org_work():
+        assert worker_processes.live_threads() == ({"webhooks": 3} if is_live else {})
+        assert worker_processes.silent() == ([] if is_live else [process_id])
+        assert worker_processes.lock_silent(process_id) is not is_live
+
+
+def test_nothing_is_handed_to_the_silent(brand):
+    with db.unit_of_work(brand.id):
+        jobs.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
+    _announce(threads=3, silent_s=13)
+
+    assert _hand_out("webhooks") == []

@@ -1,0 +1,129 @@
+"""When a relay believes that a process is silent, and what is left of it in the broker."""
+
+from uuid import UUID
+
+import dramatiq
+import pytest
+
+import settings
+from adapters import servers
+from models import db, worker_processes
+from pipelines import jobs
+from workers import in_hand, silence
+from workers.relay import Relay
+
+
+class _Clock:
+    """The monotonic clock of the watch, moved by the test."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Put a clock in the hands of the test."""
+    moved = _Clock()
+    monkeypatch.setattr(silence, "time", moved)
+    return moved
+
+
+@pytest.fixture
+def watch(app, clock):
+    """A watch that begins now."""
+    return silence.Watch(dramatiq.get_broker().client)
+
+
+@pytest.fixture
+def dead(brand, app):
+    """A process that fetched a job's pointer and has said nothing for a minute."""
+    process_id = UUID(dramatiq.get_broker().broker_id)
+    with db.any_org_work():
+        worker_processes.announce(process_id=process_id, queues=["sales"], threads=1)
+    with db.unit_of_work(brand.id):
+        jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+    Relay(redis_url=servers.urls().redis_url, chosen=settings.current()).hand_out()
+    assert next(dramatiq.get_broker().consume("sales")) is not None
+    with db.any_org_work():
+        db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")
+    yield process_id
+    dramatiq.get_broker().in_hand.clear()
+
+
+def _pass(clock: _Clock, watch: silence.Watch, seconds: int) -> None:
+    for _ in range(seconds):
+        clock.now += 1
+        watch.look()
+
+
+def _is_out() -> bool:
+    with db.any_org_work():
+        return db.db.row("select deadline > now() from job") == (True,)
+
+
+def _messages(process_id: UUID) -> dict[str, int]:
+    client = dramatiq.get_broker().client
+    return {"in hand": client.scard(in_hand.key(process_id, "sales")), "kept": client.hlen("finderfee:sales.msgs")}
+
+
+def test_what_a_dead_process_fetched_is_due_and_nothing_of_it_stays(dead, clock, watch):
+    _pass(clock, watch, 12)
+
+    assert not _is_out()
+    assert _messages(dead) == {"in hand": 0, "kept": 0}
+    with db.any_org_work():
+        assert db.db.run("select from worker_process") == []
+
+
+def test_a_watch_that_began_just_now_believes_nobody_to_be_dead(dead, clock, watch):
+    _pass(clock, watch, 11)
+
+    assert _is_out()
+
+
+def test_a_watch_that_could_not_look_gives_everybody_time_to_speak_again(dead, clock, watch):
+    # given: it watched for long, and then the database was away, or the whole machine slept
+    with db.any_org_work():
+        db.db.stage("update worker_process set seen_at = now()")
+    _pass(clock, watch, 20)
+    with db.any_org_work():
+        db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")
+    clock.now += 60
+
+    # then
+    watch.look()
+    _pass(clock, watch, 11)
+    assert _is_out()
+    _pass(clock, watch, 1)
+    assert not _is_out()
+
+
+def test_a_process_that_speaks_keeps_what_it_has(dead, clock, watch):
+    with db.any_org_work():
+        db.db.stage("update worker_process set seen_at = now()")
+
+    _pass(clock, watch, 20)
+
+    assert _is_out()
+    assert _messages(dead) == {"in hand": 1, "kept": 1}
+
+
+def test_a_message_without_content_is_dropped_too(dead, clock, watch):
+    dramatiq.get_broker().client.sadd(in_hand.key(dead, "sales"), "nothing")
+
+    _pass(clock, watch, 12)
+
+    assert _messages(dead) == {"in hand": 0, "kept": 0}
+
+
+def test_a_message_that_somebody_else_was_given_meanwhile_stays(dead):
+    client = dramatiq.get_broker().client
+    ((message, _),) = in_hand.of(client, dead)["sales"].items()
+    client.srem(in_hand.key(dead, "sales"), message)
+
+    in_hand.forget(client, dead, "sales", [message])
+
+    assert client.hlen("finderfee:sales.msgs") == 1
