@@ -234,6 +234,16 @@ def test_visitors_of_the_first_link_are_led_nowhere_else_while_it_earns_nothing(
     assert _follow(app, slug).status_code == 404
 
 
+def test_visitors_of_a_campaigns_slug_are_led_nowhere_else_while_it_earns_nothing(app, brand, rival):
+    name, slug = new_slug(), new_slug()
+    for one, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
+        one.program(referral_destination_url=site, slug=name)
+        one.affiliate(slug)
+    _change(brand, "update affiliate set status = 'Paused'")
+
+    assert _follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
+
+
 def _end(brand, slug):
     _change(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
     public_links.forget()
