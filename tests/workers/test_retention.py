@@ -15,7 +15,7 @@ from models import retention as rows
 from pipelines import import_undo, jobs, retention, upkeep
 from tests import leads, paid_leads
 from tests.api.auditing import enter
-from tests.api.racing import begun
+from tests.api.racing import at_once, begun
 from tests.fraud_rows import flagged
 from tests.program_rows import NOW, ago, click, conversion
 from workers import scheduler
@@ -237,6 +237,30 @@ def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand
 
     assert while_held == (1,)
     assert _count(brand, "click") == 0
+
+
+@pytest.mark.parametrize("name", rows.KINDS)
+def test_a_slice_is_read_off_an_index_in_its_order(app, name):
+    kind = rows.KINDS[name]
+    params = {"limit": 10, "before": NOW, "queues": ["mail"]}
+
+    with db.any_org_work():
+        rows._stage_in_order()
+        lines = db.db.run(f"explain select from {rows._rows(kind, over=True)} limit 10", params)
+
+    plan = "\n".join(line for (line,) in lines)
+    assert "Seq Scan" not in plan, plan
+    assert "Sort" not in plan, plan
+
+
+def test_several_who_end_the_same_clicks_count_each_once(brand, ben, in_tens):
+    _old_clicks(brand, ben, 60)
+
+    at_once(*[lambda: _end("clicks")] * 3)
+    _end("clicks")
+
+    assert _count(brand, "click") == 0
+    assert brand.rows("select sum(number)::int from click_hour") == [(60,)]
 
 
 def test_clicks_are_written_while_a_slice_is_open(brand, ben):
