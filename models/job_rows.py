@@ -275,11 +275,39 @@ def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
     db.stage(_AGAIN, (at, job_id, attempt))
 
 
+# An hour is far longer than a release takes to reach every fleet. Only what a worker waited to be asked again counts:
+# neither a pause of the queue nor a time without workers.
+_UNKNOWN_FOR_S = 3600
+_UNKNOWN = f"""
+update job set
+  deadline = null, max_attempts = max_attempts + 1,
+  unknown_s = unknown_s + least(greatest(unknown_s, %(first_s)s), %(longest_s)s),
+  run_at = now() + make_interval(secs => least(greatest(unknown_s, %(first_s)s), %(longest_s)s)),
+  failed_at = case when unknown_s >= {_UNKNOWN_FOR_S} then now() end,
+  last_error = format(case when unknown_s >= {_UNKNOWN_FOR_S}
+    then 'No worker knew this kind of work, %%s, for an hour. Start workers of a release that does, then:'
+      ' flask jobs replay %%s'
+    else 'A worker does not know this kind of work, %%s; another release may. It is asked again.' end, name, id)
+where id = %(id)s and attempt = %(attempt)s and failed_at is null
+returning name, failed_at is not null
+"""
+
+
+def any_org_put_off_unknown(*, job_id: int, attempt: int, first_s: int, longest_s: int) -> tuple[str, bool] | None:
+    """Put a job back whose kind this release does not know, with one attempt more to use.
+
+    It waits `first_s` seconds, then twice as long each time up to `longest_s`; after an hour it becomes a dead letter.
+    Returns its kind and whether it is dead now; None when the attempt was no longer the current one.
+    """
+    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "first_s": first_s, "longest_s": longest_s})
+    return (row[0], row[1]) if row else None
+
+
 # A dead letter that is played again may be tried as often as most jobs are from the start.
 _FRESH_ATTEMPTS = 20
 REPLAY = (
-    f"update job set failed_at = null, deadline = null, max_attempts = attempt + {_FRESH_ATTEMPTS}, run_at = now()"
-    " where failed_at is not null"
+    "update job set failed_at = null, deadline = null, unknown_s = 0, run_at = now(),"
+    f" max_attempts = attempt + {_FRESH_ATTEMPTS} where failed_at is not null"
 )
 
 

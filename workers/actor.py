@@ -7,7 +7,7 @@ dropped: the work is done, or is somebody else's by now. So a message may come l
 import time
 import traceback
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
 import dramatiq
@@ -16,7 +16,6 @@ import structlog
 import settings
 from adapters import logs
 from models import db, job_rows
-from pipelines import clock
 from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
 from workers import metrics, process
 
@@ -104,20 +103,27 @@ def calling_job(
 #: What runs in place of a kind of job that this release does not know; workers.broker turns to it.
 UNKNOWN = "job.unknown"
 # A worker of the newer release is about to come, or is there already and was not asked.
-_ASK_AGAIN_AFTER = timedelta(seconds=3)
+_ASK_AGAIN_AFTER_S, _ASK_AT_LEAST_EVERY_S = 3, 60
 
 
 def register_unknown() -> None:
     """Register what gives a job of an unknown kind back: it waits for a worker that knows it, and uses no attempt."""
 
-    def run(job_id: int, attempt: int, **_: object) -> None:
-        _log.warning("job.unknown")
-        raise TryAgain(at=clock.now() + _ASK_AGAIN_AFTER)
+    def run(job_id: int, attempt: int, **_: object) -> str:
+        with db.any_org_work():
+            put_off = job_rows.any_org_put_off_unknown(
+                job_id=job_id, attempt=attempt, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
+            )
+        if put_off is None:
+            return "done"
+        name, is_dead = put_off
+        (_log.error if is_dead else _log.warning)("job.unknown", job=name, is_dead=is_dead)
+        return "given_up" if is_dead else "again"
 
     _register(Job(UNKNOWN, queue=FORGET.queue), run)
 
 
-def _register(job: Job, run: Callable[..., None]) -> None:
+def _register(job: Job, run: Callable[..., str | None]) -> None:
     def guarded(job_id: int, attempt: int, **more: object) -> None:
         started = time.monotonic()
         with structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt):
@@ -127,7 +133,7 @@ def _register(job: Job, run: Callable[..., None]) -> None:
     dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
 
 
-def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:
+def _outcome(job: Job, run: Callable[..., str | None], job_id: int, attempt: int, more: dict[str, object]) -> str:
     try:
         return _recorded(job, run, job_id, attempt, more)
     except db.UNAVAILABLE as error:
@@ -136,9 +142,9 @@ def _outcome(job: Job, run: Callable[..., None], job_id: int, attempt: int, more
         return "database_unavailable"
 
 
-def _recorded(job: Job, run: Callable[..., None], job_id: int, attempt: int, more: dict[str, object]) -> str:
+def _recorded(job: Job, run: Callable[..., str | None], job_id: int, attempt: int, more: dict[str, object]) -> str:
     try:
-        run(job_id, attempt, **more)
+        return run(job_id, attempt, **more) or "done"
     except TryAgain as again:
         with db.any_org_work():
             job_rows.stage_again(job_id=job_id, attempt=attempt, at=again.at)
@@ -149,7 +155,6 @@ def _recorded(job: Job, run: Callable[..., None], job_id: int, attempt: int, mor
     except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
         _record_failure(job, job_id, attempt, error)
         return "failed"
-    return "done"
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:

@@ -64,7 +64,9 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
     # given
     machine.insert_job(shop.id, NEWER.name, max_attempts=2)
     waits = "select from job where name = %s and deadline is null and failed_at is null and max_attempts - attempt = 2"
-    machine.until(lambda: "job.unknown" in machine.said("workers"), "the old fleet is asked")
+    machine.until(
+        lambda: f'"job":"{NEWER.name}"' in machine.said("workers"), "the old fleet is asked, and says for what"
+    )
     machine.until(lambda: bool(machine.rows(waits, NEWER.name)), "the job waits again, with every attempt left")
     shop.sell()
 

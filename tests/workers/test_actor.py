@@ -216,6 +216,74 @@ def test_without_a_database_the_job_stays_out_until_its_lease_ends(declare, bran
     assert _row() == (1, True, False, None)
 
 
+def _ask_for_newer(times: int = 1) -> list[tuple[int, int, float, bool, str]]:
+    """Let this release be asked so often for a job that it does not know; return what became of the row each time."""
+    seen = []
+    for _ in range(times):
+        run(_hand_out())
+        with db.any_org_work():
+            seen += db.db.run(
+                "select attempt, max_attempts - attempt, round(extract(epoch from run_at - now()))::int,"
+                " failed_at is not null, last_error from job"
+            )
+    return seen
+
+
+@pytest.fixture
+def newer(brand, worker_threads):
+    """A job of a kind that only a newer release knows."""
+    with db.any_org_work():
+        jobs.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
+
+
+@pytest.fixture
+def worker_threads(app):
+    """A live process for the queue."""
+    with db.any_org_work():
+        worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+
+
+def test_a_job_of_an_unknown_kind_is_asked_for_ever_more_seldom_and_keeps_its_attempts(newer):
+    seen = _ask_for_newer(9)
+
+    assert [wait_s for _, _, wait_s, _, _ in seen] == [3, 3, 6, 12, 24, 48, 60, 60, 60]
+    assert [(left, is_dead) for _, left, _, is_dead, _ in seen] == [(2, False)] * 9
+    assert "this kind of work, test.newer;" in seen[-1][4]
+
+
+def test_a_job_that_nobody_knew_for_an_hour_is_a_dead_letter_that_says_what_to_do(newer, brand):
+    seen = _ask_for_newer(66)
+
+    waited_s = sum(wait_s for _, _, wait_s, is_dead, _ in seen if not is_dead)
+    assert [is_dead for _, _, _, is_dead, _ in seen] == [False] * 65 + [True]
+    assert 3600 <= waited_s < 3660
+    ((job_id, error),) = brand.rows("select id, last_error from job")
+    assert error == (
+        "No worker knew this kind of work, test.newer, for an hour. Start workers of a release that does, then:"
+        f" flask jobs replay {job_id}"
+    )
+
+
+def test_an_unknown_job_that_is_replayed_has_another_hour(newer, brand):
+    _ask_for_newer(66)
+    ((job_id,),) = brand.rows("select id from job")
+    with db.any_org_work():
+        job_desk.any_org_replay([job_id])
+
+    ((_, _, wait_s, is_dead, _),) = _ask_for_newer()
+
+    assert (wait_s, is_dead) == (3, False)
+
+
+def test_the_pointer_of_an_unknown_job_that_moved_on_does_nothing(newer, brand):
+    stale = _hand_out()
+    _hand_out()
+
+    run(stale)
+
+    assert brand.rows("select attempt, deadline is not null, unknown_s from job") == [(2, True, 0)]
+
+
 def test_a_call_is_made_outside_of_any_transaction_between_two(declare, brand):
     steps = []
 
