@@ -9,7 +9,7 @@ dies.
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from adapters import embedded_place, embedded_postgres, embedded_roles, embedded_valkey
 
@@ -67,6 +67,16 @@ def where(data_dir: Path) -> Servers:
         database_owner_url=f"postgresql://{owner}",
         redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
     )
+
+
+def owner_of(database_url: str) -> str | None:
+    """Return the owner's URL of the embedded server whose service URL this is; None for the URL of any other server."""
+    parts = urlsplit(database_url)
+    folder = parse_qs(parts.query).get("host", [""])[0]
+    password = Path(folder).parent / embedded_place.OWNER_PASSWORD
+    if parts.username != embedded_roles.SERVICE or not password.is_file():
+        return None
+    return f"postgresql://{embedded_roles.OWNER}@{parts.path}?host={quote(folder)}&passfile={quote(str(password))}"
 
 
 def stop(data_dir: Path) -> None:

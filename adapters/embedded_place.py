@@ -18,6 +18,8 @@ from pathlib import Path
 
 # sockaddr_un holds 108 bytes and the last one is the terminating zero.
 _SOCKET_PATH_LIMIT_BYTES = 107
+#: The file in a data folder with the password of the database's owner.
+OWNER_PASSWORD = "owner.pgpass"
 _POSTGRES_SOCKET = ".s.PGSQL.5432"
 # What Finderfee puts into a data folder, or the beginning of its name.
 _COPY = "binaries"
@@ -76,7 +78,7 @@ class Place:
     @property
     def owner_password(self) -> Path:
         """The password of the database's owner, in a file as libpq reads it."""
-        return self.home / "owner.pgpass"
+        return self.home / OWNER_PASSWORD
 
     @property
     def valkey(self) -> Path:

@@ -21,8 +21,9 @@ def urls() -> Urls:
     """Return this process's URLs; whether anybody answers there is not asked. Starts nothing."""
     chosen = settings.current()
     ours = embedded.where(chosen.data_dir)
-    owner_url = chosen.database_owner_url or chosen.database_url or ours.database_owner_url
-    return Urls(chosen.database_url or ours.database_url, owner_url, chosen.redis_url or ours.redis_url)
+    database_url = chosen.database_url or ours.database_url
+    owner_url = chosen.database_owner_url or embedded.owner_of(database_url) or chosen.database_url
+    return Urls(database_url, owner_url or ours.database_owner_url, chosen.redis_url or ours.redis_url)
 
 
 def start() -> None:

@@ -103,6 +103,20 @@ def test_nobody_becomes_the_owner_by_asking_for_it(used_dir: Path) -> None:
     assert kept.read_text().rpartition(":")[2].strip() not in embedded_place.of(used_dir).postgres_log.read_text()
 
 
+def test_who_has_the_services_url_alone_still_migrates_as_the_owner(used_dir: Path) -> None:
+    found = embedded.start(used_dir, durable=False)
+    env = {**os.environ, "DATABASE_URL": found.database_url, "REDIS_URL": found.redis_url, "DATA_DIR": str(used_dir)}
+    env.pop("DATABASE_OWNER_URL", None)
+    command = [str(Path(sys.executable).parent / "flask"), "db", "migrate", "--json"]
+
+    done = subprocess.run(command, cwd=_ROOT, env=env, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert embedded.owner_of(found.database_url) == found.database_owner_url
+    assert embedded.owner_of("postgresql://somebody@db.example.com/finderfee") is None
+    assert embedded.owner_of("postgresql://finderfee_login@db.example.com/finderfee") is None
+
+
 @pytest.mark.parametrize("is_running", [False, True], ids=["stopped", "running"])
 def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
     # given: as one that an earlier version made has it
