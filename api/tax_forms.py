@@ -62,7 +62,7 @@ def _shown(form: TaxForm, now: datetime) -> Mapping[str, object]:
 
 
 @blueprint.get("/api/files/<file_id>")
-@operation(_OPEN, text("application/octet-stream"), asks=FileQuery())
+@operation(_OPEN, text("application/octet-stream"), asks=FileQuery(), refuses=("404",))
 def open_file(file_id: str) -> Response:
     """Open a private file by a link that was signed for it. 404 for any other link, and after its time."""
     wanted_id, link = path.uuid(file_id, "file"), body.query()

@@ -65,6 +65,8 @@ class Description:
             return response
         if "$ref" in answer:
             answer = self.document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+        if answer.get("content") and not response.get_data():
+            self.wrong.append(f"{place} has no body")
         content = answer.get("content", {}).get(response.mimetype, {})
         if response.mimetype in _JSON and content.get("schema"):
             self._compare(f"{place} {response.mimetype}", content["schema"], response.get_json())

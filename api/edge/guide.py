@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 import settings
-from api.edge import answers, described_events, guards
+from api.edge import answers, described_events, guards, limits, paging
 from api.edge.openapi import Route
 from domain import currencies, delivery, events, money, signing
 
@@ -105,6 +105,9 @@ def _facts(routes: list[Route]) -> dict[str, Any]:
         "sizes": _sizes(routes),
         "most_cents": money.MAX_AMOUNT_CENTS,
         "currencies": len(currencies.EXPONENTS),
+        "site_times": limits.SITE_TIMES,
+        "default_take": paging.DEFAULT_TAKE,
+        "most_take": paging.MOST_TAKE,
         "key_minutes": answers.KEY_WINDOW_S // 60,
     }
 
@@ -123,10 +126,8 @@ def _sizes(routes: list[Route]) -> list[dict[str, str]]:
 
 
 def _bytes(size: int) -> str:
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size:,} bytes"
+    unit, name = (1 << 20, "MiB") if size >= 1 << 20 else (1 << 10, "KiB")
+    return f"{size // unit} {name}" if size % unit == 0 else f"{size / unit:.1f} {name}"
 
 
 def _duration(seconds: int) -> str:

@@ -16,13 +16,15 @@ from api.edge.operations import Operation
 
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 
-_INTRODUCTION = (
-    "Money is whole minor units of the currency beside it (cents for USD, yen for JPY, thousandths for KWD). "
-    "Times are ISO 8601 in UTC. Ids are UUIDs. Unknown fields are ignored in requests and to be expected in answers. "
-    "A refusal has a stable `error` to branch on and a `message` for people; a malformed request is answered with "
-    "problem details that name each field; 401 and 429 have no body. Repeat a POST, PATCH or PUT safely with an "
-    "`Idempotency-Key`: for 60 minutes the same key with the same body gets the first answer again."
-)
+_INTRODUCTION = """\
+- **Money** is whole minor units of the currency beside it: cents for USD, yen for JPY, thousandths for KWD.
+- **Times** are ISO 8601 in UTC, **ids** are UUIDs.
+- **Unknown fields** are ignored in requests, and to be expected in answers.
+- **A refusal** has a stable `error` to branch on and a `message` for people. A malformed request is answered with \
+problem details that name each field. 401 and 429 have no body.
+- **Repeat** a POST, PATCH or PUT safely with an `Idempotency-Key`: for 60 minutes the same key with the same body \
+gets the first answer again.
+- **Lists** are pages of `items`; send `nextCursor` as `cursor` for the next one, while `hasMore`."""
 
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "brand": [{"apiKey": []}, {"dashboardToken": []}],

@@ -154,6 +154,7 @@ def _service() -> Iterator[tuple[str, str]]:
         started = embedded.start(home, durable=False)
         os.environ.update(
             DATABASE_URL=started.database_url,
+            DATABASE_OWNER_URL=started.database_owner_url,
             REDIS_URL=started.redis_url,
             SECRET_KEY="a key for the clients that is long enough",
             DATA_DIR=str(home),
@@ -171,7 +172,7 @@ def _served(port: int) -> Iterator[tuple[str, str]]:
     from models import migrate
     from tests.brands import Brand
 
-    migrate.up(os.environ["DATABASE_URL"])
+    migrate.up(os.environ["DATABASE_OWNER_URL"])
     app = create_app()
     key = Brand.create(app).api_key
     server = ThreadedWSGIServer("127.0.0.1", port, app, _Quiet)
