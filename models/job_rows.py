@@ -228,13 +228,19 @@ def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed 
     return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
 
 
-_BEGUN = Hot("update job set run_at = deadline, process_id = %s where id = %s and attempt = %s")
+# A lease of its own begins with the call: a pointer that was taken late must not be asked for again in mid-call.
+_BEGUN = Hot("""
+update job set run_at = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))),
+  deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))), process_id = %s
+where id = %s and attempt = %s
+""")
 
 
 def stage_begun(*, job_id: int, attempt: int, process_id: UUID) -> None:
     """Keep a second copy of this attempt's pointer from beginning it, after the row's lock is given up.
 
-    It is due again when its lease ends, as every row that was handed out, or when its process is silent.
+    A job with a lease of its own has all of it from now on. It is due again when its lease ends, as every row that was
+    handed out, or when its process is silent.
     """
     db.stage(_BEGUN, (process_id, job_id, attempt))
 

@@ -73,6 +73,26 @@ def test_what_a_silent_process_held_is_due_again_but_for_transfers_that_were_beg
     assert [again.attempt for again in _hand_out(job.queue)] == ([] if is_kept else [2])
 
 
+def test_a_transfer_that_begins_after_its_process_was_given_up_has_its_whole_lease(stage):
+    silent = ids.new_id()
+    (pointer,) = stage(jobs.PAYOUT_TRANSFER)
+    _let_go(silent, pointer)
+
+    _begin(pointer, silent)
+
+    assert _hand_out(jobs.PAYOUT_TRANSFER.queue) == []
+
+
+def test_a_call_that_begins_late_is_not_asked_for_again_in_the_middle_of_it(stage, brand):
+    (pointer,) = stage(jobs.WEBHOOK_DELIVER)
+    brand.rows("update job set deadline = now() + interval '1 second' returning id")
+
+    _begin(pointer, ids.new_id())
+
+    ((lease,),) = brand.rows("select deadline - now() > interval '80 seconds' and run_at = deadline from job")
+    assert lease
+
+
 def test_a_call_is_found_by_its_row_where_the_broker_has_forgotten_it(stage):
     silent = ids.new_id()
     (pointer,) = stage(jobs.WEBHOOK_DELIVER)
