@@ -22,7 +22,8 @@ from models.organizations import Organization
 from pipelines import clock
 from pipelines import endpoints as endpoint_rules
 
-_MARK = "flask listen"
+# Says whose an endpoint is: one that another machine has made is not ours to look after.
+_MARK = f"flask listen on {socket.gethostname()}, process "
 # How long the first delivery may take: the relay's next look, a worker's turn, one attempt.
 _WAY_S = 15
 
@@ -92,7 +93,7 @@ def _endpoint(
             _remove(stale)
         made = endpoint_rules.create(
             organization_id=brand.id,
-            wanted={"url": receiver.url, "events": types, "description": f"{_MARK}, process {os.getpid()}"},
+            wanted={"url": receiver.url, "events": types, "description": f"{_MARK}{os.getpid()}"},
             now=clock.now(),
         )
         _trail("created", made.endpoint)

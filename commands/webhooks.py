@@ -136,7 +136,7 @@ def _queue(window: Window, wanted: int, say: Callable[[str], None]) -> tuple[int
                 )
         queued, last_at, after = queued + portion.count, portion.last_at or last_at, portion.next_after
         if portion.last_at is not None:
-            say(f"Queued {queued} of {wanted}; the last one is due at {portion.last_at:%H:%M:%S} UTC")
+            say(f"Queued {queued} of {wanted}; the last one is due at {portion.last_at:%Y-%m-%d %H:%M:%S} UTC")
         if after is None:
             return queued, last_at
 

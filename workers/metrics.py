@@ -17,6 +17,8 @@ _handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the bro
 _webhooks = Counter(
     "finderfee_webhook_attempts_total", "Attempts to deliver a webhook by what came of it.", ["outcome"]
 )
+for _outcome in ("delivered", "refused", "unreachable"):  # an alert wants to see a 0 before the first failure
+    _webhooks.labels(_outcome)
 
 _clicks = Counter("finderfee_clicks_written_total", "Clicks that were written, by whether they repeat one.", ["kind"])
 _unreadable_clicks = Counter("finderfee_clicks_unreadable_total", "Clicks that became dead letters.")
