@@ -60,11 +60,9 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
 def where(data_dir: Path) -> Servers:
     """Return the URLs of the data folder's servers, whether they run or not; starts nothing."""
     place = embedded_place.of(data_dir)
-    sockets = quote(str(place.sockets))
-    owner = f"{embedded_roles.OWNER}@/finderfee?host={sockets}&passfile={quote(str(place.owner_password))}"
     return Servers(
-        database_url=f"postgresql://{embedded_roles.SERVICE}@/finderfee?host={sockets}",
-        database_owner_url=f"postgresql://{owner}",
+        database_url=f"postgresql://{embedded_roles.SERVICE}@/finderfee?{_at(place.sockets)}",
+        database_owner_url=_owner_url("/finderfee", place.sockets, place.owner_password),
         redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
     )
 
@@ -72,11 +70,22 @@ def where(data_dir: Path) -> Servers:
 def owner_of(database_url: str) -> str | None:
     """Return the owner's URL of the embedded server whose service URL this is; None for the URL of any other server."""
     parts = urlsplit(database_url)
-    folder = parse_qs(parts.query).get("host", [""])[0]
-    password = Path(folder).parent / embedded_place.OWNER_PASSWORD
+    sockets = Path(parse_qs(parts.query).get("host", [""])[0])
+    password = sockets.parent / embedded_place.OWNER_PASSWORD
     if parts.username != embedded_roles.SERVICE or not password.is_file():
         return None
-    return f"postgresql://{embedded_roles.OWNER}@{parts.path}?host={quote(folder)}&passfile={quote(str(password))}"
+    return _owner_url(parts.path, sockets, password)
+
+
+def _owner_url(database: str, sockets: Path, password: Path) -> str:
+    # An empty password leaves the word to the file, and keeps out what the caller has in PGPASSWORD.
+    file = f"password=&passfile={quote(str(password))}"
+    return f"postgresql://{embedded_roles.OWNER}@{database}?{_at(sockets)}&{file}"
+
+
+def _at(sockets: Path) -> str:
+    # The port is named so that what the caller has in PGPORT stays out.
+    return f"host={quote(str(sockets))}&port={embedded_postgres.PORT}"
 
 
 def stop(data_dir: Path) -> None:

@@ -14,6 +14,8 @@ from subprocess import SubprocessError
 
 from adapters import embedded_place, embedded_roles, embedded_runner
 
+#: It names the socket; nobody listens on it as a port.
+PORT = "5432"
 # The code that the frontend protocol gives to this question, the cheapest one there is.
 _TLS_REQUEST = 80877103
 _NAME = embedded_roles.OWNER  # Both the bootstrap superuser and the database.
@@ -27,7 +29,7 @@ _ADVICE = "Correct what the log says and start again, or set DATABASE_URL to a P
 
 _ALWAYS = {
     "listen_addresses": "",
-    "port": "5432",
+    "port": PORT,
     "unix_socket_permissions": "0700",
     # (web workers x threads) + (job processes x threads) + scheduler + relay + an operator's psql, with room.
     "max_connections": "200",

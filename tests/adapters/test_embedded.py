@@ -117,6 +117,16 @@ def test_who_has_the_services_url_alone_still_migrates_as_the_owner(used_dir: Pa
     assert embedded.owner_of("postgresql://finderfee_login@db.example.com/finderfee") is None
 
 
+def test_what_the_caller_has_for_another_database_stays_out(used_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGPASSWORD": "mine", "PGPORT": "5433", "PGUSER": "me", "PGDATABASE": "mine"}.items():
+        monkeypatch.setenv(name, value)
+
+    found = embedded.start(used_dir, durable=False)
+
+    assert _sql(found, "select current_user::text, current_database()") == [("finderfee", "finderfee")]
+    assert _sql(found, "select current_user::text", url=found.database_url) == [("finderfee_login",)]
+
+
 @pytest.mark.parametrize("is_running", [False, True], ids=["stopped", "running"])
 def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
     # given: as one that an earlier version made has it
