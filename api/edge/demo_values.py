@@ -12,6 +12,8 @@ from flask import Request
 
 import settings
 
+# A browser says so when a script of some page asks; whoever opens the page sends none.
+_BY_SCRIPT = "Origin"
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")
 
 
@@ -33,6 +35,8 @@ def shown_to(request: Request) -> Mapping[str, str] | None:
 
 
 def _is_local(request: Request, chosen: settings.Settings) -> bool:
+    if _BY_SCRIPT in request.headers:
+        return False
     is_forwarded = not chosen.trusted_proxies and any(name in request.headers for name in _FORWARDED)
     host = urlsplit(f"//{request.host}").hostname or ""
     return not is_forwarded and _is_loopback(request.remote_addr or "") and (host == "localhost" or _is_loopback(host))

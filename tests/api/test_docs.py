@@ -48,6 +48,7 @@ def test_commands_have_the_demo_key_for_this_machine_alone(demo):
         {"base_url": "http://127.0.0.1.acme.example"},
         {"headers": {"X-Forwarded-For": "203.0.113.7"}},
         {"headers": {"Forwarded": "for=203.0.113.7"}},
+        {"headers": {"Origin": "https://partners.acme.example"}},
     ],
 )
 def test_nobody_else_is_shown_the_demo_key(demo, request_):
