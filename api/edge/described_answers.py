@@ -45,6 +45,11 @@ EDGE_CODES: Mapping[int, tuple[str, ...]] = {
     503: ("temporarily_unavailable",),
 }
 
+_LOCATION: Described = {
+    "description": "Where to go.",
+    "schema": {"type": "string", "examples": ["https://acme.example/knives?via=robin-vale"]},
+}
+
 SCHEMAS: Mapping[str, Described] = {
     "Refusal": {
         "type": "object",
@@ -138,6 +143,8 @@ def _expected(about: Operation) -> set[int]:
 
 def _success(about: Operation, describer: Describer) -> Described:
     gives = about.gives
+    if 300 <= about.status < 400:
+        return {"description": "On to where `Location` says. No body.", "headers": {"Location": _LOCATION}}
     if gives.shape == "empty":
         return {"description": "Done. No body."}
     if gives.schema is None:
