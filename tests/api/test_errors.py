@@ -107,7 +107,7 @@ def test_a_wrong_method_is_told_which_are_right(client, method, path, allowed):
     assert set(answer.headers["Allow"].split(", ")) == allowed
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/nothing", "/api/tracking/s2s/", "/%00", "/api/v1/programs/a/b/c"])
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/tracking/s2s/", "/%00", "/api/v1/programs/a/b/c"])
 def test_an_address_that_is_not_there_is_a_404(client, path):
     answer = client.get(path)
 
