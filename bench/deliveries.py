@@ -31,7 +31,7 @@ _ENDPOINTS = 20
 _LOOK_EVERY_S = 0.25
 
 #: What the Procfile runs for this queue.
-WORKER = ("dramatiq", "workers.fleet", "-Q", "webhooks", "-p", "1", "-t", "16", "--skip-logging")
+WORKER = ("python", "-m", "workers", "-Q", "webhooks", "-p", "1", "-t", "16")
 
 _STAGE = """
 with happened as (

@@ -1,8 +1,8 @@
 """Resident megabytes of each process after 50,000 sales were accepted and settled through them. Lower is better.
 
 In: VmRSS of the gunicorn master and its one worker (8 threads), the relay, the scheduler, and both processes of
-`dramatiq -Q sales -p 1 -t 8`, master and worker. RSS counts pages that a fork shares with its parent for both; PSS,
-which splits them, stands under the table where the kernel tells.
+`python -m workers -Q sales -p 1 -t 8`, master and worker. RSS counts pages that a fork shares with its parent for both;
+PSS, which splits them, stands under the table where the kernel tells.
 The tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 Out: PostgreSQL, Valkey, the load generator. Nobody subscribes, so no deliveries are made; sales name no customer.
 """

@@ -30,7 +30,7 @@ _LOOK_EVERY_S = 0.25
 _NOOP_ANSWER = "bench:noop:seconds"
 
 #: What the Procfile runs for this queue.
-WORKER = ("dramatiq", "workers.fleet", "-Q", "sales", "-p", "1", "-t", "8", "--skip-logging")
+WORKER = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
 _NOOP_WORKER = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
 
 

@@ -29,7 +29,7 @@ _LINES_NOTED = 10
 _NOOPS_PER_PAYOUT = 4
 
 #: What the Procfile runs for this queue.
-WORKER = ("dramatiq", "workers.fleet", "-Q", "payouts", "-p", "1", "-t", "8", "--skip-logging")
+WORKER = ("python", "-m", "workers", "-Q", "payouts", "-p", "1", "-t", "8")
 
 
 def measure(plan: Plan) -> list[Figure]:
