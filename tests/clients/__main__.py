@@ -103,7 +103,7 @@ def _installed() -> bool:
     if stamp.is_file() and stamp.read_bytes() == lock:
         return True
     try:
-        _npm("ci", "--ignore-scripts")
+        _npm("ci", "--ignore-scripts", "--fetch-retries", "1", "--fetch-timeout", "30000")
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(error.output or error, file=sys.stderr)
         return False
