@@ -101,7 +101,8 @@ class Desk:
         return self.is_alias_shared if slug == alias else self.is_spare_shared
 
 
-# A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is theirs everywhere.
+# A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is nobody's alias,
+# whatever the email: a stranger who tries emails must not learn whose it is. Who has it in this organization keeps it.
 _DESK = """
 select
   (select id from affiliate
@@ -117,7 +118,9 @@ select
    join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
    where l.organization_id = %(org)s and l.slug = %(alias)s and l.deleted_at is null
      and (a.email <> %(email)s or (l.program_id = %(program)s and a.deleted_at is not null)))
-  or exists (select from affiliate_account where slug = %(alias)s and email <> %(email)s),
+  or exists (select from affiliate_account where slug = %(alias)s)
+     and not exists (select from tracking_link
+       where organization_id = %(org)s and slug = %(alias)s and deleted_at is null),
   exists (select from tracking_link where organization_id = %(org)s and slug = %(spare)s and deleted_at is null)
   or exists (select from affiliate_account where slug = %(spare)s),
   is_slug_taken_anywhere(%(alias)s),

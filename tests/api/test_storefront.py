@@ -9,6 +9,7 @@ import pytest
 import settings
 from api.edge import limits
 from models import db, organizations
+from tests.api.inviting import own_elsewhere
 from tests.api.racing import at_once
 from tests.brands import Partner
 
@@ -307,18 +308,27 @@ def test_an_account_by_sign_in_alone_exists_too(campaign):
     assert [answer.json["accountExists"] for answer in answers] == [True, True]
 
 
-def test_an_accounts_own_slug_is_nobody_elses_alias(campaign):
-    person, slug = f"ada-{uuid4().hex}@example.com", f"slug-{uuid4().hex}"
-    Partner(campaign.app, person).get("/api/v1/me/sub-affiliate/recruits")
-    with db.any_org_work():
-        db.db.stage("update affiliate_account set slug = %s where email = %s", (slug, person))
+def test_whose_an_accounts_slug_is_cannot_be_found_out_by_trying_emails(campaign, rival):
+    slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
+    own_elsewhere(campaign, rival, "account", slug=slug, email=email)
 
-    theirs = _apply(campaign, email="eve@example.com", customAlias=slug)
-    own = _apply(campaign, email=person, customAlias=slug)
+    theirs, another = (_apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))
 
     assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
-    assert own.status_code == 200
-    assert campaign.rows("select slug from tracking_link") == [(slug,)]
+    assert theirs.data == another.data
+    assert _rows(campaign, "id") == []
+
+
+def test_who_has_a_slug_in_the_organization_keeps_it_in_another_campaign_whosever_it_is_elsewhere(campaign, rival):
+    slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
+    _apply(campaign, email=email, customAlias=slug)
+    own_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
+    campaign.program()
+
+    kept, another = (_apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))
+
+    assert (kept.status_code, another.status_code) == (200, 409)
+    assert campaign.rows("select slug from tracking_link") == [(slug,), (slug,)]
 
 
 def test_a_persons_slug_of_another_campaign_is_kept_and_an_alias_is_added(campaign):
