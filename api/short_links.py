@@ -56,7 +56,10 @@ def follow_link(slug: str) -> Response:
 @blueprint.get("/r/<program>/<slug>")
 @operation(_OPEN, _PAGE, status=302, refuses=("404",))
 def follow_link_of_program(program: str, slug: str) -> Response:
-    """Follow a short link whose slug has several campaigns: `program` is one's id or slug."""
+    """Follow a short link whose slug has several campaigns: `program` is one's id, or its slug.
+
+    Slugs of campaigns are not the service's own: two slugs lead to whom they led to first, for ever. An id is safe.
+    """
     return _followed(slug, program)
 
 

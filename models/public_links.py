@@ -49,14 +49,17 @@ _EARNING = (
 _FIND = Hot(f"{_LINKS} order by {_EARNING}")
 _FIND_BARE = Hot(f"{_LINKS} and not l.needs_program order by {_EARNING}")
 _FIND_BY_ID = Hot(f"{_LINKS} and p.id = %(program)s order by {_EARNING}")
-# Two brands may have campaigns of one slug: whose link came first keeps its visitors, also while it earns nothing.
-_FIND_BY_SLUG = Hot(f"{_LINKS} and p.slug = %(program)s order by l.created_at, l.id limit 1")
+# Two brands may have campaigns of one slug: who had the pair first keeps its visitors for ever, also while it earns
+# nothing and after it has ended. Within an organization a pair is one living link.
+_FIND_BY_SLUG = Hot(f"""{_LINKS} and p.slug = %(program)s and l.organization_id =
+  (select organization_id from link_address where program_slug = %(program)s and slug = %(slug)s)""")
 
 
 def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:
     """Return where a slug in lower case leads; `program` is a program's id or slug.
 
-    Of several links one that can earn now comes first, then the oldest; by a program's slug the oldest alone.
+    Of several links one that can earn now comes first, then the oldest; by a program's slug it is the one of the
+    organization that had both slugs first, or none.
     `is_shared_bare` is for an address that names no program: it leads to the link that is shared by it or nowhere, so
     that nobody's visitors are led elsewhere.
     Budget: 1 statement.

@@ -293,6 +293,75 @@ def test_another_person_of_the_brand_does_not_inherit_a_slug_either(app, brand, 
     assert _follow(app, f"{second}/{slug}").headers["Location"] == f"https://second.test/?via={slug}"
 
 
+@pytest.fixture
+def pair(brand, rival):
+    """Both brands have a campaign and a link of one name each, the rival's made later: the address of both."""
+    name, slug = new_slug(), new_slug()
+    for one, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
+        one.program(referral_destination_url=site, slug=name)
+        one.affiliate(slug)
+    return f"{name}/{slug}"
+
+
+def _site(app, path):
+    public_links.forget()
+    return _follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
+
+
+def test_a_pair_of_slugs_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, pair):
+    nowhere = _follow(app, new_slug()).data
+    _, _, slug = pair.partition("/")
+    _end(brand, slug)
+
+    assert (_follow(app, pair).status_code, _follow(app, pair).data) == (404, nowhere)
+    assert _site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
+    _end(rival, slug)
+    rival.affiliate(slug, email="again@example.com")
+    assert _site(app, pair) == "nowhere"
+    brand.affiliate(slug, email="again@example.com")
+    assert _site(app, pair) == "https://shop.test/"
+
+
+def test_a_pair_of_slugs_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
+    name, _, slug = pair.partition("/")
+    other = new_slug()
+    _change(brand, f"update program set slug = '{other}'")
+
+    assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
+    _change(rival, f"update program set slug = '{other}'")
+    assert _site(app, f"{other}/{slug}") == "https://shop.test/"
+    _change(brand, f"update program set slug = '{name}'")
+    assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
+
+
+def test_a_link_that_is_made_while_its_campaign_is_renamed_is_found_by_the_new_name(app, brand):
+    brand.program(referral_destination_url="https://shop.test/")
+    name, slug = new_slug(), new_slug()
+    with db.unit_of_work(brand.id):
+        db.db.run("update program set slug = %s returning id", (name,))
+        waiting = begun(lambda: brand.affiliate(slug))
+    waiting()
+
+    assert _site(app, f"{name}/{slug}") == "https://shop.test/"
+
+
+def test_two_brands_that_make_one_pair_at_once_do_not_both_have_it(app, brand, rival):
+    name, slug = new_slug(), new_slug()
+    for one in (brand, rival):
+        one.program(slug=name)
+
+    at_once(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
+
+    owned = [one.rows("select slug from link_address") for one in (brand, rival)]
+    assert sorted(owned) == [[], [(slug,)]]
+
+
+@pytest.mark.parametrize("change", ["insert into link_address values ('a', 'b', %s)", "delete from link_address"])
+def test_the_service_cannot_change_whose_a_pair_is(brand, change):
+    with pytest.raises(Exception, match="permission denied"), db.unit_of_work(brand.id):
+        db.db.run(change, (brand.id,) if "%s" in change else ())
+
+
 def test_an_applicants_alias_that_was_another_brands_is_shown_with_its_campaign(app, brand, rival, slug):
     _end(brand, slug)
     program_id = rival.program()

@@ -161,6 +161,37 @@ def test_a_slug_that_was_there_is_whose_living_link_has_it_bare_and_else_whose_f
     assert _rows(empty_database, owners) == [("alone", "2"), ("parked", "1"), ("taken-over", "2")]
 
 
+def test_a_pair_of_slugs_that_was_there_is_whose_it_leads_to_and_else_whose_first_link_had_it(
+    empty_database, monkeypatch
+):
+    earlier = [name for name in migrate.names() if name < "0044"]
+    monkeypatch.setattr(migrate, "names", lambda: earlier)
+    migrate.up(empty_database)
+    end = "update tracking_link set deleted_at = now() where organization_id::text like '%{}' and slug = '{}';"
+    _run(empty_database, _WITH_LINKS)
+    _run(empty_database, "update program set slug = 'tea'")
+    for step in (
+        *(_LINK.format(slug, one) for slug in ("both", "taken-over", "over") for one in "ba"),
+        end.format(2, "taken-over"),
+        *(end.format(one, "over") for one in (1, 2)),
+        "insert into program_former_slug select id, 'old', id, now() from program where id::text like '%1'",
+        _LINK.format("new", "a"),
+    ):
+        _run(empty_database, step)
+    monkeypatch.undo()
+
+    migrate.up(empty_database)
+
+    owners = "select slug, right(organization_id::text, 1) from link_address where program_slug = '{}' order by slug"
+    assert _rows(empty_database, owners.format("tea")) == [
+        ("both", "2"),
+        ("new", "1"),
+        ("over", "2"),
+        ("taken-over", "1"),
+    ]
+    assert _rows(empty_database, owners.format("old")) == [("both", "1"), ("over", "1"), ("taken-over", "1")]
+
+
 def test_a_second_run_applies_nothing(empty_database):
     first = migrate.up(empty_database)
     second = migrate.up(empty_database)
