@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 from uuid import UUID
 
 from domain import click_rewards, events, fraud
@@ -21,6 +20,7 @@ from models import click_batches, conversions, ids
 from models.click_batches import Aggregate
 from pipelines import earn, emit, rewards
 from pipelines import fraud as fraud_records
+from pipelines.fraud import BlockedClick
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +52,39 @@ def fates(organization_id: UUID, clicks: Sequence[PaidClick], *, strictness: str
     gather, another where a fee changed within an hour; what is written travels with the commit.
     """
     found: dict[str, Fate] = {}
-    passed = []
+    passed, blocked = [], []
     for click in clicks:
         decision = fraud.decide(click.verdict.score, strictness)
         if decision == "pass":
             passed.append(click)
-            continue
-        found[click.id] = _block(organization_id, click) if decision == "block" else _hold(organization_id, click, now)
+        elif decision == "block":
+            blocked.append(_blocked(click))
+            found[click.id] = Fate("blocked")
+        else:
+            found[click.id] = _hold(organization_id, click, now)
+    fraud_records.record_blocked_clicks(organization_id=organization_id, clicks=blocked)
     return found | _earn(organization_id, passed, now)
 
 
-def _block(organization_id: UUID, click: PaidClick) -> Fate:
-    _record(organization_id, click, "blocked")
-    return Fate("blocked")
+def _blocked(click: PaidClick) -> BlockedClick:
+    return BlockedClick(click.id, click.program_id, click.affiliate_id, click.verdict, click.occurred_at)
 
 
 def _hold(organization_id: UUID, click: PaidClick, now: datetime) -> Fate:
     """Stage a row of the click's own, in quarantine: validated on the desk, it earns like any other."""
-    _record(organization_id, click, "held")
+    fraud_records.record_held_click(
+        organization_id=organization_id,
+        click_id=click.id,
+        link=(click.program_id, click.affiliate_id),
+        verdict=click.verdict,
+        at=click.occurred_at,
+    )
     conversion = _conversion(
         organization_id, click, click_rewards.held_id(click.id), 1, ConversionStatus.Invalidated, now
     )
     conversions.stage_insert(conversion)
     earn.stage(conversion, now=now)
     return Fate("held", conversion.id)
-
-
-def _record(organization_id: UUID, click: PaidClick, action: Literal["blocked", "held"]) -> None:
-    fraud_records.record_click(
-        organization_id=organization_id,
-        click_id=click.id,
-        link=(click.program_id, click.affiliate_id),
-        verdict=click.verdict,
-        action=action,
-        at=click.occurred_at,
-    )
 
 
 _Gathering = dict[tuple[str, Reward], list[PaidClick]]

@@ -21,6 +21,7 @@ from models.fraud_settings import FraudSettings
 from pipelines import click_pay, jobs, rewards
 from pipelines import fraud as fraud_records
 from pipelines.click_pay import Fate, PaidClick
+from pipelines.fraud import BlockedClick
 
 # How many clicks one job asks the scorer about, each for up to two seconds.
 _ASKED_AT_ONCE = 20
@@ -144,36 +145,29 @@ def _fates(
     """Return what becomes of every click; a duplicate never earns, and is no signal of its own."""
     fees = fees_of(organization_id, partners)
     found: dict[str, Fate] = {}
-    paid, waiting = [], []
+    paid, waiting, blocked = [], [], []
     for one in judged:
         decision = fraud.decide(one.verdict.score, settings.strictness)
         reward = fees.get(one.pair)
         if one.is_duplicate:
             found[one.id] = Fate("duplicate")
         elif reward is None:
-            found[one.id] = _unpaid(organization_id, one, decision)
+            found[one.id] = Fate("blocked" if decision == "block" else "recorded")
+            if decision == "block":
+                blocked.append(_blocked(one))
         elif decision == "pass" and fraud_scorer.is_configured():
             found[one.id] = Fate("unscored")
             waiting.append(one)
         else:
             paid.append(_paid(one, reward, partners[one.pair].grace_days))
     _ask_scorer(organization_id, waiting)
+    # They earn nothing in any case; the fraud list says why they do not count.
+    fraud_records.record_blocked_clicks(organization_id=organization_id, clicks=blocked)
     return found | click_pay.fates(organization_id, paid, strictness=settings.strictness, now=now)
 
 
-def _unpaid(organization_id: UUID, one: _Judged, decision: str) -> Fate:
-    """Return what becomes of a click that earns nothing; the fraud list says why a blocked one does not count."""
-    if decision != "block":
-        return Fate("recorded")
-    fraud_records.record_click(
-        organization_id=organization_id,
-        click_id=one.id,
-        link=(UUID(one.pair[0]), UUID(one.pair[1])),
-        verdict=one.verdict,
-        action="blocked",
-        at=one.at,
-    )
-    return Fate("blocked")
+def _blocked(one: _Judged) -> BlockedClick:
+    return BlockedClick(one.id, UUID(one.pair[0]), UUID(one.pair[1]), one.verdict, one.at)
 
 
 @dataclass(frozen=True, slots=True)

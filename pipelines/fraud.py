@@ -3,9 +3,12 @@
 Source: core spec, "Click and lead fraud review".
 """
 
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from domain.fraud import Verdict, severity
 from domain.fraud.bands import Severity
@@ -47,16 +50,10 @@ def record_event(
     )
 
 
-def record_click(
-    *,
-    organization_id: UUID,
-    click_id: str,
-    link: tuple[UUID, UUID],
-    verdict: Verdict,
-    action: Literal["blocked", "held"],
-    at: datetime,
+def record_held_click(
+    *, organization_id: UUID, click_id: str, link: tuple[UUID, UUID], verdict: Verdict, at: datetime
 ) -> None:
-    """Stage the open event of a click on a link: its program and affiliate."""
+    """Stage the open event of a held click on a link: its program and affiliate."""
     record_event(
         organization_id=organization_id,
         program_id=link[0],
@@ -64,10 +61,54 @@ def record_click(
         subject="click",
         subject_id=UUID(click_id),
         verdict=verdict,
-        action=action,
+        action="held",
         severity=severity(verdict.score),
         at=at,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedClick:
+    """A click that was blocked, of a program and an affiliate."""
+
+    id: str
+    program_id: UUID
+    affiliate_id: UUID
+    verdict: Verdict
+    at: datetime
+
+    @property
+    def event_id(self) -> UUID:
+        """The event that it is counted in: one per link, hour (UTC) and reasons."""
+        hour = self.at.astimezone(UTC).strftime("%Y%m%d%H")
+        return uuid5(self.affiliate_id, ":".join(["blocked", str(self.program_id), hour, *self.verdict.reasons]))
+
+
+def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClick]) -> None:
+    """Stage the events of blocked clicks, in the organization's turn, each click in the transaction that writes it.
+
+    Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
+    that whoever clicks cannot fill the list. One that the brand closed goes on counting till its hour is over.
+    """
+    counted: dict[UUID, list[BlockedClick]] = defaultdict(list)
+    for click in clicks:
+        counted[click.event_id].append(click)
+    rows = [_blocked(event_id, those[0], len(those)) for event_id, those in counted.items()]
+    fraud_events.stage_blocked(organization_id=organization_id, rows=rows)
+
+
+def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:
+    return {
+        "id": event_id,
+        "program_id": first.program_id,
+        "affiliate_id": first.affiliate_id,
+        "subject_id": first.id,
+        "score": first.verdict.score,
+        "reasons": first.verdict.reasons,
+        "severity": severity(first.verdict.score),
+        "occurred_at": first.at,
+        "occurrences": occurrences,
+    }
 
 
 def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:

@@ -18,7 +18,11 @@ _MOST_DAYS = 365
 
 
 class FraudEventRecord(Wire):
-    """A click or lead that was blocked or held, and why. `resolvedBy` is the member who closed it."""
+    """A click or lead that was blocked or held, and why. `resolvedBy` is the member who closed it.
+
+    Blocked clicks of one link with the same reasons within an hour are one event: `occurrences` says how many they are,
+    `subjectId` and `occurredAt` are those of the first.
+    """
 
     id = fields.UUID()
     program_id = fields.UUID()
@@ -31,6 +35,7 @@ class FraudEventRecord(Wire):
     action = one_of(("blocked", "held"))
     status = one_of(("open", "resolved", "dismissed"))
     occurred_at = Instant()
+    occurrences = fields.Integer()
     resolved_at = Instant(allow_none=True)
     resolved_by = fields.UUID(allow_none=True)
 

@@ -44,6 +44,7 @@ def test_an_event_is_shown_with_every_field(brand, affiliate_id):
             "action": "blocked",
             "status": "open",
             "occurredAt": "2026-03-01T12:00:00.000Z",
+            "occurrences": 1,
             "resolvedAt": None,
             "resolvedBy": None,
         }

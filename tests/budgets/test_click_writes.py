@@ -10,13 +10,17 @@ from tests.click_rows import raw, write
 
 
 def _trips(brand, batch):
+    return len(_sent(brand, batch))
+
+
+def _sent(brand, batch):
     trips = []
     db.db.trip_hooks.append(trips.append)
     try:
         write(brand, *batch)
     finally:
         db.db.trip_hooks.remove(trips.append)
-    return len(trips)
+    return trips
 
 
 def _batch(brand, people, number, **fields):
@@ -51,6 +55,23 @@ def test_held_clicks_travel_with_the_commit(brand):
         write(brand, *_batch(brand, people, 5, is_data_centre=True))
 
     assert _trips(brand, _batch(brand, people, 200, is_data_centre=True)) == 6
+
+
+@pytest.mark.parametrize("terms", [{}, {"click_reward_cents": 10}], ids=["unpaid", "paid"])
+def test_blocked_clicks_travel_with_the_rest_in_one_statement(brand, terms):
+    brand.program(**terms)
+    people = [brand.affiliate(f"a{n}") for n in range(5)]
+    headless = {"agent": "Mozilla/5.0 HeadlessChrome/140.0"}
+    for _ in range(2):
+        write(brand, *_batch(brand, people, 5, **headless))
+
+    trips = _sent(brand, _batch(brand, people, 200, **headless))
+
+    assert len(trips) == 6
+    # One statement's JSON has an event for each link.
+    (events,) = [trip for trip in trips if b"occurrences" in trip]
+    assert events.count(b'"occurrences":40},{') == 4
+    assert events.count(b'"occurrences":40}]') == 1
 
 
 def test_a_batch_that_is_known_costs_one(brand):

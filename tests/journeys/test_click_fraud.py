@@ -105,6 +105,41 @@ def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does
     assert brand.rows("select count(*) from conversion") == [(0,)]
 
 
+@pytest.mark.parametrize("terms", [{}, {"click_reward_cents": 10}], ids=["unpaid", "paid"])
+def test_a_flood_of_blocked_clicks_is_one_event_per_link_reasons_and_hour_that_counts_them(brand, terms):
+    brand.program(**terms)
+    ben, cleo = (brand.affiliate(name) for name in ("ben", "cleo"))
+    flood = [raw(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
+    others = [
+        raw(brand, ben, agent=HEADLESS, at=_at(3600)),
+        raw(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
+        raw(brand, cleo, agent=HEADLESS, at=_at(50)),
+    ]
+
+    for batch in (flood[:1], flood[1:25], flood[25:] + others, flood):
+        write(brand, *batch)
+
+    assert set(outcomes(brand, flood + others)) == {"blocked"}
+    assert brand.rows(
+        "select subject_id::text, affiliate_id, occurrences, status from fraud_event order by occurrences, subject_id"
+    )[-1] == (flood[0].id, ben, 40, "open")
+    assert sorted(occurrences for (occurrences,) in brand.rows("select occurrences from fraud_event")) == [1, 1, 1, 40]
+
+
+def test_what_the_brand_closed_does_not_come_back_within_its_hour_and_is_counted(brand):
+    brand.program()
+    ben = brand.affiliate("ben")
+    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(0)))
+    (event,) = brand.get("/api/v1/fraud-events").json
+    closed = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
+
+    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(10)), raw(brand, ben, agent=HEADLESS, at=_at(3600)))
+
+    assert closed.status_code == 200
+    shown = brand.get("/api/v1/fraud-events?status=all").json
+    assert [(one["status"], one["occurrences"]) for one in shown] == [("open", 1), ("dismissed", 2)]
+
+
 def test_how_strict_the_brand_is_decides(paying, ben):
     lenient, strict = raw(paying, ben, is_data_centre=True), raw(paying, ben, is_data_centre=True)
     paying.set(fraudStrictness="lenient")
@@ -186,12 +221,13 @@ def test_a_duplicate_is_scored_and_makes_no_event(paying, ben):
 
 
 def test_the_fraud_summary_counts_real_clicks(paying, ben):
-    write(paying, raw(paying, ben, agent=HEADLESS), raw(paying, ben, is_data_centre=True), raw(paying, ben))
+    headless = [raw(paying, ben, agent=HEADLESS) for _ in range(3)]
+    write(paying, *headless, raw(paying, ben, is_data_centre=True), raw(paying, ben))
 
     shown = paying.person("Manager").get(f"/api/v1/fraud-events/summary?programId={paying.programs[-1]}").json
 
-    assert (shown["blockedClicks"], shown["heldClicks"], shown["estimatedNotBilledCents"]) == (1, 1, 20)
-    assert shown["blockedClicksByReason"] == {"headless": 1}
+    assert (shown["blockedClicks"], shown["heldClicks"], shown["estimatedNotBilledCents"]) == (3, 1, 40)
+    assert shown["blockedClicksByReason"] == {"headless": 3}
 
 
 @pytest.fixture
