@@ -94,7 +94,7 @@ def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(flask, 
     brand.rows("update delivery set created_at = created_at - interval '3 h' where id = %s returning id", old)
 
     def listed(*options: str) -> list[str]:
-        found = _json(flask("deliveries", "--json", *options))
+        found = _json(flask("deliveries", "--json", "--limit", "10000", *options))
         return [one["id"] for one in found if one["organization_id"] in (str(brand.id), str(rival.id))]
 
     assert listed() == [theirs, waiting, young, old]

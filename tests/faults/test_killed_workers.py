@@ -1,5 +1,7 @@
 """A worker dies, or falls asleep, in the middle of every kind of work; each effect happens once."""
 
+from contextlib import ExitStack
+
 from tests.faults import outcome
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
@@ -12,13 +14,16 @@ def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_
     shop.subscribe()
     refunded = shop.sell()
     machine.settle()
-    with machine.paused_queue("sales"):
-        unsettled = shop.sell()
-    with machine.holding(
-        f"select from sale where id = '{shop.sold[unsettled]}' for update",
-        f"select from affiliate where id = '{shop.rita}' for update",
-        f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
-    ):
+    with ExitStack() as held:
+        with machine.paused_queue("sales"):
+            unsettled = shop.sell()
+            held.enter_context(
+                machine.holding(
+                    f"select from sale where id = '{shop.sold[unsettled]}' for update",
+                    f"select from affiliate where id = '{shop.rita}' for update",
+                    f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
+                )
+            )
         shop.refund(refunded, 3_000)
         without_override = shop.sell()
         machine.until_waiting(3)
@@ -58,9 +63,10 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
 def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
     # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
     shop.subscribe("/hook")
-    with machine.paused_queue("sales"):
-        shop.sell_many(4)
-    with machine.holding(f"select from sale where organization_id = '{shop.id}' for update"):
+    with ExitStack() as held:
+        with machine.paused_queue("sales"):
+            shop.sell_many(4)
+            held.enter_context(machine.holding(f"select from sale where organization_id = '{shop.id}' for update"))
         machine.until_waiting(4)
         prefetched = [shop.sell() for _ in range(4)]
         machine.until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")

@@ -1,6 +1,7 @@
 """The fleet that pays is killed at every point of a payment: the payment service's own books show everybody once."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from uuid import UUID
 
 import pytest
@@ -75,9 +76,10 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     # given: one that is not begun, one that came and was not carried out, one that was, one whose answer is in hand
     payroll = _due(machine, shop, method=method)
     service.next("hang_before", "hang_after")
-    with machine.paused_queue("payouts"):
-        first, *_ = _run(machine, payroll)
-    with machine.holding(*_holding(payroll, first)):
+    with ExitStack() as held:
+        with machine.paused_queue("payouts"):
+            first, *_ = _run(machine, payroll)
+            held.enter_context(machine.holding(*_holding(payroll, first)))
         machine.until_waiting(2)
         machine.until(lambda: len(service.books) == 2 and not service.faults, "the service has all three")
 
@@ -126,9 +128,10 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     machine.kill("relay", "payouts")
     machine.start("relay", "payouts", told=long_lease)
     service.next("hang_before", "hang_after", "hang_before")
-    with machine.paused_queue("payouts"):
-        first, *_ = _run(machine, payroll)
-    with machine.holding(*_holding(payroll, first)):
+    with ExitStack() as held:
+        with machine.paused_queue("payouts"):
+            first, *_ = _run(machine, payroll)
+            held.enter_context(machine.holding(*_holding(payroll, first)))
         machine.until_waiting(1)
         machine.until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
 
@@ -149,9 +152,10 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
 @pytest.mark.parametrize("mode", ["ok", "ambiguous", "slow"])
 def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: Shop, mode: str) -> None:
     payroll = _due(machine, shop, rail=mode)
-    with machine.paused_queue("payouts"):
-        first, *_ = _run(machine, payroll)
-    with machine.holding(*_holding(payroll, first)):
+    with ExitStack() as held:
+        with machine.paused_queue("payouts"):
+            first, *_ = _run(machine, payroll)
+            held.enter_context(machine.holding(*_holding(payroll, first)))
         machine.until_waiting(1 if mode != "ok" else 4)
         machine.kill("payouts")
 
