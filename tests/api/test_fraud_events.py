@@ -286,7 +286,7 @@ def test_a_primary_fee_is_what_was_not_billed(brand, model, clicks, leads):
     assert _summary(brand).json["estimatedNotBilledCents"] == clicks + leads
 
 
-@pytest.mark.parametrize(("home", "estimate"), [("VUV", None), ("USD", 70)])
+@pytest.mark.parametrize(("home", "estimate"), [("MNT", None), ("USD", 70)])
 def test_an_estimate_that_needs_a_missing_rate_is_unknown(brand, home, estimate):
     brand.program(click_reward_cents=70)
     flagged(brand, brand.affiliate("ben"))
