@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from email.utils import getaddresses
 from pathlib import Path
 
-from domain import delivery, rail_access, smtp_address, transfers
+from domain.mail import smtp_address
+from domain.payouts import rail_access, transfers
+from domain.webhooks import delivery
 
 
 class BadSetting(Exception):

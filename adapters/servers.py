@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass
 
 import settings
-from adapters import embedded
+from adapters.embedded import pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Urls:
 def urls() -> Urls:
     """Return this process's URLs; whether anybody answers there is not asked. Starts nothing."""
     chosen = settings.current()
-    ours = embedded.where(chosen.data_dir)
+    ours = pair.where(chosen.data_dir)
     database_url = chosen.database_url or ours.database_url
-    owner_url = chosen.database_owner_url or embedded.owner_of(database_url) or chosen.database_url
+    owner_url = chosen.database_owner_url or pair.owner_of(database_url) or chosen.database_url
     return Urls(database_url, owner_url or ours.database_owner_url, chosen.redis_url or ours.redis_url)
 
 
@@ -31,7 +31,7 @@ def start() -> None:
     chosen = settings.current()
     wanted = embedded_names(chosen)
     if wanted:
-        embedded.start(chosen.data_dir, postgres="postgres" in wanted, valkey="valkey" in wanted)
+        pair.start(chosen.data_dir, postgres="postgres" in wanted, valkey="valkey" in wanted)
 
 
 def embedded_names(chosen: settings.Settings) -> list[str]:
@@ -43,5 +43,5 @@ def embedded_names(chosen: settings.Settings) -> list[str]:
 def is_database_asleep() -> bool:
     """Return whether the database is the embedded one and nobody has started it."""
     data_dir = settings.current().data_dir
-    is_embedded = urls().database_url == embedded.where(data_dir).database_url
-    return is_embedded and embedded.status(data_dir)["postgres"] == "stopped"
+    is_embedded = urls().database_url == pair.where(data_dir).database_url
+    return is_embedded and pair.status(data_dir)["postgres"] == "stopped"

@@ -9,18 +9,22 @@ from uuid import UUID
 
 from flask import Blueprint, Response
 
-from api.edge import answers, audit, body, guards, paging, path
-from api.edge.guards import Guard
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
-from domain import events, plans
+from domain.organization import plans
 from domain.refused import Refused
-from models import db, endpoints, outbox
-from models.redeliveries import Window
-from pipelines import clock, redelivery
-from pipelines import endpoints as endpoint_rules
+from domain.webhooks import events
+from models import db
+from models.webhooks import endpoints, outbox
+from models.webhooks.redeliveries import Window
+from pipelines.webhooks import endpoints as endpoint_rules
+from pipelines.webhooks import redelivery
 from schemas.paging import PageQuery
-from schemas.webhook import (
+from schemas.webhooks.webhook import (
     DeliveryRecord,
     EndpointBody,
     EndpointChanges,

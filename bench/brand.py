@@ -17,8 +17,12 @@ import orjson
 
 from adapters import sealing
 from bench.machine import owner
-from models import affiliates, db, endpoints, ids, programs, tracking_links
-from pipelines import jobs, keys, organizations
+from models import db, ids
+from models.affiliates import affiliates, links
+from models.programs import programs
+from models.webhooks import endpoints
+from pipelines import jobs
+from pipelines.organization import keys, organizations
 
 # Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
 AFFILIATES = 100
@@ -77,7 +81,7 @@ def create(url: str) -> Brand:
         for number, affiliate_id in enumerate(affiliate_ids):
             owned = {"organization_id": organization_id, "program_id": program_id, "created_at": now}
             affiliates.insert(owned | _affiliate(affiliate_id, f"partner-{number}", now))
-            tracking_links.insert_link(
+            links.insert_link(
                 owned
                 | {"id": ids.new_id(), "affiliate_id": affiliate_id, "slug": f"partner-{number}", "is_default": True}
             )

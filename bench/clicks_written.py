@@ -20,13 +20,13 @@ from uuid import UUID
 
 import redis
 
-from adapters.click_stream import FIELD, KEY
+from adapters.clicks.stream import FIELD, KEY
 from bench import brand, history
 from bench.figure import Figure, Target, interleaved
 from bench.machine import owner
 from bench.plan import Plan
-from domain import clicks as wire
-from domain.clicks import RawClick
+from domain.clicks import raw_click as wire
+from domain.clicks.raw_click import RawClick
 from models import ids
 
 _ROUNDS = 3

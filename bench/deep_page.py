@@ -1,6 +1,6 @@
 """How much longer page 5,000 of a list of 1,000,000 affiliates takes than its first page, 200 rows a page.
 
-In: `models.affiliates.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
+In: `affiliates.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
 from the row before it, as a cursor would carry it; nobody walks there. Both pages take turns; medians of means.
 Out: HTTP, the cursor's signature, the links of the affiliates.
 Value and anchor are the mean times of one page; their ratio is the figure.
@@ -15,7 +15,8 @@ from bench import brand, history
 from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
-from models import affiliates, db
+from models import db
+from models.affiliates import affiliates
 
 _AFFILIATES, _TAKE, _ROUNDS, _READS, _CHUNK = 1_000_000, 200, 9, 40, 100_000
 

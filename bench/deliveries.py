@@ -21,9 +21,10 @@ from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, Machine, free_port, output_of, owner
 from bench.plan import Plan
-from domain import events
+from domain.webhooks import events
 from models import ids
-from pipelines import emit, jobs
+from pipelines import jobs
+from pipelines.webhooks import emit
 
 _ROUNDS = 3
 _DELIVERIES_PER_ROUND = 3_000

@@ -1,6 +1,6 @@
 """How much longer a page of conversions takes among 1,000,000 than among 10,000, by each filter and the common pairs.
 
-In: `models.conversion_lists.page` of 40 rows in a unit of work, one connection, statements prepared. Every filter
+In: `models.conversions.lists.page` of 40 rows in a unit of work, one connection, statements prepared. Every filter
 matches more than a page in both databases. Both take turns; medians of means. The figure is the filter with the worst
 ratio; a note tells the others.
 Out: HTTP, rendering.
@@ -15,8 +15,9 @@ from bench import brand, conversion_rows, history
 from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
-from models import conversion_lists, db
-from models.conversion_lists import Filters
+from models import db
+from models.conversions import lists
+from models.conversions.lists import Filters
 
 _MANY, _FEW, _TAKE, _ROUNDS, _READS = 1_000_000, 10_000, 40, 5, 40
 
@@ -82,6 +83,6 @@ def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
 def _read(place: _Place, filters: Filters) -> None:
     organization_id = place.seller.id
     with db.unit_of_work(organization_id):
-        page = conversion_lists.page(organization_id=organization_id, filters=filters, after=None, limit=_TAKE)
+        page = lists.page(organization_id=organization_id, filters=filters, after=None, limit=_TAKE)
     if len(page) != _TAKE:
         raise BenchFailed(f"a page has {len(page)} rows")

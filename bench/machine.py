@@ -22,7 +22,7 @@ import psycopg2
 import redis
 
 import settings
-from adapters import embedded
+from adapters.embedded import pair
 from commands import receiver_certificate
 from models import db, migrate
 
@@ -49,11 +49,11 @@ class Machine:
         self.home = Path(tempfile.mkdtemp(prefix="finderfee-bench-"))
         self.env: dict[str, str] = {}
         self._running: list[subprocess.Popen[bytes]] = []
-        self._servers: embedded.Servers | None = None
+        self._servers: pair.Servers | None = None
 
     def __enter__(self) -> "Machine":
         try:
-            self._servers = embedded.start(self.home, durable=True)
+            self._servers = pair.start(self.home, durable=True)
         except BaseException:
             self.__exit__()
             raise
@@ -65,7 +65,7 @@ class Machine:
             for process in reversed(self._running):
                 _end(process)
             db.db.drop_connection()
-            embedded.stop(self.home)
+            pair.stop(self.home)
         finally:
             shutil.rmtree(self.home, ignore_errors=True)
             for number, handler in former.items():

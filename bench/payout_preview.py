@@ -1,7 +1,7 @@
 """How much longer a preview of 1,000,000 conversions takes than one SQL aggregate that reads the same rows.
 
 10,000 affiliates, five currencies, everything due and ready. The tables as `payroll` loads them.
-In: `pipelines.payout_plan.preview` in a unit of work: what is due per affiliate and currency with every conversion's
+In: `pipelines.payouts.due.preview` in a unit of work: what is due per affiliate and currency with every conversion's
 id, less what stands in open lines, each valued at home by its date and rounded alone; how each affiliate is paid, the
 plan, the rates. A note tells how long the answer's JSON takes on top. The anchor sums and counts per affiliate and
 currency what is payable, under the same row-level security and with the same leave to read the whole table. Both take
@@ -20,8 +20,8 @@ from bench.figure import Figure, Target
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
-from models.payout_candidates import Filters
-from pipelines import payout_plan
+from models.payouts.candidates import Filters
+from pipelines.payouts import due
 
 _CONVERSIONS, _ROUNDS = 1_000_000, 5
 _AGGREGATE = """
@@ -57,16 +57,16 @@ def _check(seller: Brand, conversions: int) -> None:
         raise BenchFailed(f"the preview holds {held} conversions")
 
 
-def _preview(seller: Brand) -> tuple[float, payout_plan.Preview]:
+def _preview(seller: Brand) -> tuple[float, due.Preview]:
     now = datetime.now(UTC)
     started = time.perf_counter()
     with db.unit_of_work(seller.id):
-        found = payout_plan.preview(organization_id=seller.id, filters=Filters(), now=now)
+        found = due.preview(organization_id=seller.id, filters=Filters(), now=now)
     return time.perf_counter() - started, found
 
 
-def _answer(found: payout_plan.Preview) -> float:
-    from api.payout_runs import shown
+def _answer(found: due.Preview) -> float:
+    from api.payouts.runs import shown
 
     started = time.perf_counter()
     orjson.dumps(shown(found, datetime.now(UTC)))

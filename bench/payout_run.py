@@ -1,7 +1,7 @@
 """How much longer a payout run over 1,000,000 conversions takes than one INSERT … SELECT of as many plain lines.
 
 10,000 affiliates, five currencies, everything due and ready, nothing subscribed. The tables as `payroll` loads them.
-In: `pipelines.payout_run.run` in a unit of work, in a process of its own: the turn, the claim, the plan, a payout per
+In: `pipelines.payouts.run.run` in a unit of work, in a process of its own: the turn, the claim, the plan, a payout per
 affiliate, a line per conversion with its four indexes and the look-up of what it names, an event and a job per payout,
 the durable commit. The anchor writes lines into a table with the same columns, checks and indexes, as the owner of the
 tables, and commits. Both take turns, the least of each counts. Value and anchor are times; their ratio is the figure.
@@ -27,8 +27,8 @@ from bench.figure import Figure, Target
 from bench.machine import BenchFailed, output_of, owner
 from bench.plan import Plan
 from models import db
-from models.payout_candidates import Filters
-from pipelines import payout_run
+from models.payouts.candidates import Filters
+from pipelines.payouts import run as payout_run
 
 _CONVERSIONS, _ROUNDS = 1_000_000, 2
 _MOST_MB = 5

@@ -2,7 +2,7 @@
 
 Three programs of one brand, a year of conversions: 90 % in the home currency USD, 10 % in EUR with a rate for every
 weekday; those of the last 30 days are pending, most others approved. Loaded in bulk, vacuumed, analyzed.
-In: `pipelines.program_numbers.stats` in a unit of work: programs, currencies, rates, every conversion valued by its
+In: `pipelines.programs.numbers.stats` in a unit of work: programs, currencies, rates, every conversion valued by its
 date. The anchor groups by program and status and sums, under the same row-level security and with the same leave to
 read the whole table. Both take turns on one connection; medians.
 Out: HTTP. Value and anchor are times; their ratio is the figure.
@@ -19,7 +19,7 @@ from bench.machine import owner
 from bench.plan import Plan
 from bench.screen import Report
 from models import db
-from pipelines import program_numbers
+from pipelines.programs import numbers
 
 _CONVERSIONS, _ROUNDS, _CHUNK = 1_000_000, 9, 100_000
 
@@ -88,7 +88,7 @@ def _timed(seller: brand.Brand, work: Any) -> float:
 
 
 def _statistics(seller: brand.Brand) -> None:
-    found = program_numbers.stats(organization_id=seller.id, now=datetime.now(UTC))
+    found = numbers.stats(organization_id=seller.id, now=datetime.now(UTC))
     assert all(entry.available.home_cents and entry.available.held is None for entry in found)
 
 

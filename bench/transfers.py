@@ -20,8 +20,8 @@ from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
-from models.payout_candidates import Filters
-from pipelines import payout_plan, payout_run
+from models.payouts.candidates import Filters
+from pipelines.payouts import due, run
 
 _ROUNDS = 3
 _PAYOUTS_PER_ROUND = 1_500
@@ -76,8 +76,8 @@ def _send(plan: Plan, cursor: Any, seller: Brand, payees: list[Any], relay: "Pop
 def _run(seller: Brand) -> datetime:
     now = datetime.now(UTC)
     with db.unit_of_work(seller.id):
-        found = payout_plan.preview(organization_id=seller.id, filters=Filters(), now=now)
-        asked = payout_run.Asked(
+        found = due.preview(organization_id=seller.id, filters=Filters(), now=now)
+        asked = run.Asked(
             confirm_total_cents=found.planned.confirm_total_cents,
             confirm_totals=None,
             filters=Filters(),
@@ -86,5 +86,5 @@ def _run(seller: Brand) -> datetime:
             external_transaction_id=None,
             shown_filters={},
         )
-        payout_run.run(organization_id=seller.id, asked=asked, by=None, now=now)
+        run.run(organization_id=seller.id, asked=asked, by=None, now=now)
     return now

@@ -8,16 +8,18 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output, trail
-from domain import payout_accounts as account_rules
-from domain.payout_accounts import PayoutAccount
+from domain.payouts import destinations as account_rules
+from domain.payouts.destinations import PayoutAccount
 from domain.refused import not_found
 from domain.statuses import AffiliateStatus
-from models import programs
-from pipelines import affiliates as affiliate_rules
-from pipelines import clock, payout_accounts, tax_forms
-from schemas.payout_account import PayoutAccountBody
-from schemas.tax_form import TYPES
+from models.programs import programs
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import tax_forms
+from pipelines.payouts import accounts
+from schemas.affiliates.tax_form import TYPES
+from schemas.payouts.account import PayoutAccountBody
 
 group = AppGroup("affiliate", help="Affiliates of all organizations.")
 
@@ -60,7 +62,7 @@ def payout_account(
     wanted = _account(method, email, account)
     with output.every_tenant():
         if wanted is None and not clear:
-            found = payout_accounts.any_org_in_force(affiliate_id)
+            found = accounts.any_org_in_force(affiliate_id)
         else:
             found = _decide(affiliate_id, wanted)
     shown = {
@@ -72,8 +74,8 @@ def payout_account(
     output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
 
 
-def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> payout_accounts.InForce:
-    decided = payout_accounts.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
+def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> accounts.InForce:
+    decided = accounts.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
     said = {
         "before": decided.before.for_others if decided.before else None,
         "after": wanted.for_others if wanted else None,

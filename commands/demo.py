@@ -18,14 +18,16 @@ import click
 from flask import Flask, current_app
 
 import settings
-from api import service
+from adapters import clock
+from api import web
 from commands import banner, output, receiver_certificate
-from domain.payout_accounts import PayoutAccount
-from models import fx_rates, organizations
-from pipelines import clock, payout_accounts
+from domain.payouts.destinations import PayoutAccount
+from models import fx_rates
+from models.organization import organizations
 from pipelines import fx_rates as fx_rules
-from pipelines import keys as key_rules
-from pipelines import organizations as organization_rules
+from pipelines.organization import keys as key_rules
+from pipelines.organization import organizations as organization_rules
+from pipelines.payouts import accounts
 
 # Rates to try payouts with, of no day in particular: major units per 1 USD.
 _SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
@@ -160,7 +162,7 @@ def _give_accounts(program_id: str, api_key: str) -> None:
     listed = _call("GET", f"/api/v1/affiliates?programId={program_id}", api_key, None)["items"]
     with output.every_tenant():
         for affiliate in listed:
-            payout_accounts.any_org_decide(
+            accounts.any_org_decide(
                 affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount("Wallet", affiliate["email"])
             )
 
@@ -228,7 +230,7 @@ def _follow_the_receiver(made: Mapping[str, str]) -> None:
 
 def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None) -> dict[str, Any]:
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy cannot be mounted
-    service.mount(app)  # by itself a command's application answers no requests
+    web.mount(app)  # by itself a command's application answers no requests
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     answer = app.test_client().open(path, method=method, json=body, headers=headers)
     if answer.status_code >= 300:

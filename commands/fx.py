@@ -7,11 +7,10 @@ import click
 from flask.cli import AppGroup
 from rich.progress import Progress
 
-from adapters import fx_feed
+from adapters import clock, fx_feed
 from commands import output, trail
-from domain.fx_files import BadRates, RateFile
+from domain.money.fx_files import BadRates, RateFile
 from models import fx_rates
-from pipelines import clock
 from pipelines import fx_rates as fx_rules
 from pipelines.fx_rates import Loaded
 

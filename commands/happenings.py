@@ -12,30 +12,24 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from domain.clicks import RawClick
-from domain.payout_accounts import PayoutAccount
+from adapters import clock
+from domain.clicks.raw_click import RawClick
+from domain.conversions.review import Action
+from domain.payouts.destinations import PayoutAccount
 from domain.refused import Refused
-from domain.review import Action
 from models import db, ids, rehearsals
-from models.organizations import Organization
-from models.payout_candidates import Filters
+from models.organization.organizations import Organization
+from models.payouts.candidates import Filters
 from models.rehearsals import Partner
-from pipelines import (
-    affiliates,
-    clicks,
-    clock,
-    payout_accounts,
-    payout_decisions,
-    payout_run,
-    programs,
-    refund,
-    review,
-    sale,
-)
-from pipelines import organizations as organization_rules
-from schemas.affiliate import AffiliateBody
-from schemas.program import ProgramBody
-from schemas.sale import SaleBody
+from pipelines.affiliates import affiliates
+from pipelines.clicks import clicks
+from pipelines.conversions import refund, review, sale
+from pipelines.organization import organizations as organization_rules
+from pipelines.payouts import accounts, decisions, run
+from pipelines.programs import programs
+from schemas.affiliates.affiliate import AffiliateBody
+from schemas.conversions.sale import SaleBody
+from schemas.programs.program import ProgramBody
 
 _AMOUNT_CENTS = 10_000
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -124,7 +118,7 @@ def _failed_payout(scene: Scene) -> UUID:
     """Let an operator look at a run and reject it; nothing is sent."""
     run_id, payout_id = _pay(scene, is_for_review=True)
     with db.unit_of_work(scene.id):
-        payout_decisions.decide_review(organization_id=scene.id, run_id=run_id, is_approved=False, now=clock.now())
+        decisions.decide_review(organization_id=scene.id, run_id=run_id, is_approved=False, now=clock.now())
     return payout_id
 
 
@@ -180,17 +174,17 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     affiliate_id = _join(scene, program_id, is_test=False)
     with db.any_org_work():
         account = PayoutAccount("Wallet", f"{affiliate_id}@example.com")
-        payout_accounts.any_org_decide(affiliate_id=affiliate_id, wanted=account)
+        accounts.any_org_decide(affiliate_id=affiliate_id, wanted=account)
         slug = rehearsals.slug_of(organization_id=scene.id, affiliate_id=affiliate_id)
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
     with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
-        receipt = payout_run.run(organization_id=scene.id, asked=_asked(affiliate_id), by=None, now=clock.now())
+        receipt = run.run(organization_id=scene.id, asked=_asked(affiliate_id), by=None, now=clock.now())
     return receipt.run_id, receipt.payouts[0].payout_id
 
 
-def _asked(affiliate_id: UUID) -> payout_run.Asked:
-    return payout_run.Asked(
+def _asked(affiliate_id: UUID) -> run.Asked:
+    return run.Asked(
         confirm_total_cents=None,
         confirm_totals=None,
         filters=Filters(affiliate_ids=(affiliate_id,)),

@@ -9,8 +9,8 @@ from flask.cli import AppGroup
 
 from commands import output, trail
 from domain.refused import Refused
-from models import job_desk, worker_processes
-from models.job_desk import JobRow
+from models.jobs import desk, processes
+from models.jobs.desk import JobRow
 from pipelines.jobs import QUEUES
 
 group = AppGroup("jobs", help="Queues and dead letters.")
@@ -21,8 +21,8 @@ group = AppGroup("jobs", help="Queues and dead letters.")
 def queues(as_json: bool) -> None:
     """Show what waits, what is out, what is dead, and how many workers there are, per queue."""
     with output.every_tenant():
-        counts = {row[0]: row for row in job_desk.any_org_counts()}
-        live, paused = worker_processes.live_threads(), job_desk.paused()
+        counts = {row[0]: row for row in desk.any_org_counts()}
+        live, paused = processes.live_threads(), desk.paused()
     columns = ("queue", "waiting", "retrying", "out", "dead", "oldest_s", "threads", "paused")
     rows = [
         (*counts.get(queue, (queue, 0, 0, 0, 0, 0)), live.get(queue, 0), queue in paused)
@@ -36,7 +36,7 @@ def queues(as_json: bool) -> None:
 
 
 @group.command("list")
-@click.option("--state", type=click.Choice(job_desk.LIVING), help="Only these; without it all that are not dead.")
+@click.option("--state", type=click.Choice(desk.LIVING), help="Only these; without it all that are not dead.")
 @click.option("--queue", type=click.Choice(QUEUES))
 @click.option("--org", "organization", type=click.UUID)
 @click.option("--name")
@@ -46,11 +46,9 @@ def living(
     state: str | None, queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool
 ) -> None:
     """List jobs that wait, come again or are with a worker, by when they are due, with their last error."""
-    states = (state,) if state else job_desk.LIVING
+    states = (state,) if state else desk.LIVING
     with output.every_tenant():
-        listed = job_desk.any_org_living(
-            states=states, queue=queue, organization_id=organization, name=name, limit=limit
-        )
+        listed = desk.any_org_living(states=states, queue=queue, organization_id=organization, name=name, limit=limit)
     output.show(
         [{**_as_json(job), "state": job.state} for job in listed],
         as_json=as_json,
@@ -82,7 +80,7 @@ def living(
 def dead(queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool) -> None:
     """List dead letters, oldest first."""
     with output.every_tenant():
-        listed = job_desk.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
+        listed = desk.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
     output.show(
         [_as_json(job) for job in listed],
         as_json=as_json,
@@ -103,7 +101,7 @@ def dead(queue: str | None, organization: UUID | None, name: str | None, limit: 
 def show(job_id: int, as_json: bool) -> None:
     """Show one job: arguments, attempts, the error with its traceback."""
     with output.every_tenant():
-        job = job_desk.any_org_find(job_id)
+        job = desk.any_org_find(job_id)
         if job is None:
             raise Refused(
                 404, "not_found", f"There is no job {job_id}: it is done, or was discarded. Next: flask jobs dead"
@@ -134,9 +132,9 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
     with output.every_tenant():
         wanted = list(job_ids)
         if queue:
-            listed = job_desk.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
+            listed = desk.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
             wanted = [job.id for job in listed]
-        replayed = _dead_among(wanted) if dry_run else job_desk.any_org_replay(wanted)
+        replayed = _dead_among(wanted) if dry_run else desk.any_org_replay(wanted)
         if replayed and not dry_run:
             trail.record("job.replayed", {"jobs": replayed}, about=replayed)
     untouched = sorted(set(wanted) - set(replayed))
@@ -161,8 +159,8 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
 def discard(job_id: int, why: str, as_json: bool) -> None:
     """Delete a dead letter for good."""
     with output.every_tenant():
-        job = job_desk.any_org_find(job_id)
-        if job is None or not job_desk.any_org_discard(job_id):
+        job = desk.any_org_find(job_id)
+        if job is None or not desk.any_org_discard(job_id):
             raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
         trail.record(
             "job.discarded",
@@ -183,7 +181,7 @@ def discard(job_id: int, why: str, as_json: bool) -> None:
 def pause(queue: str, why: str, as_json: bool) -> None:
     """Hand nothing more out of a queue; what is out finishes, the rest waits."""
     with output.every_tenant():
-        job_desk.pause(queue, why=why)
+        desk.pause(queue, why=why)
         trail.record("queue.paused", {"queue": queue, "why": why}, about=queue)
     output.show(
         {"paused": queue},
@@ -198,13 +196,13 @@ def pause(queue: str, why: str, as_json: bool) -> None:
 def resume(queue: str, as_json: bool) -> None:
     """Hand out of a queue again."""
     with output.every_tenant():
-        job_desk.resume(queue)
+        desk.resume(queue)
         trail.record("queue.resumed", {"queue": queue}, about=queue)
     output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
 
 
 def _dead_among(job_ids: Sequence[int]) -> list[int]:
-    found = [job_desk.any_org_find(job_id) for job_id in job_ids]
+    found = [desk.any_org_find(job_id) for job_id in job_ids]
     return [job.id for job in found if job is not None and job.failed_at is not None]
 
 

@@ -5,10 +5,12 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output
 from domain.refused import Refused
-from models import ledger_check, ledger_results, organizations
-from pipelines import clock
+from models.ledger import check as ledger_check
+from models.ledger import results as ledger_results
+from models.organization import organizations
 from pipelines import ledger_check as pipeline
 
 group = AppGroup("ledger", help="Whether the money adds up.")

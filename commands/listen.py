@@ -13,14 +13,14 @@ from uuid import UUID
 import click
 import orjson
 
+from adapters import clock
 from commands import forwarding, output, rehearsal, trail
 from commands.forwarding import Heard
-from domain import events
-from models import endpoints, webhook_desk
-from models.endpoints import WebhookEndpoint
-from models.organizations import Organization
-from pipelines import clock
-from pipelines import endpoints as endpoint_rules
+from domain.webhooks import events
+from models.organization.organizations import Organization
+from models.webhooks import desk, endpoints
+from models.webhooks.endpoints import WebhookEndpoint
+from pipelines.webhooks import endpoints as endpoint_rules
 
 # Says whose an endpoint is: one that another machine has made is not ours to look after.
 _MARK = f"flask listen on {socket.gethostname()}, process "
@@ -135,7 +135,7 @@ def _try_the_way(endpoint: WebhookEndpoint, receiver: forwarding.Receiver, is_to
     until = time.monotonic() + _WAY_S
     while not has_come.wait(0.2) and not is_told.is_set():
         with output.every_tenant():
-            (first,) = webhook_desk.any_org_deliveries(
+            (first,) = desk.any_org_deliveries(
                 organization_id=None, endpoint_id=endpoint.id, status=None, since=None, limit=1
             )
         if first.failure_reason is not None and not has_come.is_set():

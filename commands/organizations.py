@@ -5,13 +5,13 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output, trail
-from domain import plans
+from domain.organization import plans
 from domain.refused import Refused
-from models import api_keys, organizations
-from pipelines import clock
-from pipelines import keys as key_rules
-from pipelines import organizations as organization_rules
+from models.organization import api_keys, organizations
+from pipelines.organization import keys as key_rules
+from pipelines.organization import organizations as organization_rules
 
 org = AppGroup("org", help="Organizations (tenants).")
 key = AppGroup("key", help="API keys.")

@@ -7,12 +7,14 @@ from uuid import UUID
 
 import click
 
+from adapters import clock
 from commands import output, trail
 from commands.payouts import group
-from domain import payout_accounts
+from domain.payouts import destinations
 from domain.refused import not_found
-from models import payout_desk, payout_lines, payouts, rail_events
-from pipelines import clock, payout_decisions
+from models.payouts import desk, payouts, rail_events
+from models.payouts import lines as payout_lines
+from pipelines.payouts import decisions
 
 # The group of `commands.payouts`, with the commands of this file in it.
 __all__ = ["group"]
@@ -32,7 +34,7 @@ _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, sh
 def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) -> None:
     """List runs, newest first."""
     with output.every_tenant():
-        found = payout_desk.any_org_runs(organization_id=organization, only_waiting=waiting, limit=limit)
+        found = desk.any_org_runs(organization_id=organization, only_waiting=waiting, limit=limit)
     output.show(
         [asdict(run) for run in found],
         as_json=as_json,
@@ -56,7 +58,7 @@ def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) ->
 def every(organization: UUID | None, run_id: UUID | None, status: str | None, limit: int, as_json: bool) -> None:
     """List payouts, newest first."""
     with output.every_tenant():
-        found = payout_desk.any_org_payouts(organization_id=organization, run_id=run_id, status=status, limit=limit)
+        found = desk.any_org_payouts(organization_id=organization, run_id=run_id, status=status, limit=limit)
     output.show(
         [asdict(payout) for payout in found],
         as_json=as_json,
@@ -113,10 +115,10 @@ def review(run_id: UUID, is_approved: bool | None, why: str, as_json: bool) -> N
     if is_approved is None:
         raise click.UsageError("Say either --approve or --reject.")
     with output.every_tenant():
-        organization_id = payout_desk.any_org_owner_of_run(run_id)
+        organization_id = desk.any_org_owner_of_run(run_id)
         if organization_id is None:
             raise not_found("run", run_id)
-        decided = payout_decisions.decide_review(
+        decided = decisions.decide_review(
             organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=clock.now()
         )
         said = {"reviewStatus": "Approved" if is_approved else "Rejected", "why": why, "payouts": len(decided)}
@@ -137,8 +139,8 @@ def _shown(payout_id: UUID) -> dict[str, Any]:
     where = {"organization_id": payout.organization_id, "payout_id": payout_id}
     lines = payout_lines.of_payout(**where)
     return asdict(payout) | {
-        "destination": payout_accounts.masked(payout.destination),
-        "attempts": [asdict(asked) for asked in payout_desk.attempts(**where)],
+        "destination": destinations.masked(payout.destination),
+        "attempts": [asdict(asked) for asked in desk.attempts(**where)],
         "lines": len(lines),
         "open_lines": sum(line.is_open for line in lines),
     }

@@ -5,10 +5,11 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output, trail
 from domain.refused import not_found
-from models import payouts
-from pipelines import clock, payout_decisions, payout_transfer
+from models.payouts import payouts
+from pipelines.payouts import decisions, transfer
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
 
@@ -29,9 +30,9 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
         organization_id = payouts.any_org_organization_of(payout_id)
         if organization_id is None:
             raise not_found("payout", payout_id)
-        payout = payout_decisions.lock(organization_id=organization_id, payout_id=payout_id)
+        payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
         attempt = payouts.attempt_of(payout)
-        status = payout_transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
+        status = transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
         said = {"status": status, "reference": paid_as, "why": failed_because, "key": attempt.key if attempt else None}
         trail.record("payout.settled", said, about=payout_id, organization_id=organization_id)
     following = "" if paid_as else "\nNext: its Owner retries or voids it."

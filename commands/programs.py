@@ -8,10 +8,10 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output, trail
-from models import programs
-from pipelines import clock
-from pipelines import program_supervision as supervision
+from models.programs import programs
+from pipelines.programs import supervision
 
 group = AppGroup("program", help="Programs (campaigns) of all organizations.")
 

@@ -6,8 +6,8 @@ from uuid import UUID
 import click
 
 import settings
-from models import organizations
-from models.organizations import Organization
+from models.organization import organizations
+from models.organization.organizations import Organization
 
 option = click.option("--org", "organization", type=click.UUID, help="Of this organization; without it the demo brand.")
 

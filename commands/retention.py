@@ -3,9 +3,9 @@
 import click
 from flask.cli import AppGroup
 
+from adapters import clock
 from commands import output
 from models.retention import MOST_COUNTED
-from pipelines import clock
 from pipelines import retention as pipeline
 from pipelines.retention import Status
 

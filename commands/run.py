@@ -16,7 +16,8 @@ from pathlib import Path
 import click
 
 import settings
-from adapters import embedded, embedded_place, logs, servers
+from adapters import logs, servers
+from adapters.embedded import pair, place
 from commands import demo, output
 from models import migrate
 from workers import broker, metrics, scheduler
@@ -68,11 +69,11 @@ def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> 
     try:
         servers.start()
         return _serve(chosen, (_ROOT / procfile).read_text(), lasting={**_keeper(own), **watch})
-    except embedded.StartFailed as failure:
+    except pair.StartFailed as failure:
         raise click.ClickException(str(failure)) from failure
     finally:
         if own:
-            embedded.stop(chosen.data_dir)
+            pair.stop(chosen.data_dir)
             click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
 
 
@@ -96,7 +97,7 @@ def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, st
 
 def _keeper(names: Sequence[str]) -> dict[str, str]:
     """Return the program that starts again what dies of the embedded servers."""
-    return {"servers": f"python -m adapters.embedded_keeper $DATA_DIR {' '.join(names)}"} if names else {}
+    return {"servers": f"python -m adapters.embedded.keeper $DATA_DIR {' '.join(names)}"} if names else {}
 
 
 def _greet_once_up(port: int, greeting: str) -> None:
@@ -112,7 +113,7 @@ def _greet_once_up(port: int, greeting: str) -> None:
 @contextmanager
 def _alone(chosen: settings.Settings) -> Iterator[None]:
     """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
-    embedded_place.close(chosen.data_dir)
+    place.close(chosen.data_dir)
     with (chosen.data_dir / "up.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

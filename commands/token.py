@@ -7,12 +7,13 @@ import click
 from flask.cli import AppGroup
 from marshmallow import ValidationError
 
-from adapters import human_check, identity
+from adapters import clock
+from adapters.fraud import human_check
+from adapters.identity import tokens
 from commands import output, trail
-from domain.access import Role
+from domain.organization.access import Role
 from domain.refused import Refused
-from models import organizations
-from pipelines import clock
+from models.organization import organizations
 from schemas.base import Email
 
 _LONGEST_TTL_S = 366 * 86_400
@@ -42,7 +43,7 @@ def dashboard(
         if organizations.find(organization) is None:
             raise Refused(404, "not_found", f"There is no organization {organization}; `flask org list` shows them.")
         token = _issued(
-            lambda: identity.issue_dashboard(
+            lambda: tokens.issue_dashboard(
                 organization_id=organization,
                 role=role,
                 email=address,
@@ -71,7 +72,7 @@ def affiliate(email: str, unverified_email: bool, ttl_s: int, as_json: bool) -> 
     address = _address(email)
     with output.every_tenant():
         token = _issued(
-            lambda: identity.issue_affiliate(email=address, is_email_verified=not unverified_email, ttl_s=ttl_s)
+            lambda: tokens.issue_affiliate(email=address, is_email_verified=not unverified_email, ttl_s=ttl_s)
         )
         trail.record(
             "token.issued",
@@ -96,7 +97,7 @@ def human(as_json: bool) -> None:
 def _issued(issue: Callable[[], str]) -> str:
     try:
         return issue()
-    except identity.NotLocal as error:
+    except tokens.NotLocal as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from models import audit
-from pipelines import clock
+from adapters import clock
+from models.organization import audit
 
 
 def record(action: str, after: Mapping[str, object], *, about: object, organization_id: UUID | None = None) -> None:

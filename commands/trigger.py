@@ -6,15 +6,16 @@ from uuid import UUID
 
 import click
 
+from adapters import clock
 from commands import happenings, output, rehearsal, trail
 from commands.happenings import Scene
-from domain import events
 from domain.refused import Refused
-from models import endpoints, rehearsals
-from models.organizations import Organization
+from domain.webhooks import events
+from models import rehearsals
+from models.organization.organizations import Organization
 from models.rehearsals import Told
-from pipelines import clock
-from pipelines import endpoints as endpoint_rules
+from models.webhooks import endpoints
+from pipelines.webhooks import endpoints as endpoint_rules
 
 # How long workers may take to settle a sale, or to hear from the sandbox that it has paid.
 _PATIENCE_S = 20

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from domain import currencies, money, statuses
+from domain import statuses
+from domain.money import currencies, money
 
 _LONGEST = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
 _LONGEST_TEXT = 255

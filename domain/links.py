@@ -36,7 +36,7 @@ def url(*, slug: str, format: str, destination_url: str | None, base_url: str, p
 def landing(*, slug: str, destination_url: str, sub_id: str | None) -> str:
     """Return where a short link leads: the campaign's site with the slug and, if there is one, the channel's tag.
 
-    Host, path, fragment and other parameters are the destination's own. `sub_id` is normalized (`domain.subid`).
+    Host, path, fragment and other parameters are the destination's own. `sub_id` is normalized (`domain.clicks.subid`).
     """
     site = url(slug=slug, format=LinkFormat.Query, destination_url=destination_url, base_url="")
     if sub_id is None:

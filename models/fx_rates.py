@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from domain.valuation import Factors, Published
+from domain.money.valuation import Factors, Published
 from models.db import db
 
 # What a bigint holds with room for the doubled remainder.

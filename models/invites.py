@@ -8,7 +8,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db
-from models.programs import Program
+from models.programs.programs import Program
 from models.table import Moment, Table, rate
 
 

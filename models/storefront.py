@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from models.affiliates import Affiliate
+from models.affiliates.affiliates import Affiliate
+from models.affiliates.links import TrackingLink
 from models.db import db
-from models.tracking_links import TrackingLink
 
 
 @dataclass(frozen=True, slots=True)

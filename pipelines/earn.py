@@ -5,9 +5,10 @@ Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 
 from datetime import datetime
 
-from domain import events, statuses
-from models import conversions
-from pipelines import emit
+from domain import statuses
+from domain.webhooks import events
+from models.conversions import conversions
+from pipelines.webhooks import emit
 
 # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
 _EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)

@@ -13,8 +13,8 @@ import structlog
 
 import settings
 from adapters import fx_feed
-from domain import fx_files, valuation
-from domain.fx_files import RateFile
+from domain.money import fx_files, valuation
+from domain.money.fx_files import RateFile
 from models import fx_rates
 
 _log = structlog.get_logger(__name__)

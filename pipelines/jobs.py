@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from models import job_rows
+from models.jobs import rows
 
 
 class TryAgain(Exception):
@@ -132,7 +132,7 @@ def enqueue(
     `args` are ids and strings: what a job can read it reads when it runs. `fair_key` names whose turn
     it is (default: the organization); under pressure every key gets its share. `run_at` None means now.
     """
-    job_rows.stage(
+    rows.stage(
         queue=job.queue,
         name=job.name,
         organization_id=organization_id,
@@ -148,7 +148,7 @@ def enqueue_all(
     job: Job, *, organization_id: UUID, run_at: datetime | None = None, args: Sequence[Mapping[str, object]]
 ) -> None:
     """Stage many rows of one kind of work of an organization as `enqueue` does one, in one statement."""
-    job_rows.stage_all(
+    rows.stage_all(
         queue=job.queue,
         name=job.name,
         organization_id=organization_id,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from models import ledger_check, ledger_results
+from models.ledger import check, results
 from pipelines import jobs
 
 #: How many exceptions of one rule are kept.
@@ -22,8 +22,8 @@ _log = structlog.get_logger(__name__)
 
 def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tuple[str, str]]:
     """Check one organization, keep what was found and return it: `(rule, exception)`. One statement per rule."""
-    found = ledger_check.broken(organization_id, limit=limit)
-    ledger_results.stage(organization_id=organization_id, findings=found, at=now)
+    found = check.broken(organization_id, limit=limit)
+    results.stage(organization_id=organization_id, findings=found, at=now)
     for rule in dict.fromkeys(rule for rule, _ in found):
         exceptions = [exception for broken, exception in found if broken == rule]
         _log.error("ledger.broken", organization=str(organization_id), rule=rule, exceptions=exceptions[:3])
@@ -32,7 +32,7 @@ def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tup
 
 def any_org_start(*, after: UUID = FIRST) -> None:
     """Stage the check of the next organizations, each by a job of its own, and the job for those who follow."""
-    found = ledger_results.any_org_next(after=after, limit=_AT_ONCE)
+    found = results.any_org_next(after=after, limit=_AT_ONCE)
     for organization_id in found:
         jobs.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
     if len(found) == _AT_ONCE:

@@ -12,9 +12,9 @@ from uuid import UUID
 import orjson
 
 import settings
-from adapters import mail as transport
 from adapters import sealing
-from domain import mail_pace, smtp_address
+from adapters.mail import smtp as transport
+from domain.mail import pace, smtp_address
 from domain.refused import Refused
 from models import ids
 from models import mail as messages
@@ -101,7 +101,7 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
 
 
 def deliver(prepared: Prepared) -> Outcome:
-    """Hand the message to the server; raises `adapters.mail.Unreachable` for what another attempt may mend."""
+    """Hand the message to the server; raises `adapters.mail.smtp.Unreachable` for what another attempt may mend."""
     if prepared.wait_until is not None:
         return Outcome()
     try:
@@ -158,11 +158,11 @@ def any_org_open(message_id: UUID) -> Opened:
 
 def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
     """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
-    if mail_pace.is_good(message.slot_at, now=message.now):
+    if pace.is_good(message.slot_at, now=message.now):
         return None
-    if mail_pace.is_early(message.slot_at, now=message.now):
+    if pace.is_early(message.slot_at, now=message.now):
         return message.slot_at
-    slot_at = messages.take_slot(now=message.now, gap=mail_pace.gap(settings.current().mail_per_minute))
+    slot_at = messages.take_slot(now=message.now, gap=pace.gap(settings.current().mail_per_minute))
     if slot_at <= message.now:
         return None
     messages.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)

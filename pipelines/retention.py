@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 import structlog
 
 import settings
-from adapters import visitors
-from models import job_rows, retention
+from adapters.clicks import visitors
+from models import retention
+from models.jobs import rows
 from models.retention import KINDS, Kind, Run
 from pipelines import jobs
 
@@ -52,7 +53,7 @@ def any_org_status(*, now: datetime) -> list[Status]:
 def any_org_start(*, now: datetime) -> None:
     """Begin a run of every kind that ends and is not being worked on."""
     for name in KINDS:
-        if _days(name) and not job_rows.any_org_is_waiting(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
+        if _days(name) and not rows.any_org_is_waiting(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
             begin(name, now=now)
             _stage_slice(name)
 

@@ -2,7 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from models import clicks, mail, stored_answers, ticks, worker_processes
+from models import mail, stored_answers
+from models.clicks import clicks
+from models.jobs import processes, ticks
 from pipelines import jobs
 
 #: How long it is known that two clicks are of one visitor, or of one network.
@@ -18,7 +20,7 @@ def forget() -> None:
     answers = stored_answers.any_org_forget(limit=_AT_ONCE)
     bodies = mail.any_org_forget_bodies(limit=_AT_ONCE)
     ticks.stage_forget_old()
-    worker_processes.stage_forget_silent()
+    processes.stage_forget_silent()
     if _AT_ONCE in (answers, bodies):
         jobs.enqueue(jobs.FORGET, organization_id=None)
 

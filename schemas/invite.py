@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, pre_load, validates_schema
 
 from domain import invites, slugs, statuses
-from domain.commission import CommissionType
+from domain.conversions.commission import CommissionType
 from domain.refused import Refused
 from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, rate, text
 from schemas.paging import PageQuery

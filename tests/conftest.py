@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adapters import embedded
-from tests import receiver as receivers
+from adapters.embedded import pair
+from tests.support.outside import receiver as receivers
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers when the last process that used them is done."""
     if not hasattr(config, "workerinput"):
-        embedded.stop(_HOME)
+        pair.stop(_HOME)
         import shutil
 
         shutil.rmtree(_HOME, ignore_errors=True)
@@ -80,13 +80,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.xdist_group(item.path.parent.name))
 
 
-def _servers() -> embedded.Servers:
+def _servers() -> pair.Servers:
     """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
 
     The broker is always private: the tests empty it.
     """
     given = os.environ.get("DATABASE_URL")
-    started = embedded.start(_HOME, postgres=given is None, durable=False)
+    started = pair.start(_HOME, postgres=given is None, durable=False)
     if given is None:
         return started
     owner_url = os.environ.get("DATABASE_OWNER_URL") or given
@@ -136,7 +136,7 @@ def app() -> object:
     import importlib
 
     from app import create_app
-    from tests.described import Description
+    from tests.support.described import Description
 
     importlib.import_module("workers.fleet")
     made = create_app()
@@ -161,10 +161,11 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from adapters import broker
-    from api import health
-    from api.edge import callers, cors
+    from api.access import callers
+    from api.edge import cors
+    from api.service import health
     from models import db
-    from pipelines import public_links
+    from pipelines.clicks import public_links
 
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
@@ -182,7 +183,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def brand(app: object) -> object:
     """Return a new organization on the Growth plan with a live read_write key."""
-    from tests.brands import Brand
+    from tests.support.rows.brands import Brand
 
     return Brand.create(app)
 
@@ -190,7 +191,7 @@ def brand(app: object) -> object:
 @pytest.fixture
 def rival(app: object) -> object:
     """Return another organization that has nothing to do with `brand`."""
-    from tests.brands import Brand
+    from tests.support.rows.brands import Brand
 
     return Brand.create(app, name="Rival")
 
@@ -198,7 +199,7 @@ def rival(app: object) -> object:
 @pytest.fixture
 def drain(app: object) -> Callable[[], int]:
     """Return a function that runs due jobs through the real actors until none is due; it returns how many ran."""
-    from tests.draining import drain as run
+    from tests.support.draining import drain as run
 
     return run
 
@@ -218,7 +219,7 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 @pytest.fixture
 def alone(app: object) -> Iterator[None]:
     """A database without the organizations of other tests."""
-    from tests import databases
+    from tests.support import databases
 
     with databases.alone():
         yield

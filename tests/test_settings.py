@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import settings
-from domain import rail_access
+from domain.payouts import rail_access
 from settings import BadSetting
 
 _LONG = "a secret that is long enough to be one"

@@ -15,7 +15,8 @@ import structlog
 
 import settings
 from adapters import logs
-from models import db, job_rows
+from models import db
+from models.jobs import rows
 from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
 from workers import metrics, process
 
@@ -29,7 +30,7 @@ _WAITS_S = 10
 # Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
 _SILENCE_BEYOND_LEASE_S = 1
 
-Work = Callable[[job_rows.Claimed], None]
+Work = Callable[[rows.Claimed], None]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
@@ -49,11 +50,11 @@ def database_job(job: Job) -> Callable[[Work], Work]:
     def register(work: Work) -> Work:
         def run(job_id: int, attempt: int, **_: object) -> None:
             with db.any_org_work():
-                claimed = job_rows.lock(job_id=job_id, attempt=attempt, silence_s=may_be_silent_s)
+                claimed = rows.lock(job_id=job_id, attempt=attempt, silence_s=may_be_silent_s)
                 if claimed is None:
                     return
                 work(claimed)
-                job_rows.stage_done(job_id=job_id, attempt=attempt)
+                rows.stage_done(job_id=job_id, attempt=attempt)
 
         _register(job, run)
         return work
@@ -64,7 +65,7 @@ def database_job(job: Job) -> Callable[[Work], Work]:
 def calling_job(
     job: Job,
     *,
-    prepare: Callable[[job_rows.Claimed], Prepared | None],
+    prepare: Callable[[rows.Claimed], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
 ) -> None:
@@ -78,14 +79,14 @@ def calling_job(
 
     def run(job_id: int, attempt: int, **_: object) -> None:
         with db.any_org_work():
-            claimed = job_rows.lock(job_id=job_id, attempt=attempt)
+            claimed = rows.lock(job_id=job_id, attempt=attempt)
             if claimed is None:
                 return
             prepared = prepare(claimed)
             if prepared is None:
-                job_rows.stage_done(job_id=job_id, attempt=attempt)
+                rows.stage_done(job_id=job_id, attempt=attempt)
             else:
-                job_rows.stage_begun(job_id=job_id, attempt=attempt, process_id=process.own_id())
+                rows.stage_begun(job_id=job_id, attempt=attempt, process_id=process.own_id())
         if prepared is None:
             return
         answer = call(prepared)
@@ -93,9 +94,9 @@ def calling_job(
         with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
             again_at = record(prepared, answer)
             if again_at is None:
-                job_rows.stage_done(job_id=job_id, attempt=attempt)
+                rows.stage_done(job_id=job_id, attempt=attempt)
             else:
-                job_rows.stage_again(job_id=job_id, attempt=attempt, at=again_at)
+                rows.stage_again(job_id=job_id, attempt=attempt, at=again_at)
 
     _register(job, run)
 
@@ -111,7 +112,7 @@ def register_unknown() -> None:
 
     def run(job_id: int, attempt: int, **_: object) -> str:
         with db.any_org_work():
-            put_off = job_rows.any_org_put_off_unknown(
+            put_off = rows.any_org_put_off_unknown(
                 job_id=job_id, attempt=attempt, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
             )
         if put_off is None:
@@ -147,7 +148,7 @@ def _recorded(job: Job, run: Callable[..., str | None], job_id: int, attempt: in
         return run(job_id, attempt, **more) or "done"
     except TryAgain as again:
         with db.any_org_work():
-            job_rows.stage_again(job_id=job_id, attempt=attempt, at=again.at)
+            rows.stage_again(job_id=job_id, attempt=attempt, at=again.at)
         return "again"
     except GiveUp as reason:
         _fail(job_id, attempt, str(reason), retry_in_s=None)
@@ -167,7 +168,7 @@ def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> No
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
     storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
-        is_dead = job_rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+        is_dead = rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
     if is_dead is not None:
         _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
 

@@ -16,13 +16,13 @@ from uuid import UUID
 
 import structlog
 
-from adapters import broker
+from adapters import broker, clock
 from adapters.broker import RedisError
-from adapters.click_intake import Entry, Intake
-from domain import clicks as wire
-from domain.clicks import RawClick
+from adapters.clicks.intake import Entry, Intake
+from domain.clicks import raw_click as wire
+from domain.clicks.raw_click import RawClick
 from models import db, ids
-from pipelines import click_letters, clicks, clock
+from pipelines.clicks import clicks, letters
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
@@ -138,7 +138,7 @@ class Consumer:
         entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))
         _log.error("click.unreadable", entry=entry_id, error=type(error).__name__)
         with db.any_org_work():
-            click_letters.bury(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
+            letters.bury(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
         metrics.count_unreadable_click()
 
     def _leave(self) -> None:

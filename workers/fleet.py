@@ -13,14 +13,14 @@ connected = broker.connect(servers.urls().redis_url)
 
 #: The modules that declare actors; they can only be loaded once the broker is ours.
 ACTOR_MODULES = (
-    "workers.sales",
-    "workers.refunds",
-    "workers.tracking",
-    "workers.webhooks",
-    "workers.payouts",
-    "workers.mail",
-    "workers.imports",
-    "workers.upkeep",
+    "workers.queues.sales",
+    "workers.queues.refunds",
+    "workers.queues.tracking",
+    "workers.queues.webhooks",
+    "workers.queues.payouts",
+    "workers.queues.mail",
+    "workers.queues.imports",
+    "workers.queues.upkeep",
 )
 for module in ACTOR_MODULES:
     importlib.import_module(module)

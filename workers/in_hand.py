@@ -9,7 +9,7 @@ from uuid import UUID
 import dramatiq
 import redis
 
-from models.job_silence import Held
+from models.jobs.silence import Held
 from pipelines.jobs import QUEUES
 
 #: What the names of Dramatiq's keys begin with.

@@ -12,7 +12,8 @@ import structlog
 from dramatiq.middleware import Middleware
 
 import settings
-from models import db, worker_processes
+from models import db
+from models.jobs import processes
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
@@ -69,7 +70,7 @@ class Announcement(Middleware):
         if any(worker.broker.in_hand.values()):
             return  # a job took longer than it was given: what is left is found by the silence
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-            worker_processes.withdraw(own_id())
+            processes.withdraw(own_id())
 
     def _announce(self, worker: Any) -> None:
         while not self._has_ended.is_set():
@@ -77,7 +78,7 @@ class Announcement(Middleware):
             queues = [] if is_leaving else sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
             try:
                 with db.any_org_work():
-                    worker_processes.announce(process_id=own_id(), queues=queues, threads=worker.worker_threads)
+                    processes.announce(process_id=own_id(), queues=queues, threads=worker.worker_threads)
             except (
                 Exception
             ) as error:  # a thread that ended here would leave a process that looks well and gets no work

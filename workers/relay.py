@@ -14,7 +14,8 @@ from dramatiq.errors import BrokerConnectionError
 
 import settings
 from adapters import broker
-from models import db, job_rows
+from models import db
+from models.jobs import rows
 from pipelines import jobs
 from workers import metrics, silence
 
@@ -75,22 +76,22 @@ class Relay:
         self._push(pointers)
         return len(pointers)
 
-    def _claim(self, queue: str) -> list[job_rows.Pointer]:
-        return job_rows.any_org_hand_out(
+    def _claim(self, queue: str) -> list[rows.Pointer]:
+        return rows.any_org_hand_out(
             queue=queue,
             per_thread=self._settings.slots_per_thread(queue),
             share=_SHARE.get(queue, _NO_BOUND),
             lease_s=self._settings.job_lease_s,
         )
 
-    def _push(self, pointers: Sequence[job_rows.Pointer]) -> None:
+    def _push(self, pointers: Sequence[rows.Pointer]) -> None:
         for pushed, pointer in enumerate(pointers):
             try:
                 self._broker.enqueue(_message(pointer))
             except (redis.RedisError, BrokerConnectionError):
                 # This one may have arrived all the same; its attempt number then no longer matches and it is dropped.
                 with db.any_org_work():
-                    job_rows.any_org_take_back(pointers[pushed:])
+                    rows.any_org_take_back(pointers[pushed:])
                 raise
             metrics.count_handed_out(pointer.queue)
 
@@ -102,7 +103,7 @@ class Relay:
             time.sleep(_IDLE_S)
 
 
-def _message(pointer: job_rows.Pointer) -> dramatiq.Message[None]:
+def _message(pointer: rows.Pointer) -> dramatiq.Message[None]:
     return dramatiq.Message(
         queue_name=pointer.queue,
         actor_name=pointer.name,

@@ -13,7 +13,8 @@ from datetime import datetime
 import structlog
 from cronsim import CronSim
 
-from models import db, ticks
+from models import db
+from models.jobs import ticks
 from pipelines import jobs
 
 _log = structlog.get_logger(__name__)

@@ -10,7 +10,8 @@ from uuid import UUID
 import redis
 import structlog
 
-from models import db, job_silence, worker_processes
+from models import db
+from models.jobs import processes, silence
 from pipelines import jobs
 from workers import in_hand
 
@@ -19,7 +20,7 @@ _log = structlog.get_logger(__name__)
 _LOOK_EVERY_S = 1.0
 # Where this process itself could not look for so long, others could not announce themselves either: a database that was
 # away, a machine that slept. They are given the time to do so.
-_BLIND_AFTER_S = worker_processes.SILENT_AFTER_S / 2
+_BLIND_AFTER_S = processes.SILENT_AFTER_S / 2
 
 _FULL_LEASE = [job.name for job in jobs.ALL if job.keeps_lease]
 
@@ -36,12 +37,12 @@ class Watch:
         if time.monotonic() < self._looked_at + _LOOK_EVERY_S:
             return
         with db.any_org_work():
-            silent = worker_processes.silent()
+            silent = processes.silent()
         now = time.monotonic()
         if now > self._looked_at + _BLIND_AFTER_S:
             self._watches_since = now
         self._looked_at = now
-        if now >= self._watches_since + worker_processes.SILENT_AFTER_S:
+        if now >= self._watches_since + processes.SILENT_AFTER_S:
             for process_id in silent:
                 self._let_go(process_id)
 
@@ -50,11 +51,11 @@ class Watch:
         messages = in_hand.of(self._client, process_id)
         fetched = {pointer for queue in messages.values() for pointer in queue.values() if pointer}
         with db.any_org_work():
-            if not worker_processes.lock_silent(process_id):
+            if not processes.lock_silent(process_id):
                 return
-            held = job_silence.any_org_let_go(process_id=process_id, fetched=fetched, full_lease=_FULL_LEASE)
+            held = silence.any_org_let_go(process_id=process_id, fetched=fetched, full_lease=_FULL_LEASE)
             if not held:
-                worker_processes.stage_forget(process_id)
+                processes.stage_forget(process_id)
         for queue, pointers in messages.items():
             of_no_use = [message for message, pointer in pointers.items() if pointer not in held]
             in_hand.forget(self._client, process_id, queue, of_no_use)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from domain.transfers import Answer, Method, NotFound, Transfer, Unknown
+from domain.payouts.transfers import Answer, Method, NotFound, Transfer, Unknown
 
 _MESSAGE_CHARACTERS = 300
 _CODE_CHARACTERS = 64

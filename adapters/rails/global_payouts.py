@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from adapters.rails import base, http, stripe_client
-from domain.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
+from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
 
 _REFERENCE = "gpOutboundPaymentId"
 _EVENTS = "v2.money_management.outbound_payment."

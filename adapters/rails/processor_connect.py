@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from adapters.rails import base, http, stripe_client
-from domain.transfers import Answer, Method, NotFound, Paid, Rejected, Transfer
+from domain.payouts.transfers import Answer, Method, NotFound, Paid, Rejected, Transfer
 
 _REFERENCE = "processorTransferId"
 _EVENTS = ("transfer.created", "transfer.updated", "transfer.reversed")

@@ -9,7 +9,7 @@ from typing import Any
 import stripe
 
 from adapters.rails import base, http
-from domain.transfers import Answer, Rejected, Transfer
+from domain.payouts.transfers import Answer, Rejected, Transfer
 
 #: Seconds that a signed confirmation may be old.
 _TOLERANCE_S = 300

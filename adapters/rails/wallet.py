@@ -16,7 +16,7 @@ import orjson
 
 from adapters.rails import base, http
 from adapters.rails.wallet_client import Client, Said
-from domain.transfers import (
+from domain.payouts.transfers import (
     Accepted,
     Answer,
     Method,

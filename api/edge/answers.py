@@ -15,9 +15,10 @@ import orjson
 from flask import Response, g, request
 
 from adapters import sealing
-from api.edge import errors, guards
-from domain import signing
+from api.access import guards
+from api.edge import errors
 from domain.refused import Refused
+from domain.webhooks import signing
 from models import db, stored_answers
 
 #: How long an Idempotency-Key is remembered, in seconds.

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from flask import g, request
 
-from api.edge import guards
-from models import audit
+from api.access import guards
+from models.organization import audit
 
 _LONGEST_USER_AGENT = 500
 

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 from flask import Response, current_app, request
 
 import settings
-from api.edge import strangers
+from api.access import strangers
 from api.edge.operations import Operation
-from models import db, programs
+from models import db
+from models.programs import programs
 
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADERS = "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id"

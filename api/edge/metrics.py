@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from adapters import broker, click_intake, servers
+from adapters import broker, clock, servers
 from adapters.broker import RedisError
-from adapters.click_stream import ClickStream
-from models import db, job_desk, ledger_results, worker_processes
-from pipelines import clock, fx_rates, jobs
+from adapters.clicks import intake
+from adapters.clicks.stream import ClickStream
+from models import db
+from models.jobs import desk, processes
+from models.ledger import results
+from pipelines import fx_rates, jobs
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",
@@ -69,8 +72,8 @@ class _Queues:
         threads = GaugeMetricFamily("finderfee_worker_threads", "Live worker threads.", labels=["queue"])
         try:
             with db.any_org_work():
-                counts = {row[0]: row for row in job_desk.any_org_counts()}
-                live = worker_processes.live_threads()
+                counts = {row[0]: row for row in desk.any_org_counts()}
+                live = processes.live_threads()
         except db.UNAVAILABLE:
             return  # the counters matter most while the database is away
         for queue in jobs.QUEUES:
@@ -101,7 +104,7 @@ class _ClickWriters:
     def collect(self) -> Iterator[Metric]:
         client = broker.prompt_client(servers.urls().redis_url)
         try:
-            found, is_kept = click_intake.backlog(client), click_intake.is_kept_on_disk(client)
+            found, is_kept = intake.backlog(client), intake.is_kept_on_disk(client)
         except RedisError:
             return
         entries = GaugeMetricFamily(
@@ -125,7 +128,7 @@ class _Ledger:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                red, checked, age_s = ledger_results.any_org_summary()
+                red, checked, age_s = results.any_org_summary()
         except db.UNAVAILABLE:
             return
         organizations = GaugeMetricFamily(

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 from flask import Response, after_this_request, g
 from marshmallow import Schema
 
-from api.edge import guards
-from api.edge.guards import Guard
+from api.access import guards
+from api.access.guards import Guard
 
 Shape = Literal["object", "page", "array", "empty", "text"]
 

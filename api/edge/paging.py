@@ -19,7 +19,7 @@ from flask import request
 from marshmallow import ValidationError
 
 from adapters import derived_keys
-from api.edge import guards
+from api.access import guards
 
 #: Rows of a page when nobody asks for more or fewer, and at most.
 DEFAULT_TAKE = 50

@@ -1,8 +1,8 @@
 """The visit comes from a site that the brand wants no visits from, or from a host below it."""
 
-from domain import host_names
 from domain.fraud.facts import ClickFacts
 from domain.fraud.rule import Rule
+from domain.organization import host_names
 
 
 def _holds(click: ClickFacts) -> bool:

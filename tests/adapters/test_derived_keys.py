@@ -9,7 +9,10 @@ from uuid import UUID
 import pytest
 
 import settings
-from adapters import derived_keys, file_links, human_check, identity, sealing, visitors
+from adapters import derived_keys, file_links, sealing
+from adapters.clicks import visitors
+from adapters.fraud import human_check
+from adapters.identity import tokens
 
 _FORMER, _NEW = os.environ["SECRET_KEY"], "the new key which is long enough too"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +24,7 @@ def keys(monkeypatch):
 
     def forget() -> None:
         settings.current.cache_clear()
-        for module in (derived_keys, sealing, identity, human_check):
+        for module in (derived_keys, sealing, tokens, human_check):
             module.forget_cached()
 
     def start_with(key: str, *former: str) -> None:
@@ -50,7 +53,7 @@ def _is_person(token):
 
 
 def _token():
-    return identity.issue_affiliate(email="a@example.com", is_email_verified=True, ttl_s=60)
+    return tokens.issue_affiliate(email="a@example.com", is_email_verified=True, ttl_s=60)
 
 
 _USES = {
@@ -60,7 +63,7 @@ _USES = {
     ),
     "file_link": (_link, _opens),
     "human_token": (lambda: human_check.local().issue(now=_NOW), _is_person),
-    "person_token": (_token, lambda made: identity.affiliate(made) is not None),
+    "person_token": (_token, lambda made: tokens.affiliate(made) is not None),
 }
 
 

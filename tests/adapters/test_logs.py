@@ -26,13 +26,14 @@ import json, sys
 import dramatiq
 from dramatiq.middleware import TimeLimitExceeded
 from app import create_app
-from models import db, job_rows, ids
-from models.job_rows import Claimed
+from models import db, ids
+from models.jobs import rows
+from models.jobs.rows import Claimed
 from pipelines import jobs
 from workers import fleet
 from workers.actor import database_job
-from tests import draining
-from tests.brands import Brand
+from tests.support import draining
+from tests.support.rows.brands import Brand
 
 EMAIL = sys.argv[1]
 app = create_app()
@@ -91,7 +92,7 @@ with db.any_org_work():
 worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=1, worker_timeout=50)
 worker.start()
 with db.any_org_work():
-    handed_out = job_rows.any_org_hand_out(queue="upkeep", per_thread=16, share=9, lease_s=30)
+    handed_out = rows.any_org_hand_out(queue="upkeep", per_thread=16, share=9, lease_s=30)
 for pointer in handed_out:
     fleet.connected.enqueue(
         dramatiq.Message(pointer.queue, pointer.name, (), {"job_id": pointer.job_id, "attempt": pointer.attempt}, {})

@@ -3,17 +3,18 @@
 import time
 from uuid import uuid4
 
+from adapters import clock
 from models import db
-from pipelines import affiliate_import, clock
-from schemas.affiliate_import import AffiliateImport
-from tests.api.lists import trips_of
+from pipelines.imports import affiliates
+from schemas.imports.affiliates import AffiliateImport
+from tests.support.api.lists import trips_of
 
 
 def _import(brand, rows):
     wanted = AffiliateImport().load({"programId": str(brand.programs[-1]), "affiliates": rows})
-    asked = affiliate_import.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False, may_notify=False)
+    asked = affiliates.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False, may_notify=False)
     with db.unit_of_work(brand.id):
-        return affiliate_import.run(asked, wanted, now=clock.now())
+        return affiliates.run(asked, wanted, now=clock.now())
 
 
 def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
@@ -23,7 +24,7 @@ def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
 
     trips = trips_of(lambda: _import(brand, rows))
 
-    assert "Budget: 7 round trips" in (affiliate_import.run.__doc__ or "")
+    assert "Budget: 7 round trips" in (affiliates.run.__doc__ or "")
     assert trips == trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one"}])) == 7
     assert brand.rows("select count(*) from affiliate") == [(1001,)]
     assert time.monotonic() - began < 10

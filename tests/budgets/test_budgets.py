@@ -10,13 +10,18 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, job_rows, performance_tiers, sales
-from pipelines import clock, jobs, override, refund, sale
-from schemas.sale import SaleBody
-from tests.draining import drain as drain_all
-from tests.draining import run
-from tests.journeys.endpoints import Endpoint
-from tests.journeys.recruits import Recruits
+from adapters import clock
+from models import db
+from models.conversions import sales
+from models.jobs import rows
+from models.programs import performance_tiers
+from pipelines import jobs
+from pipelines.conversions import override, refund, sale
+from schemas.conversions.sale import SaleBody
+from tests.support.draining import drain as drain_all
+from tests.support.draining import run
+from tests.support.endpoints import Endpoint
+from tests.support.recruits import Recruits
 
 #: What an opening, a tenant and a commit add is part of a trip; `begin` and its setting count as one statement.
 _SEPARATOR = b";\n"
@@ -272,7 +277,7 @@ def test_delivering_an_event(shop, receiver):
     drain_all()
     _settle(shop, _accept(shop, "order-a"))
     with db.any_org_work():
-        (pointer,) = job_rows.any_org_hand_out(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
+        (pointer,) = rows.any_org_hand_out(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
 
     with _counting() as counted:
         run(pointer)

@@ -10,10 +10,11 @@ import pytest
 from redis.connection import AbstractConnection
 
 import settings
-from api import visits
-from models import db, public_links
-from pipelines import public_links as remembered
-from tests.visiting import BROWSER, click, limited, new_slug, visit
+from api.clicks import visits
+from models import db
+from models.clicks import public_links
+from pipelines.clicks import public_links as remembered
+from tests.support.rows.visiting import BROWSER, click, limited, new_slug, visit
 
 _SEPARATOR = b";\n"
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from models import db
-from pipelines import clicks
-from tests.click_rows import raw, write
+from pipelines.clicks import clicks
+from tests.support.rows.click_rows import raw, write
 
 
 def _trips(brand, batch):

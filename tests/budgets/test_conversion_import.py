@@ -3,20 +3,21 @@
 import time
 from uuid import UUID, uuid4
 
+from adapters import clock
 from models import db
-from pipelines import clock, conversion_import, import_undo
-from schemas.conversion_import import ConversionImport
-from tests.api.importing import past_sale
-from tests.api.lists import trips_of
+from pipelines.imports import conversions, undo
+from schemas.imports.conversions import ConversionImport
+from tests.support.api.importing import past_sale
+from tests.support.api.lists import trips_of
 
 
 def _import(brand, rows):
     wanted = ConversionImport().load(
         {"programId": str(brand.programs[-1]), "conversions": rows, "confirmUnpaidPayout": True}
     )
-    asked = conversion_import.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False)
+    asked = conversions.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False)
     with db.unit_of_work(brand.id):
-        return conversion_import.run(asked, wanted, now=clock.now())
+        return conversions.run(asked, wanted, now=clock.now())
 
 
 def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
@@ -27,7 +28,7 @@ def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
 
     trips = trips_of(lambda: _import(brand, rows))
 
-    assert "Budget: 5 round trips" in (conversion_import.run.__doc__ or "")
+    assert "Budget: 5 round trips" in (conversions.run.__doc__ or "")
     assert trips == trips_of(lambda: _import(brand, [past_sale(externalId="one")])) == 5
     assert brand.rows("select count(*) from conversion") == [(1001,)]
     assert time.monotonic() - began < 10
@@ -35,7 +36,7 @@ def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
 
 def _undo(brand, job_id):
     with db.unit_of_work(brand.id):
-        return import_undo.run(organization_id=brand.id, import_id=job_id, now=clock.now())
+        return undo.run(organization_id=brand.id, import_id=job_id, now=clock.now())
 
 
 def test_a_thousand_rows_are_taken_back_in_as_many_round_trips_as_one(brand):
@@ -47,7 +48,7 @@ def test_a_thousand_rows_are_taken_back_in_as_many_round_trips_as_one(brand):
 
     trips = trips_of(lambda: _undo(brand, many))
 
-    assert "Budget: 5 round trips" in (import_undo.run.__doc__ or "")
+    assert "Budget: 5 round trips" in (undo.run.__doc__ or "")
     assert trips == trips_of(lambda: _undo(brand, one)) == 5
     assert brand.rows("select count(*) from conversion") == [(0,)]
     assert time.monotonic() - began < 10
@@ -59,5 +60,5 @@ def test_affiliates_are_taken_back_in_seven_round_trips(brand):
     body = {"programId": str(brand.programs[-1]), "affiliates": people}
     job_id = UUID(brand.post("/api/v1/affiliates/import", body).json["jobId"])
 
-    assert "7 for affiliates" in (import_undo.run.__doc__ or "")
+    assert "7 for affiliates" in (undo.run.__doc__ or "")
     assert trips_of(lambda: _undo(brand, job_id)) == 7

@@ -1,8 +1,9 @@
 """What a brand reads about fraud costs the same, whatever was found."""
 
+from adapters import clock
 from models import db
-from pipelines import clock, fraud_summary
-from tests.fraud_rows import flagged
+from pipelines.fraud import summary
+from tests.support.rows.fraud_rows import flagged
 
 
 def _trips(brand, read):
@@ -27,12 +28,10 @@ def test_the_summary_keeps_to_its_budget_with_two_foreign_currencies(brand):
 
     trips = _trips(
         brand,
-        lambda: fraud_summary.summary(
-            organization_id=brand.id, program_id=brand.programs[-1], days=30, now=clock.now()
-        ),
+        lambda: summary.summary(organization_id=brand.id, program_id=brand.programs[-1], days=30, now=clock.now()),
     )
 
-    assert "4 round trips (program; organization; counts; rates)" in fraud_summary.summary.__doc__
+    assert "4 round trips (program; organization; counts; rates)" in summary.summary.__doc__
     assert len(trips) == 4 + 1, trips
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
+from adapters import clock
 from models import db
-from pipelines import captured_lead, clock, leads, signed_lead
-from schemas.lead import LeadBody
-from tests import paid_leads
+from pipelines.leads import captured, leads, signed
+from schemas.leads.lead import LeadBody
 from tests.budgets.test_budgets import _budget, _counting
-from tests.leads import browser, slug_of
+from tests.support.rows import paid_leads
+from tests.support.rows.leads import browser, slug_of
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def shop(brand):
 def _post(brand, email, **fields):
     posted = LeadBody().load({"affiliateSlug": slug_of(brand), "email": email} | fields)
     with db.unit_of_work(brand.id):
-        return signed_lead.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
+        return signed.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
 
 
 def test_recording_a_signed_lead(shop):
@@ -29,7 +30,7 @@ def test_recording_a_signed_lead(shop):
     with _counting() as counted:
         assert _post(shop, "ada@example.com")
 
-    assert _budget(signed_lead.record) == "3 round trips (look up; insert; writes and commit)"
+    assert _budget(signed.record) == "3 round trips (look up; insert; writes and commit)"
     assert _budget(leads.record) == "2 round trips (insert; writes and commit)"
     assert len(counted.trips) == 3, counted
 
@@ -59,7 +60,7 @@ def test_taking_a_lead_from_a_page(shop):
     with _counting() as counted:
         browser(shop)
 
-    assert _budget(captured_lead.any_org_stage) == "1 round trip"
+    assert _budget(captured.any_org_stage) == "1 round trip"
     assert len(counted.trips) == 1, counted
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from adapters import clock
 from models import db
-from pipelines import clock, program_numbers
-from tests.program_rows import ago, click, conversion
+from pipelines.programs import numbers
+from tests.support.rows.program_rows import ago, click, conversion
 
 
 def _trips(brand):
@@ -12,7 +13,7 @@ def _trips(brand):
     db.db.trip_hooks.append(trips.append)
     try:
         with db.unit_of_work(brand.id):
-            program_numbers.stats(organization_id=brand.id, now=clock.now())
+            numbers.stats(organization_id=brand.id, now=clock.now())
     finally:
         db.db.trip_hooks.remove(trips.append)
     return trips
@@ -33,7 +34,7 @@ def test_statistics_cost_the_same_for_any_number_of_programs_rows_and_currencies
 
     trips = _trips(brand)
 
-    assert "4 round trips (programs; currencies; rates; conversions) and the commit" in program_numbers.stats.__doc__
+    assert "4 round trips (programs; currencies; rates; conversions) and the commit" in numbers.stats.__doc__
     assert len(trips) == 4 + 1, trips
 
 
@@ -41,7 +42,7 @@ def test_statistics_leave_the_session_as_it_was(brand):
     _busy_program(brand, 1)
 
     with db.unit_of_work(brand.id):
-        program_numbers.stats(organization_id=brand.id, now=clock.now())
+        numbers.stats(organization_id=brand.id, now=clock.now())
         assert db.db.row("show enable_seqscan") == ("off",)
     with db.unit_of_work(brand.id):
         assert db.db.row("show enable_seqscan") == ("off",)

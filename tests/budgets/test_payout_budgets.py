@@ -2,11 +2,13 @@
 
 import pytest
 
-from models import db, payout_lists
-from pipelines import clock, payout_funding, payout_plan
-from tests.api.lists import trips_of
-from tests.api.payouts import URL, owner, run
-from tests.paying import EVERYTHING, Payroll
+from adapters import clock
+from models import db
+from models.payouts import lists
+from pipelines.payouts import due, funding
+from tests.support.api.lists import trips_of
+from tests.support.api.payouts import URL, owner, run
+from tests.support.rows.paying import EVERYTHING, Payroll
 
 # Who calls is looked up in a transaction of its own.
 _CALLER = 2
@@ -46,7 +48,7 @@ def test_a_page_of_payouts_costs_two_round_trips_with_all_its_lines(payroll, que
 
     many = trips_of(lambda: payroll.brand.get(URL + query))
 
-    assert "2 round trips with the lines" in payout_lists.page.__doc__
+    assert "2 round trips with the lines" in lists.page.__doc__
     assert few == many == _CALLER + 2 + 1
 
 
@@ -59,7 +61,7 @@ def test_a_page_without_lines_costs_one(payroll):
 def test_one_payout_costs_two(payroll):
     (payout,) = run(payroll)["payouts"]
 
-    assert "2 round trips" in payout_lists.find.__doc__
+    assert "2 round trips" in lists.find.__doc__
     assert trips_of(lambda: payroll.brand.get(f"{URL}/{payout['payoutId']}")) == _CALLER + 2 + 1
 
 
@@ -67,20 +69,20 @@ def test_the_funding_status_costs_three(payroll):
     run(payroll)
 
     def look():
-        payout_funding.status(organization_id=payroll.brand.id, can_manage=True, now=clock.now())
+        funding.status(organization_id=payroll.brand.id, can_manage=True, now=clock.now())
 
-    assert "3 round trips" in payout_funding.status.__doc__
+    assert "3 round trips" in funding.status.__doc__
     assert _trips(payroll, look) == 3 + 1
 
 
 def test_a_preview_costs_seven_for_any_number_of_candidates_and_currencies(payroll):
     def look():
-        payout_plan.preview(organization_id=payroll.brand.id, filters=EVERYTHING, now=clock.now())
+        due.preview(organization_id=payroll.brand.id, filters=EVERYTHING, now=clock.now())
 
     few = _trips(payroll, look)
     _grow(payroll)
 
-    assert "7 round trips" in payout_plan.preview.__doc__
+    assert "7 round trips" in due.preview.__doc__
     assert few <= _trips(payroll, look) <= 7 + 1
 
 

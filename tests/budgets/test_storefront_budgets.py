@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from pipelines import storefront, storefront_lookup
-from tests.brands import Partner
-from tests.program_rows import conversion
+from pipelines.storefront import application, lookup
+from tests.support.rows.brands import Partner
+from tests.support.rows.program_rows import conversion
 
 _SEPARATOR = b";\n"
 RECRUITS = "/api/v1/me/sub-affiliate/recruits"
@@ -60,8 +60,8 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
         answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
-    assert "Budget: 1 statement" in storefront_lookup.any_org_landing.__doc__
-    assert "Budget: 1 statement" in storefront_lookup.any_org_domain.__doc__
+    assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
+    assert "Budget: 1 statement" in lookup.any_org_domain.__doc__
     assert [trip.count(_SEPARATOR) for trip in trips] == [1, 0], "the look-up with its opening, and the commit"
 
 
@@ -86,7 +86,7 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
     repeated = _apply(shop, **fields)
 
     assert "4 round trips (campaign; organization; applicant and slugs; writes and commit)" in " ".join(
-        (storefront.apply.__doc__ or "").split()
+        (application.apply.__doc__ or "").split()
     )
     # Before it: whose campaign it is, two questions about the account, and the commit of these.
     more = (plan == "Growth") + len(fields)

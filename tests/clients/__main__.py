@@ -145,13 +145,13 @@ def _run(*command: str | Path) -> str:
 @contextmanager
 def _service() -> Iterator[tuple[str, str]]:
     """Start the application on servers of its own; give its address and a key of a brand in it."""
-    from adapters import embedded
+    from adapters.embedded import pair
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     try:
-        started = embedded.start(home, durable=False)
+        started = pair.start(home, durable=False)
         os.environ.update(
             DATABASE_URL=started.database_url,
             DATABASE_OWNER_URL=started.database_owner_url,
@@ -163,14 +163,14 @@ def _service() -> Iterator[tuple[str, str]]:
         )
         yield from _served(port)
     finally:
-        embedded.stop(home)
+        pair.stop(home)
         shutil.rmtree(home, ignore_errors=True)
 
 
 def _served(port: int) -> Iterator[tuple[str, str]]:
     from app import create_app
     from models import migrate
-    from tests.brands import Brand
+    from tests.support.rows.brands import Brand
 
     migrate.up(os.environ["DATABASE_OWNER_URL"])
     app = create_app()

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from pipelines import tax_forms
+from pipelines.affiliates import tax_forms
 
 _PDF = b"%PDF-1.7 a form"
 

@@ -9,7 +9,7 @@ import pytest
 _ROOT = Path(__file__).parents[2]
 # Each takes from a fiftieth of a second to a fifth to load.
 _HEAVY = {
-    *("api.service", "crawlerdetect", "disposable_email_domains", "dns", "dramatiq", "email_validator"),
+    *("api.web", "crawlerdetect", "disposable_email_domains", "dns", "dramatiq", "email_validator"),
     *("joserfc", "limits", "marshmallow", "nh3", "prometheus_client", "redis", "requests", "stripe"),
 }
 _LOADED = f"print(sorted({_HEAVY!r} & set(sys.modules)))"

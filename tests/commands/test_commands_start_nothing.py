@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters import embedded
+from adapters.embedded import pair
 
 _ROOT = Path(__file__).parents[2]
 _ASLEEP = "Error: Finderfee does not run here: make run\n(DATA_DIR is {}, and is not in use)\n"
@@ -47,12 +47,12 @@ def test_where_nothing_runs_it_says_so_and_starts_nothing(tmp_path, arguments):
 
 
 def test_where_the_servers_run_it_connects_to_them(tmp_path):
-    embedded.start(tmp_path, durable=False)
+    pair.start(tmp_path, durable=False)
     try:
         assert _flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
         listed = _flask("org", "list", DATA_DIR=str(tmp_path))
     finally:
-        embedded.stop(tmp_path)
+        pair.stop(tmp_path)
 
     assert (listed.returncode, listed.stderr) == (0, "")
 

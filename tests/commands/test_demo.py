@@ -17,8 +17,8 @@ import settings
 from app import create_app
 from commands import banner, demo, receiver_certificate
 from models import db
-from tests.brands import Brand
-from tests.rates import stored
+from tests.support.rows.brands import Brand
+from tests.support.rows.rates import stored
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from adapters import fx_feed
 from models import db
 from pipelines import fx_rates
-from tests.program_rows import conversion
-from tests.rates import published, stored
+from tests.support.rows.program_rows import conversion
+from tests.support.rows.rates import published, stored
 
 TODAY = datetime.now(UTC).date()
 

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from models import db, ids, worker_processes
+from models import db, ids
+from models.jobs import processes
 from pipelines import jobs
-from tests import receiver as receivers
+from tests.support.outside import receiver as receivers
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
 
@@ -65,7 +66,7 @@ def test_queues_shows_every_queue_with_its_depth_and_workers(flask, brand):
     waiting, dead, _ = _stage(brand, 3)
     _bury(dead)
     with db.any_org_work():
-        worker_processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4)
+        processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4)
         db.db.run("update job set deadline = now() + interval '1 minute', attempt = 1 where id = %s", (waiting,))
 
     shown = {row["queue"]: row for row in _json(flask("queues", "--json"))}

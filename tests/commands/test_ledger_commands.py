@@ -8,9 +8,11 @@ from uuid import uuid4
 import psycopg2
 import pytest
 
-from models import db, ledger_results
-from pipelines import clock, jobs
-from tests.paying import Payroll
+from adapters import clock
+from models import db
+from models.ledger import results
+from pipelines import jobs
+from tests.support.rows.paying import Payroll
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def test_the_scheduled_check_looks_at_every_organization(alone, payroll, rival, 
     drain("upkeep")
 
     with db.any_org_work():
-        checked = {one.organization_id for one in ledger_results.any_org_list(only_red=False)}
+        checked = {one.organization_id for one in results.any_org_list(only_red=False)}
     assert {payroll.brand.id, rival.id} == checked
 
 
@@ -136,7 +138,7 @@ def test_while_the_ledger_is_red_a_run_waits_for_a_review(damaged, flask):
 
 def test_when_the_ledger_is_clean_again_a_run_pays(payroll, flask):
     with db.unit_of_work(payroll.brand.id):
-        ledger_results.stage(organization_id=payroll.brand.id, findings=[("rule", "text")], at=clock.now())
+        results.stage(organization_id=payroll.brand.id, findings=[("rule", "text")], at=clock.now())
 
     flask("ledger", "check", "--org", str(payroll.brand.id))
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters import safe_http
-from adapters.embedded_place import wait_until
+from adapters.embedded.place import wait_until
+from adapters.safe_http import client
 from commands.receiver import is_genuine
 from models import db
-from tests.journeys.endpoints import Endpoint
+from tests.support.endpoints import Endpoint
 
 _FLASK = str(Path(sys.executable).parent / "flask")
 _PATIENCE_S = 40
@@ -224,8 +224,8 @@ def test_what_an_earlier_one_left_behind_is_removed_and_a_neighbour_stays(brand,
 
 def test_a_service_that_may_not_call_this_machine_is_told_of(brand, listening, drain, monkeypatch):
     # the workers of this process are those of a service that calls public addresses only
-    public_only = safe_http.Client(safe_http.Policy())
-    monkeypatch.setattr("pipelines.webhook._client", lambda: public_only)
+    public_only = client.Client(client.Policy())
+    monkeypatch.setattr("pipelines.webhooks.delivery._client", lambda: public_only)
     one = listening("--org", str(brand.id))
 
     one.until("The service cannot reach http://127.0.0.1:")

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.post_office import PostOffice, change, message, stage
+from tests.support.outside.post_office import PostOffice, change, message, stage
 
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -5,8 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from models import db, payout_candidates
-from tests.brands import Partner
+from models import db
+from models.payouts import candidates
+from tests.support.rows.brands import Partner
 
 URL = "/api/me/payout-account"
 
@@ -45,7 +46,7 @@ def _shown(flask, *arguments):
 def _payee(brand):
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     with db.unit_of_work(brand.id):
-        (found,) = payout_candidates.payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+        (found,) = candidates.payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
     return found.method, found.destination
 
 

@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from models import db, rail_events
-from pipelines import clock
-from tests.api.racing import at_once
-from tests.paying import Payroll
+from adapters import clock
+from models import db
+from models.payouts import rail_events
+from tests.support.api.racing import at_once
+from tests.support.rows.paying import Payroll
 
 
 @pytest.fixture
@@ -132,14 +133,14 @@ def test_a_run_is_reviewed_once(reviewed, flask):
 
 def test_two_reviewers_at_once_decide_once(reviewed):
     from domain.refused import Refused
-    from pipelines import payout_decisions
+    from pipelines.payouts import decisions
 
     payroll, run = reviewed
 
     def decide(is_approved):
         try:
             with db.any_org_work():
-                found = payout_decisions.decide_review(
+                found = decisions.decide_review(
                     organization_id=payroll.brand.id, run_id=run.run_id, is_approved=is_approved, now=clock.now()
                 )
         except Refused as refusal:

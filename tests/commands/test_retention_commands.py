@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from pipelines import retention
-from tests.program_rows import ago, click
+from tests.support.rows.program_rows import ago, click
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def test_every_kind_is_shown_with_its_setting_and_what_is_due(run, brand, ben):
 
 
 def test_what_is_due_ends_when_somebody_says_so_and_the_last_run_is_shown(run, brand, ben, drain):
+    from adapters import clock
     from models import db
-    from pipelines import clock
 
     with db.any_org_work():
         retention.any_org_start(now=clock.now())

@@ -15,10 +15,12 @@ import pytest
 import settings
 from adapters import sealing
 from models import db, sealed_rows
-from pipelines import captured_lead, resealing, tax_forms
-from tests import databases
-from tests.api.inviting import invite
-from tests.brands import Brand
+from pipelines import resealing
+from pipelines.affiliates import tax_forms
+from pipelines.leads import captured
+from tests.support import databases
+from tests.support.api.inviting import invite
+from tests.support.rows.brands import Brand
 
 _NEW, _OTHER = "the new key which is long enough too", "a key that never sealed anything here"
 _FORMER = os.environ["SECRET_KEY"]
@@ -71,7 +73,7 @@ def everything(alone):
     alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
         tax_forms.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
-        captured_lead.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
+        captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
     return alone
 
 
@@ -270,11 +272,11 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
     # Whoever seals in another file adds a kind, and the file here.
     assert sealing_files == {
         "api/edge/answers.py",
-        "pipelines/captured_lead.py",
-        "pipelines/endpoints.py",
-        "pipelines/keys.py",
+        "pipelines/leads/captured.py",
+        "pipelines/webhooks/endpoints.py",
+        "pipelines/organization/keys.py",
         "pipelines/mail.py",
-        "pipelines/tax_forms.py",
+        "pipelines/affiliates/tax_forms.py",
     }
 
 

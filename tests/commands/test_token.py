@@ -8,10 +8,11 @@ from uuid import uuid4
 import pytest
 
 import settings
-from adapters import human_check, identity
+from adapters import clock
+from adapters.fraud import human_check
+from adapters.identity import tokens
 from models import db
-from pipelines import clock
-from tests.paid_leads import verified_by
+from tests.support.rows.paid_leads import verified_by
 
 
 @pytest.fixture
@@ -33,11 +34,11 @@ def foreign_issuer(monkeypatch, tmp_path):
         monkeypatch.setenv(f"{kind}_JWT_ISSUER", "https://id.example.com/")
         monkeypatch.setenv(f"{kind}_JWT_JWKS", str(tmp_path / "jwks.json"))
     settings.current.cache_clear()
-    identity.forget_cached()
+    tokens.forget_cached()
     yield
     monkeypatch.undo()
     settings.current.cache_clear()
-    identity.forget_cached()
+    tokens.forget_cached()
 
 
 def _token(answer: tuple[int, str]) -> str:
@@ -58,7 +59,7 @@ def _audit(subject: str) -> list[tuple]:
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
 def test_a_dashboard_token_speaks_for_a_role_of_the_organization(flask, brand, role):
-    found = identity.dashboard(_token(flask("token", "dashboard", "--org", str(brand.id), "--role", role, "--json")))
+    found = tokens.dashboard(_token(flask("token", "dashboard", "--org", str(brand.id), "--role", role, "--json")))
 
     assert (found.organization_id, found.role) == (brand.id, role)
     assert (found.email, found.is_email_verified) == (f"{role.lower()}@example.com", True)
@@ -68,7 +69,7 @@ def test_a_dashboard_token_speaks_for_a_role_of_the_organization(flask, brand, r
 
 def test_a_dashboard_token_is_for_whom_it_is_asked(flask, brand):
     email = f"Ann-{uuid4().hex}@Example.com"
-    found = identity.dashboard(
+    found = tokens.dashboard(
         _token(
             flask("token", "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email,
                   "--unverified-email", "--ttl-s", "60", "--json")
@@ -81,8 +82,8 @@ def test_a_dashboard_token_is_for_whom_it_is_asked(flask, brand):
 
 def test_an_affiliate_token_is_for_whom_it_is_asked(flask):
     email = f"Ben-{uuid4().hex}@Example.com"
-    verified = identity.affiliate(_token(flask("token", "affiliate", "--email", email, "--json")))
-    unverified = identity.affiliate(
+    verified = tokens.affiliate(_token(flask("token", "affiliate", "--email", email, "--json")))
+    unverified = tokens.affiliate(
         _token(flask("token", "affiliate", "--email", email, "--unverified-email", "--ttl-s", "60", "--json"))
     )
 
@@ -97,8 +98,8 @@ def test_a_person_sees_the_token_and_nothing_else(flask, brand):
     affiliate_code, affiliate_said = flask("token", "affiliate", "--email", "ben@example.com")
 
     assert (code, affiliate_code) == (0, 0)
-    assert identity.dashboard(said.removesuffix("\n"))
-    assert identity.affiliate(affiliate_said.removesuffix("\n"))
+    assert tokens.dashboard(said.removesuffix("\n"))
+    assert tokens.affiliate(affiliate_said.removesuffix("\n"))
 
 
 def test_issuing_is_audited_without_the_token(flask, brand):

@@ -8,7 +8,7 @@ import pytest
 
 import settings
 from commands import happenings, trigger
-from domain import events
+from domain.webhooks import events
 from models import db
 
 _DUE = ["payout.created", "payout.paid", "payout.failed"]

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from models import db
-from pipelines import redelivery
-from tests import receiver as receivers
+from pipelines.webhooks import redelivery
+from tests.support.outside import receiver as receivers
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 

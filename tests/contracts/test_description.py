@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.brands import Partner
+from tests.support.rows.brands import Partner
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"

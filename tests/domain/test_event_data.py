@@ -1,4 +1,4 @@
-"""What `domain.events` writes is what receivers are told to expect, with every field and with none that may lack."""
+"""What `events` writes is what receivers are told to expect, with all fields and without those that may lack."""
 
 import inspect
 from collections.abc import Mapping
@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from domain import event_samples, events, payout_events
-from schemas.event_data import BY_TYPE
+from domain.payouts import events as payout_events
+from domain.webhooks import events, samples
+from schemas.webhooks.event_data import BY_TYPE
 
 _BY_FUNCTION = {
     events.conversion_created: "conversion.created",
@@ -64,7 +65,7 @@ def _value(hint: Any, is_full: bool) -> object:
 
 @pytest.mark.parametrize("type", events.TYPES)
 def test_every_type_has_a_schema_and_a_sample_of_its_fields(type) -> None:
-    sample = event_samples.SAMPLES.get(type) or event_samples.OTHERS[type]
+    sample = samples.SAMPLES.get(type) or samples.OTHERS[type]
     fields = BY_TYPE[type]().fields.values()
 
     assert set(sample) <= {field.data_key for field in fields}
@@ -72,5 +73,5 @@ def test_every_type_has_a_schema_and_a_sample_of_its_fields(type) -> None:
 
 
 def test_a_sample_that_is_sent_stands_once() -> None:
-    assert set(event_samples.OTHERS) == set(events.TYPES) - set(events.TESTABLE)
-    assert set(event_samples.SAMPLES) == {*events.TESTABLE, "test"}
+    assert set(samples.OTHERS) == set(events.TYPES) - set(events.TESTABLE)
+    assert set(samples.SAMPLES) == {*events.TESTABLE, "test"}

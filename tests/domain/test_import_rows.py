@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from domain import customers, import_rows
+from domain import import_rows
+from domain.conversions import customers
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 PROGRAM, BEN, ANN = UUID(int=1), UUID(int=2), UUID(int=3)

@@ -6,7 +6,7 @@ A kind of work that only a newer release knows, and one that kills whoever does 
 import os
 import signal
 
-from models.job_rows import Claimed
+from models.jobs.rows import Claimed
 from pipelines.jobs import Job
 from workers.actor import database_job
 

@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg2
 import redis
 
-from adapters import embedded, embedded_place
+from adapters.embedded import pair, place
 from models import db, migrate
 from tests.faults import servers
 
@@ -42,7 +42,7 @@ class Ground:
         self.notes: list[str] = []
         self._started_at = time.monotonic()
         self._connection: Any = None
-        self.urls = embedded.start(home, durable=True)
+        self.urls = pair.start(home, durable=True)
         migrate.up(self.urls.database_owner_url)
         self.execute(_SHORT_LEASES)
 
@@ -57,7 +57,7 @@ class Ground:
     def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
         """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
         self.note(f"{number.name} Valkey")
-        pid = embedded_place.listener_pid(embedded_place.of(self.home).valkey_socket)
+        pid = place.listener_pid(place.of(self.home).valkey_socket)
         assert pid is not None
         os.kill(pid, number)
 
@@ -69,7 +69,7 @@ class Ground:
 
     def start_valkey(self) -> None:
         """Start Valkey again."""
-        embedded.start(self.home, postgres=False, durable=True)
+        pair.start(self.home, postgres=False, durable=True)
         self.note("Valkey is back")
 
     def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
@@ -136,7 +136,7 @@ class Ground:
 
     def until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
         """Return as soon as it is so; fail when it is not in time."""
-        is_in_time = embedded_place.wait_until(is_so, timeout_s=within_s)
+        is_in_time = place.wait_until(is_so, timeout_s=within_s)
         assert is_in_time, f"not within {within_s} s: {what}"
 
     def settle(self) -> None:

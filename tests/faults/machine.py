@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from adapters import embedded, embedded_place
-from tests import receiver as receivers
+from adapters.embedded import pair
+from adapters.embedded import place as embedded_place
 from tests.adapters.rails import fake_processor
 from tests.faults.ground import LEASE_S, PATIENCE_S, Ground
 from tests.faults.processes import ROOT, Process
+from tests.support.outside import receiver as receivers
 from workers import supervisor
 
 # As in the Procfile, with another choice of queues, fewer threads and a shorter grace. A fleet's other modules come
@@ -103,7 +104,7 @@ class Machine(Ground):
 
     def restore(self) -> None:
         """Bring back what a test took away: servers, the usual processes and no others, no work left over."""
-        embedded.start(self.home, durable=True)
+        pair.start(self.home, durable=True)
         self.valkey().config_set("maxmemory", 0)
         self.valkey().delete("finderfee:clicks")
         for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
@@ -122,7 +123,7 @@ class Machine(Ground):
         if self._connection is not None:
             self._connection.close()
         sockets = embedded_place.of(self.home).sockets
-        embedded.stop(self.home)
+        pair.stop(self.home)
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 

@@ -8,7 +8,8 @@ import shutil
 import signal
 from pathlib import Path
 
-from adapters import embedded, embedded_place, embedded_postgres, embedded_valkey
+from adapters.embedded import pair, postgres, valkey
+from adapters.embedded import place as embedded_place
 
 _MODES = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
@@ -17,24 +18,24 @@ def restart_postgres(data_dir: Path, mode: str = "immediate", *, durable: bool =
     """Stop PostgreSQL as `pg_ctl -m MODE stop` would and start it again; 'immediate' is a crash with recovery."""
     place = embedded_place.of(data_dir)
     with embedded_place.exclusive(place.lock):
-        embedded_postgres.stop(place, how=_MODES[mode])
-    embedded.start(data_dir, valkey=False, durable=durable)
+        postgres.stop(place, how=_MODES[mode])
+    pair.start(data_dir, valkey=False, durable=durable)
 
 
 def stop_valkey(data_dir: Path, save: bool) -> None:
     """Stop Valkey; with `save` False it forgets what its append-only file does not hold yet."""
     place = embedded_place.of(data_dir)
     with embedded_place.exclusive(place.lock):
-        if embedded_valkey.is_running(place):
+        if valkey.is_running(place):
             embedded_place.ask(place.valkey_socket, b"SHUTDOWN SAVE\r\n" if save else b"SHUTDOWN NOSAVE\r\n")
-            embedded_valkey.stop(place)
+            valkey.stop(place)
 
 
 def kill_valkey(data_dir: Path) -> None:
     """Kill Valkey with SIGKILL and wait for its end."""
     place = embedded_place.of(data_dir)
     with embedded_place.exclusive(place.lock):
-        embedded_valkey.stop(place, how=signal.SIGKILL)
+        valkey.stop(place, how=signal.SIGKILL)
 
 
 def wipe_valkey(data_dir: Path) -> None:
@@ -44,6 +45,6 @@ def wipe_valkey(data_dir: Path) -> None:
     """
     place = embedded_place.of(data_dir)
     with embedded_place.exclusive(place.lock):
-        if embedded_valkey.is_running(place):
+        if valkey.is_running(place):
             raise RuntimeError("stop Valkey before its files are removed")
         shutil.rmtree(place.valkey)

@@ -18,11 +18,12 @@ from typing import Any
 from uuid import UUID
 
 from adapters import sealing
-from models import db, endpoints, ids
-from tests.brands import Brand
+from models import db, ids
+from models.webhooks import endpoints
 from tests.faults.ground import PATIENCE_S
 from tests.faults.machine import Machine
-from tests.receiver import Handler, Receiver, status
+from tests.support.outside.receiver import Handler, Receiver, status
+from tests.support.rows.brands import Brand
 
 _NUMBERS = itertools.count(1)
 # Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.click_stream import FIELD, GROUP, KEY
-from domain import clicks as wire
-from domain.clicks import RawClick
-from tests.click_rows import raw
+from adapters.clicks.stream import FIELD, GROUP, KEY
+from domain.clicks import raw_click as wire
+from domain.clicks.raw_click import RawClick
 from tests.faults import invariants, servers
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
+from tests.support.rows.click_rows import raw
 
 _FEE_CENTS = 10
 

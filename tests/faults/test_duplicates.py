@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from models import db, job_rows
+from models import db
+from models.jobs import rows
 from tests.faults import outcome
 from tests.faults.ground import LEASE_S
 from tests.faults.machine import Machine
@@ -81,11 +82,11 @@ def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> N
     assert dict(machine.rows("select name, count(*) from job group by 1")) == dict.fromkeys(names, 1)
 
 
-def _hand_out() -> list[job_rows.Pointer]:
-    return job_rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=LEASE_S)
+def _hand_out() -> list[rows.Pointer]:
+    return rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=LEASE_S)
 
 
-def _in_own_transaction(ask: Callable[[], list[job_rows.Pointer]]) -> list[job_rows.Pointer]:
+def _in_own_transaction(ask: Callable[[], list[rows.Pointer]]) -> list[rows.Pointer]:
     try:
         with db.any_org_work():
             return ask()

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 import redis
 
-from adapters import embedded, embedded_place
+from adapters.embedded import pair, place
 from tests.faults.ground import PATIENCE_S
 from tests.faults.processes import Process
 
@@ -21,14 +21,14 @@ class _Kept:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.urls = embedded.start(home)
+        self.urls = pair.start(home)
         self._log = home / "keeper.out"
-        command = ["python", "-m", "adapters.embedded_keeper", str(home), "postgres", "valkey"]
+        command = ["python", "-m", "adapters.embedded.keeper", str(home), "postgres", "valkey"]
         environment = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
         self.process = Process("servers", command, env=environment, log=self._log)
 
     def pid(self, title: str) -> int | None:
-        return embedded_place.listener_pid(getattr(embedded_place.of(self.home), _SOCKETS[title]))
+        return place.listener_pid(getattr(place.of(self.home), _SOCKETS[title]))
 
     def kill(self, title: str) -> int:
         """SIGKILL a server and return its process id."""
@@ -38,7 +38,7 @@ class _Kept:
         return pid
 
     def until_said(self, *lines: str, times: int = 1) -> None:
-        is_said = embedded_place.wait_until(
+        is_said = place.wait_until(
             lambda: all(self.said().count(line) >= times for line in lines), timeout_s=PATIENCE_S
         )
         assert is_said, f"{lines} of: {self.said()}"
@@ -53,7 +53,7 @@ def kept(tmp_path: Path) -> Iterator[_Kept]:
     made = _Kept(tmp_path)
     yield made
     made.process.kill()
-    embedded.stop(tmp_path)
+    pair.stop(tmp_path)
 
 
 def _count(kept: _Kept) -> int:
@@ -122,4 +122,4 @@ def test_told_to_end_it_leaves_the_servers_running(kept: _Kept) -> None:
     kept.process.ask_to_end()
 
     assert kept.process.wait() == 0
-    assert embedded.status(kept.home) == {"postgres": "running", "valkey": "running"}
+    assert pair.status(kept.home) == {"postgres": "running", "valkey": "running"}

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adapters import embedded_place
+from adapters.embedded import place
 from tests.faults import outcome
 from tests.faults.ground import LEASE_S
 from tests.faults.machine import Machine
@@ -70,7 +70,7 @@ def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
             machine.pause(name)
         return Fate.PASSES
 
-    proxy = Proxy(embedded_place.of(machine.home).postgres_socket, asked=asked)
+    proxy = Proxy(place.of(machine.home).postgres_socket, asked=asked)
     try:
         yield proxy
     finally:

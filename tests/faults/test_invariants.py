@@ -6,7 +6,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
-from models import ledger_check
+from models.ledger import check
 from tests.faults import invariants
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
@@ -79,8 +79,8 @@ def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> N
 
 
 def test_every_rule_is_damaged_by_one_of_these() -> None:
-    # Those about payouts are damaged in tests/models/test_ledger_check.py.
-    rules = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(ledger_check.PAYOUTS)
+    # Those about payouts are damaged in tests/models/ledger/test_check.py.
+    rules = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(check.PAYOUTS)
 
     unproven = {rule for rule in rules if not any(rule.startswith(start) for start in _DAMAGE.values())}
 

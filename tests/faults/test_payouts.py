@@ -6,14 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from domain.transfers import key_of
+from adapters import clock
+from domain.payouts.transfers import key_of
 from models import db
-from pipelines import clock, payout_decisions
+from pipelines.payouts import decisions
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.faults import outcome
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
-from tests.paying import Payroll
+from tests.support.rows.paying import Payroll
 
 _SLUGS = ("ann", "cid", "dan", "eve")
 _CENTS = 2_000
@@ -181,8 +182,8 @@ def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
     service.next("hang_after", "hang_before", "hang_before", "hang_before")
     with machine.own_models(), db.unit_of_work(shop.id):
         for payout_id in payout_ids:
-            payout = payout_decisions.lock(organization_id=shop.id, payout_id=payout_id)
-            payout_decisions.retry(payout, now=clock.now())
+            payout = decisions.lock(organization_id=shop.id, payout_id=payout_id)
+            decisions.retry(payout, now=clock.now())
     machine.until(lambda: not service.faults, "the service has all four")
     machine.kill("payouts")
     machine.start("payouts")

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from adapters import embedded_place
+from adapters.embedded import place as embedded_place
 from tests.faults import outcome, servers
 from tests.faults.machine import Machine
 from tests.faults.proxy import Fate, Proxy

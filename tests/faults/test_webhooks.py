@@ -10,7 +10,7 @@ from contextlib import closing
 from tests.faults.ground import PATIENCE_S
 from tests.faults.machine import Machine
 from tests.faults.shop import Shop
-from tests.receiver import Handler, status
+from tests.support.outside.receiver import Handler, status
 
 
 def _cut(handler: Handler) -> None:

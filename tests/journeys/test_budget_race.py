@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from domain.fraud.fees import Fee
+from domain.programs.fees import Fee
 from models import db
-from pipelines import rewards
-from tests.api.racing import at_once
-from tests.program_rows import ago, conversion, rate
+from pipelines.programs import rewards
+from tests.support.api.racing import at_once
+from tests.support.rows.program_rows import ago, conversion, rate
 
 _FEE = Fee(300, "USD")
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters import fraud_scorer
+from adapters.fraud import scorer as fraud_scorer
 from domain.fraud import Verdict
 from models import db
 from pipelines import jobs
-from tests.click_rows import aggregates, outcomes, raw, write
+from tests.support.rows.click_rows import aggregates, outcomes, raw, write
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"

@@ -11,9 +11,9 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests import program_rows
-from tests.click_rows import AGENT, aggregates, consume, hashed, outcomes, raw, write
-from tests.paying import Payroll
+from tests.support.rows import program_rows
+from tests.support.rows.click_rows import AGENT, aggregates, consume, hashed, outcomes, raw, write
+from tests.support.rows.paying import Payroll
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,10 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from domain import program_terms
-from models import db, ids, partner_groups, performance_tiers
-from tests.program_rows import rate
-from tests.refunding import refund
+from domain.programs import terms
+from models import db, ids
+from models.programs import partner_groups, performance_tiers
+from tests.support.rows.program_rows import rate
+from tests.support.rows.refunding import refund
 
 MOST = 1_000_000_000_000
 
@@ -32,7 +33,7 @@ def _group(brand, value, type="Percentage"):
                 "name": "Partners",
                 "commission_type": type,
                 "commission_value": Decimal(value),
-                "commission_currency": program_terms.fixed_in(type, "USD"),
+                "commission_currency": terms.fixed_in(type, "USD"),
             }
         )
     return group_id

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from models import db
-from pipelines import sale
-from schemas.sale import SaleBody
-from tests.refunding import refund
+from pipelines.conversions import sale
+from schemas.conversions.sale import SaleBody
+from tests.support.rows.refunding import refund
 
 _NUMBERS = itertools.count(1)
 

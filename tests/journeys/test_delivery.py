@@ -10,9 +10,9 @@ from uuid import UUID
 import pytest
 
 from models import db
-from tests.journeys.endpoints import Endpoint
-from tests.receiver import status
-from tests.refunding import refund
+from tests.support.endpoints import Endpoint
+from tests.support.outside.receiver import status
+from tests.support.rows.refunding import refund
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import time
 import pytest
 
 import settings
-from tests.journeys.endpoints import Endpoint
-from tests.receiver import hang, status
+from tests.support.endpoints import Endpoint
+from tests.support.outside.receiver import hang, status
 
 
 @pytest.fixture

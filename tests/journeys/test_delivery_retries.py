@@ -12,8 +12,8 @@ from email.utils import format_datetime
 import pytest
 
 import settings
-from tests.journeys.endpoints import Endpoint
-from tests.receiver import status
+from tests.support.endpoints import Endpoint
+from tests.support.outside.receiver import status
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from prometheus_client import REGISTRY
 
 from models import db
 from pipelines import jobs
-from tests.journeys.endpoints import Endpoint
-from tests.receiver import hang, status
+from tests.support.endpoints import Endpoint
+from tests.support.outside.receiver import hang, status
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def lines(app, monkeypatch):
     everything = structlog.make_filtering_bound_logger(0)
     chain = [structlog.contextvars.merge_contextvars, heard]
     log = structlog.wrap_logger(None, processors=chain, wrapper_class=everything)
-    monkeypatch.setattr("workers.webhooks._log", log)
+    monkeypatch.setattr("workers.queues.webhooks._log", log)
     return heard.entries
 
 

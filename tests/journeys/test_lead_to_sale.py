@@ -8,9 +8,10 @@ import pytest
 
 from domain.attribution import Candidate, Coupon, Facts, History, Lead, Referral, Signup
 from models import db, ids
-from pipelines import attribution, leads
-from tests.api.racing import at_once
-from tests.journeys.recruits import Recruits
+from pipelines.conversions import attribution
+from pipelines.leads import leads
+from tests.support.api.racing import at_once
+from tests.support.recruits import Recruits
 
 MAIL = "cleo@example.org"
 

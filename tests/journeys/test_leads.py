@@ -5,15 +5,17 @@ from datetime import timedelta
 import peewee
 import pytest
 
-from domain.fraud.fees import Fee
+from adapters import clock
 from domain.leads import LeadMethod
+from domain.programs.fees import Fee
 from domain.statuses import ConversionStatus
 from models import db, ids
-from models import leads as rows
-from pipelines import clock, jobs, leads
-from tests.api.racing import at_once, begun
-from tests.leads import emails, signed, states
-from tests.program_rows import NOW, ago, conversion
+from models.leads import leads as rows
+from pipelines import jobs
+from pipelines.leads import leads
+from tests.support.api.racing import at_once, begun
+from tests.support.rows.leads import emails, signed, states
+from tests.support.rows.program_rows import NOW, ago, conversion
 from workers import scheduler
 
 _DAY = timedelta(days=1)
@@ -214,7 +216,7 @@ def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monk
     _expire()  # what other tests left due
     rival.program()
     rita = rival.affiliate("rita")
-    monkeypatch.setattr("pipelines.leads._AT_ONCE", 2)
+    monkeypatch.setattr("pipelines.leads.leads._AT_ONCE", 2)
     for number in range(5):
         _record(
             brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)

@@ -7,11 +7,12 @@ from itertools import pairwise
 import pytest
 
 from domain.refused import Refused
-from models import db, ids, job_desk
+from models import db, ids
 from models import mail as messages
+from models.jobs import desk
 from pipelines import jobs, mail, upkeep
-from tests.post_office import PostOffice, change, hurry, message, stage
-from tests.smtp_sink import HANG_UP
+from tests.support.outside.post_office import PostOffice, change, hurry, message, stage
+from tests.support.outside.smtp_sink import HANG_UP
 
 
 @pytest.fixture
@@ -190,8 +191,8 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
 
     office.sink.scripts = []
     with db.any_org_work():
-        letters = job_desk.any_org_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
-        job_desk.any_org_replay([job.id for job in letters])
+        letters = desk.any_org_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
+        desk.any_org_replay([job.id for job in letters])
     drain()
 
     assert waits[:7] == pytest.approx([60, 300, 900, 3600, 3600, 3600, 3600], abs=5)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import settings
-from tests.brands import Partner
+from tests.support.rows.brands import Partner
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests import leads as lead_calls
-from tests import paid_leads
-from tests.click_rows import consume
-from tests.program_rows import NOW, rate
-from tests.visiting import BROWSER, click, new_slug
+from tests.support.rows import leads as lead_calls
+from tests.support.rows import paid_leads
+from tests.support.rows.click_rows import consume
+from tests.support.rows.program_rows import NOW, rate
+from tests.support.rows.visiting import BROWSER, click, new_slug
 
 # Ten of these are a US dollar; of the other nobody ever publishes a rate.
 VALUED, UNKNOWN = "SCR", "WST"

@@ -5,9 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, job_desk
-from pipelines import clock, override
-from tests.journeys.recruits import Recruits
+from adapters import clock
+from models import db
+from models.jobs import desk
+from pipelines.conversions import override
+from tests.support.recruits import Recruits
 
 
 def _fixed(value):
@@ -282,8 +284,8 @@ def test_an_override_that_failed_for_good_is_written_when_an_operator_replays_it
     assert pair.overrides("id") == []
 
     with db.any_org_work():
-        dead = job_desk.any_org_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
-        assert job_desk.any_org_replay([row.id for row in dead]) != []
+        dead = desk.any_org_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
+        assert desk.any_org_replay([row.id for row in dead]) != []
     drain()
 
     assert pair.overrides("commission_cents") == [(200,)]

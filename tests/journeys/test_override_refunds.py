@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
+from adapters import clock
 from models import db
-from pipelines import clock
-from pipelines import refund as refunds
-from tests.journeys.recruits import Recruits
-from tests.refunding import refund
+from pipelines.conversions import refund as refunds
+from tests.support.recruits import Recruits
+from tests.support.rows.refunding import refund
 
 
 def _fixed(value):

@@ -4,10 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from models import db, reviews
-from pipelines import clock, hold, jobs
-from tests.api.racing import at_once, begun
-from tests.program_rows import NOW, ago, conversion
+from adapters import clock
+from models import db
+from models.conversions import reviews
+from pipelines import jobs
+from pipelines.conversions import release
+from tests.support.api.racing import at_once, begun
+from tests.support.rows.program_rows import NOW, ago, conversion
 from workers import scheduler
 
 
@@ -20,7 +23,7 @@ def ben(brand):
 
 def _release():
     with db.any_org_work():
-        hold.any_org_release(now=clock.now())
+        release.any_org_release(now=clock.now())
 
 
 def _released():
@@ -80,7 +83,7 @@ def test_every_organization_is_served(brand, rival, ben):
 def test_more_than_one_portion_is_caught_up(brand, ben, drain, monkeypatch):
     while _released():
         pass  # what other tests left due
-    monkeypatch.setattr("pipelines.hold._AT_ONCE", 2)
+    monkeypatch.setattr("pipelines.conversions.release._AT_ONCE", 2)
     for _ in range(5):
         conversion(brand, ben, hold_until=ago(days=1))
     with db.any_org_work():

@@ -8,10 +8,10 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.brands import Brand
-from tests.draining import drain
 from tests.faults import invariants
-from tests.journeys.recruits import Recruits
+from tests.support.draining import drain
+from tests.support.recruits import Recruits
+from tests.support.rows.brands import Brand
 
 _EARNS_NOTHING = ("Denied", "Invalidated")
 _ORDERS = count(1)

@@ -6,10 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from models import db, ids, partner_groups, performance_tiers
-from pipelines import sale
-from schemas.sale import SaleBody
-from tests.refunding import refund
+from models import db, ids
+from models.programs import partner_groups, performance_tiers
+from pipelines.conversions import sale
+from schemas.conversions.sale import SaleBody
+from tests.support.rows.refunding import refund
 
 _NUMBERS = itertools.count(1)
 

@@ -7,7 +7,8 @@ from uuid import UUID
 import psycopg2
 import pytest
 
-from models import db, ids, job_rows, job_silence, worker_processes
+from models import db, ids
+from models.jobs import processes, rows, silence
 from pipelines import jobs
 
 _LEASE_S = 90
@@ -17,7 +18,7 @@ _LEASE_S = 90
 def stage(brand):
     """Stage jobs of a kind, announce a process with a thread for each, and hand them out."""
 
-    def staged(job: jobs.Job, number: int = 1) -> list[job_rows.Pointer]:
+    def staged(job: jobs.Job, number: int = 1) -> list[rows.Pointer]:
         with db.unit_of_work(brand.id):
             for _ in range(number):
                 jobs.enqueue(job, organization_id=brand.id, fair_key="one")
@@ -30,7 +31,7 @@ def stage(brand):
 def _announce(*, threads: int, queue: str = "webhooks", silent_s: int = 0) -> UUID:
     process_id = ids.new_id()
     with db.any_org_work():
-        worker_processes.announce(process_id=process_id, queues=[queue], threads=threads)
+        processes.announce(process_id=process_id, queues=[queue], threads=threads)
         db.db.stage(
             "update worker_process set seen_at = now() - make_interval(secs => %s) where id = %s",
             (silent_s, process_id),
@@ -38,20 +39,20 @@ def _announce(*, threads: int, queue: str = "webhooks", silent_s: int = 0) -> UU
     return process_id
 
 
-def _hand_out(queue: str, share: int = 100) -> list[job_rows.Pointer]:
+def _hand_out(queue: str, share: int = 100) -> list[rows.Pointer]:
     with db.any_org_work():
-        return job_rows.any_org_hand_out(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
+        return rows.any_org_hand_out(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
 
 
-def _begin(pointer: job_rows.Pointer, process_id: UUID) -> None:
+def _begin(pointer: rows.Pointer, process_id: UUID) -> None:
     with db.any_org_work():
-        assert job_rows.lock(job_id=pointer.job_id, attempt=pointer.attempt)
-        job_rows.stage_begun(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
+        assert rows.lock(job_id=pointer.job_id, attempt=pointer.attempt)
+        rows.stage_begun(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
 
 
-def _let_go(process_id: UUID, *fetched: job_rows.Pointer) -> set[job_silence.Held]:
+def _let_go(process_id: UUID, *fetched: rows.Pointer) -> set[silence.Held]:
     with db.any_org_work():
-        return job_silence.any_org_let_go(
+        return silence.any_org_let_go(
             process_id=process_id,
             fetched=[(pointer.job_id, pointer.attempt) for pointer in fetched],
             full_lease=[jobs.PAYOUT_TRANSFER.name],
@@ -135,7 +136,7 @@ def test_the_pointer_of_a_process_that_wakes_up_is_of_no_more_use(stage):
     _hand_out("sales")
 
     with db.any_org_work():
-        assert job_rows.lock(job_id=pointer.job_id, attempt=1) is None
+        assert rows.lock(job_id=pointer.job_id, attempt=1) is None
 
 
 def test_the_share_of_an_endpoint_ends_with_the_silence_of_who_called_it(stage):
@@ -178,9 +179,9 @@ def test_a_process_counts_for_twelve_seconds(app, silent_s, is_live):
     process_id = _announce(threads=3, silent_s=silent_s)
 
     with db.any_org_work():
-        assert worker_processes.live_threads() == ({"webhooks": 3} if is_live else {})
-        assert worker_processes.silent() == ([] if is_live else [process_id])
-        assert worker_processes.lock_silent(process_id) is not is_live
+        assert processes.live_threads() == ({"webhooks": 3} if is_live else {})
+        assert processes.silent() == ([] if is_live else [process_id])
+        assert processes.lock_silent(process_id) is not is_live
 
 
 def test_nothing_is_handed_to_the_silent(brand):

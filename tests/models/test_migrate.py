@@ -239,8 +239,8 @@ def test_migrations_are_numbered_without_gaps():
 
 
 def _tables() -> list[type[Table]]:
-    for module in pkgutil.iter_modules(models.__path__):
-        importlib.import_module(f"models.{module.name}")
+    for module in pkgutil.walk_packages(models.__path__, "models."):
+        importlib.import_module(module.name)
     return Table.__subclasses__()
 
 

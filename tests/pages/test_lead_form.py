@@ -1,11 +1,11 @@
 """The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
 
-from tests import paid_leads
-from tests.brands import Brand
+from tests.support.rows import paid_leads
+from tests.support.rows.brands import Brand
 
 
 def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browser, site, monkeypatch):
-    monkeypatch.setattr("adapters.human_check.FILLING_S", 0)
+    monkeypatch.setattr("adapters.fraud.human_check.FILLING_S", 0)
     brand = Brand.create(app)
     slug = paid_leads.campaign(brand, name="Spring")
     context = browser.new_context(java_script_enabled=False, user_agent=paid_leads.BROWSER)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests import leads
+from tests.support.rows import leads
 
 SHOP = "https://www.shop.co.uk"
 _AUTO = 'data-email-capture="auto"'

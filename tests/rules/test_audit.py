@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from tests.brands import Brand
-from tests.draining import drain
-from tests.fraud_rows import flagged
-from tests.images import png
-from tests.program_rows import conversion
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.images import png
+from tests.support.rows.program_rows import conversion
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
 _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"

@@ -10,8 +10,9 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from api.edge import error_codes, openapi, resources
-from domain import events
+from api.description import error_codes, openapi
+from api.edge import resources
+from domain.webhooks import events
 from schemas import glossary
 
 _IDS = Path(__file__).with_name("operation_ids.tsv")
@@ -230,4 +231,4 @@ def test_every_bucket_says_who_is_counted(app):
     rows = re.findall(r"\| `([a-z0-9_]+)` \| ([0-9,]+) \| (.*) \|", app.test_client().get("/llms/api.txt").text)
 
     assert {name for name, _, _ in rows} == set(app.extensions["limiter"]._items)
-    assert [name for name, _, counts in rows if not counts.strip()] == [], "api/edge/guide.py"
+    assert [name for name, _, counts in rows if not counts.strip()] == [], "api/description/guide.py"

@@ -5,7 +5,9 @@ from pathlib import Path
 import dramatiq
 import pytest
 
-from models import db, job_desk, job_rows, worker_processes
+from models import db
+from models.jobs import desk, processes
+from models.jobs import rows as job_rows
 from pipelines import jobs
 from workers.supervisor import parse
 
@@ -57,7 +59,7 @@ def _announce(threads: int, queues=("sales",)):
     from models import ids
 
     with db.any_org_work():
-        worker_processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
+        processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
 
 
 def _hand_out(**options):
@@ -113,11 +115,11 @@ def test_a_paused_queue_hands_nothing_out(brand):
     _stage(brand, 3)
     _announce(4)
     with db.any_org_work():
-        job_desk.pause("sales", why="test")
+        desk.pause("sales", why="test")
 
     paused = _hand_out()
     with db.any_org_work():
-        job_desk.resume("sales")
+        desk.resume("sales")
     resumed = _hand_out()
 
     assert paused == []
@@ -151,7 +153,7 @@ def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
 
     handed_out = _hand_out(lease_s=0)
     with db.any_org_work():
-        dead = job_desk.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
+        dead = desk.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
 
     assert handed_out == []
     assert [job.attempt for job in dead] == [20]
@@ -165,7 +167,7 @@ def test_a_stale_pointer_does_nothing(brand, drain):
     _announce(4)
     stale = _hand_out(lease_s=0)[0]
     current = _hand_out()[0]
-    from tests.draining import run
+    from tests.support.draining import run
 
     run(stale)
     before = brand.rows("select count(*) from conversion")
@@ -176,7 +178,7 @@ def test_a_stale_pointer_does_nothing(brand, drain):
 
 
 def test_every_pointer_three_times_has_one_effect(brand):
-    from tests.draining import drain
+    from tests.support.draining import drain
 
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     recruiter = brand.affiliate("rita")
@@ -193,7 +195,7 @@ def test_every_pointer_three_times_has_one_effect(brand):
 
 
 def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(brand):
-    from tests.draining import run
+    from tests.support.draining import run
 
     with db.unit_of_work(brand.id):
         jobs.enqueue(
@@ -206,8 +208,8 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
         run(_hand_out()[0])
 
     with db.any_org_work():
-        dead = job_desk.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
-        replayed = job_desk.any_org_replay([dead[0].id])
+        dead = desk.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
+        replayed = desk.any_org_replay([dead[0].id])
     again = _hand_out()
 
     assert "LookupError" in dead[0].last_error

@@ -6,7 +6,7 @@ import pytest
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from schemas.base import Flag, Wire, text, whole
-from schemas.click import ClickBody
+from schemas.clicks.click import ClickBody
 
 _VALUES = (None, "", "a", "x" * 9000, "a\x00", "ü🙂", b"a", 7, 10**18, -1, 1.5, True, [], {}, str(uuid4()), "seven")
 

@@ -8,10 +8,11 @@ import dramatiq
 import pytest
 
 import settings
-from models import db, ids, job_desk, job_rows, worker_processes
+from models import db, ids
+from models.jobs import desk, processes, rows
 from pipelines import jobs
 from pipelines.jobs import GiveUp, Job, TryAgain
-from tests.draining import run
+from tests.support.draining import run
 from workers.actor import calling_job, database_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)
@@ -29,20 +30,20 @@ def declare(app):
     dramatiq.get_broker().actors.pop(_JOB.name, None)
 
 
-def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> job_rows.Pointer:
+def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Pointer:
     """Stage `test.job` and hand it out until it is at `attempt`."""
     with db.any_org_work():
         jobs.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
-        worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+        processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     for _ in range(attempt):
         pointer = _hand_out()
     return pointer
 
 
-def _hand_out() -> job_rows.Pointer:
+def _hand_out() -> rows.Pointer:
     with db.any_org_work():
         db.db.stage("update job set deadline = null, run_at = now()")
-        return job_rows.any_org_hand_out(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
+        return rows.any_org_hand_out(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
 
 
 def _row():
@@ -57,7 +58,7 @@ def _pause(queue: str):
 
 def _paused() -> list[str]:
     with db.any_org_work():
-        return sorted(job_desk.paused())
+        return sorted(desk.paused())
 
 
 def _raising(error: BaseException):
@@ -240,7 +241,7 @@ def newer(brand, worker_threads):
 def worker_threads(app):
     """A live process for the queue."""
     with db.any_org_work():
-        worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+        processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
 
 
 def test_a_job_of_an_unknown_kind_is_asked_for_ever_more_seldom_and_keeps_its_attempts(newer):
@@ -268,7 +269,7 @@ def test_an_unknown_job_that_is_replayed_has_another_hour(newer, brand):
     _ask_for_newer(66)
     ((job_id,),) = brand.rows("select id from job")
     with db.any_org_work():
-        job_desk.any_org_replay([job_id])
+        desk.any_org_replay([job_id])
 
     ((_, _, wait_s, is_dead, _),) = _ask_for_newer()
 

@@ -10,13 +10,14 @@ from uuid import uuid4
 import pytest
 import redis
 
-from adapters import broker, click_intake
-from adapters.click_intake import Intake
-from adapters.click_stream import GROUP, KEY
-from domain import clicks as wire
+from adapters import broker, clock
+from adapters.clicks import intake
+from adapters.clicks.intake import Intake
+from adapters.clicks.stream import GROUP, KEY
+from domain.clicks import raw_click as wire
 from models import db, ids
-from pipelines import clock, upkeep
-from tests.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
+from pipelines import upkeep
+from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
 from workers.clicks import Consumer
 
 
@@ -272,12 +273,12 @@ def _until(is_so, within_s=15):
 
 
 def test_the_backlog_is_what_nobody_has_written(paying, ben, valkey):
-    assert click_intake.backlog(valkey) == click_intake.Backlog(0, 0)
+    assert intake.backlog(valkey) == intake.Backlog(0, 0)
     consume()
     send(raw(paying, ben), raw(paying, ben))
     Intake(valkey, "busy").read(count=1, wait_ms=1)
 
-    found = click_intake.backlog(valkey)
+    found = intake.backlog(valkey)
 
     assert (found.unread, found.in_hand) == (1, 1)
 

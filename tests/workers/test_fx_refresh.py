@@ -9,7 +9,7 @@ import pytest
 import settings
 from models import db
 from pipelines import jobs
-from tests.rates import published, stored
+from tests.support.rows.rates import published, stored
 from workers import scheduler
 
 DAY = datetime.now(UTC).date()

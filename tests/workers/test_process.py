@@ -12,7 +12,8 @@ import dramatiq
 import peewee
 import pytest
 
-from models import db, job_rows, worker_processes
+from models import db
+from models.jobs import processes, rows
 from workers import in_hand, process
 
 _ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def _comes_true(condition: Callable[[], bool]) -> bool:
 
 def _live() -> dict[str, int]:
     with db.any_org_work():
-        return worker_processes.live_threads()
+        return processes.live_threads()
 
 
 def test_a_worker_announces_its_queues_and_threads(worker):
@@ -155,9 +156,9 @@ def test_a_worker_runs_what_the_broker_hands_it(worker, brand):
 
     with db.any_org_work():
         jobs.enqueue(jobs.FORGET, organization_id=None)
-        worker_processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
+        processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     with db.any_org_work():
-        (pointer,) = job_rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)
+        (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)
     told = {"job_id": pointer.job_id, "attempt": pointer.attempt}
     dramatiq.get_broker().enqueue(dramatiq.Message(pointer.queue, pointer.name, (), told, {}))
 

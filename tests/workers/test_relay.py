@@ -6,10 +6,11 @@ from redis import RedisError
 
 import settings
 from adapters import servers
-from models import db, ids, job_rows, worker_processes
+from models import db, ids
+from models.jobs import processes, rows
 from pipelines import jobs
-from tests.api.racing import at_once
-from tests.draining import run
+from tests.support.api.racing import at_once
+from tests.support.draining import run
 from workers import broker
 from workers.relay import Relay
 
@@ -39,7 +40,7 @@ def _stage(brand, number: int, job=jobs.SALE_SETTLE, **options):
 
 def _announce(threads: int = 8):
     with db.any_org_work():
-        worker_processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=threads)
+        processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=threads)
 
 
 def _rows() -> list[tuple[int, bool]]:
@@ -109,10 +110,10 @@ def test_a_claim_that_was_taken_back_does_not_touch_a_row_that_moved_on(brand, a
     _stage(brand, 1)
     _announce()
     with db.any_org_work():
-        pointers = job_rows.any_org_hand_out(queue="sales", per_thread=1, share=9, lease_s=30)
+        pointers = rows.any_org_hand_out(queue="sales", per_thread=1, share=9, lease_s=30)
         db.db.stage("update job set attempt = 2")
     with db.any_org_work():
-        job_rows.any_org_take_back(pointers)
+        rows.any_org_take_back(pointers)
 
     assert _rows() == [(2, True)]
 
@@ -133,7 +134,7 @@ def test_a_push_whose_answer_was_lost_has_one_effect(relay, brand, monkeypatch):
         with pytest.raises(RedisError):
             relay.hand_out()
     relay.hand_out()
-    arrived = [job_rows.Pointer(job_id, attempt, "sales", "sale.settle") for job_id, attempt in _messages()]
+    arrived = [rows.Pointer(job_id, attempt, "sales", "sale.settle") for job_id, attempt in _messages()]
     for pointer in arrived:
         run(pointer)
 

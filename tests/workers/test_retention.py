@@ -9,15 +9,18 @@ import peewee
 import pytest
 
 import settings
-from adapters import human_check, sealing
-from models import db, ledger_check
+from adapters import sealing
+from adapters.fraud import human_check
+from models import db
 from models import retention as rows
-from pipelines import import_undo, jobs, retention, upkeep
-from tests import leads, paid_leads
-from tests.api.auditing import enter
-from tests.api.racing import at_once, begun
-from tests.fraud_rows import flagged
-from tests.program_rows import NOW, ago, click, conversion
+from models.ledger import check
+from pipelines import jobs, retention, upkeep
+from pipelines.imports import undo
+from tests.support.api.auditing import enter
+from tests.support.api.racing import at_once, begun
+from tests.support.rows import leads, paid_leads
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.program_rows import NOW, ago, click, conversion
 from workers import scheduler
 
 _HASH = r"hash:[0-9a-f]{32}"
@@ -170,7 +173,7 @@ def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(bran
     _end("clicks")
 
     with db.unit_of_work(brand.id):
-        undone = import_undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=NOW)
+        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=NOW)
     assert (undone.removed, undone.kept) == (0, 1)
 
 
@@ -343,10 +346,10 @@ def test_the_ledger_adds_up_when_the_event_is_gone_that_said_that_nothing_was_ow
     rule = "the ledger earned what the conversion says"
 
     with db.any_org_work():
-        before = {name for name, _ in ledger_check.broken(brand.id, limit=5)}
+        before = {name for name, _ in check.broken(brand.id, limit=5)}
     _end("events")
     with db.any_org_work():
-        after = {name for name, _ in ledger_check.broken(brand.id, limit=5)}
+        after = {name for name, _ in check.broken(brand.id, limit=5)}
 
     assert _count(brand, "event") == 0
     assert rule not in before

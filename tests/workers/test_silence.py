@@ -7,7 +7,8 @@ import pytest
 
 import settings
 from adapters import servers
-from models import db, worker_processes
+from models import db
+from models.jobs import processes
 from pipelines import jobs
 from workers import in_hand, silence
 from workers.relay import Relay
@@ -42,7 +43,7 @@ def dead(brand, app):
     """A process that fetched a job's pointer and has said nothing for a minute."""
     process_id = UUID(dramatiq.get_broker().broker_id)
     with db.any_org_work():
-        worker_processes.announce(process_id=process_id, queues=["sales"], threads=1)
+        processes.announce(process_id=process_id, queues=["sales"], threads=1)
     with db.unit_of_work(brand.id):
         jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
     Relay(redis_url=servers.urls().redis_url, chosen=settings.current()).hand_out()

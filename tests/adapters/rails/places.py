@@ -9,9 +9,9 @@ from adapters.rails.base import Rail
 from adapters.rails.global_payouts import GlobalPayouts
 from adapters.rails.processor_connect import ProcessorConnect
 from adapters.rails.wallet import Wallet
-from domain.transfers import Destination, Method, Transfer, key_of
+from domain.payouts.transfers import Destination, Method, Transfer, key_of
 from models import ids
-from pipelines.sandbox_rail import SandboxRail, is_carried_out
+from pipelines.payouts.sandbox import SandboxRail, is_carried_out
 from tests.adapters.rails import fake_processor as fake
 
 ACCOUNTS = {

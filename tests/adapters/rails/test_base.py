@@ -6,7 +6,7 @@ import pytest
 import structlog
 
 from adapters.rails import base
-from domain.transfers import Rejected, Unknown
+from domain.payouts.transfers import Rejected, Unknown
 from tests.adapters.rails import fake_processor, places
 
 

@@ -9,7 +9,7 @@ import pytest
 from werkzeug.datastructures import Headers
 
 from adapters.rails.base import NotSigned
-from domain.transfers import Paid, Rejected, Unknown
+from domain.payouts.transfers import Paid, Rejected, Unknown
 from tests.adapters.rails import places
 
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 
 from adapters.rails.base import KeyTaken, RailMisconfigured, resolve
-from domain.transfers import REFERENCES, Accepted, NotFound, Paid, Rejected, Unknown
-from pipelines import sandbox_rail
+from domain.payouts.transfers import REFERENCES, Accepted, NotFound, Paid, Rejected, Unknown
+from pipelines.payouts import sandbox
 from tests.adapters.rails import places
 
 _GARBAGE = ['{"id": "tr_', "", "{}", "[]", "null", "7", '{"id": null}', '{"batch_header": 1}', "\0", "<html>"]
@@ -128,8 +128,8 @@ def test_what_is_taken_and_not_settled_is_accepted_and_paid_later(place, monkeyp
     if place.service:
         place.service.settle(transfer.key)
     else:
-        late = sandbox_rail.clock.now() + sandbox_rail.SETTLES_AFTER
-        monkeypatch.setattr(sandbox_rail.clock, "now", lambda: late)
+        late = sandbox.clock.now() + sandbox.SETTLES_AFTER
+        monkeypatch.setattr(sandbox.clock, "now", lambda: late)
     assert isinstance(place.rail.look_up(known), Paid)
     assert place.books() == _one(place, transfer)
 

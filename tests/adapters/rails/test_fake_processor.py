@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.rails.processor_connect import ProcessorConnect
-from domain.transfers import Paid, Unknown
+from domain.payouts.transfers import Paid, Unknown
 from tests.adapters.rails import fake_processor, places
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -11,10 +11,11 @@ from adapters.rails.base import KeyTaken, RailMissing
 from adapters.rails.global_payouts import GlobalPayouts
 from adapters.rails.processor_connect import ProcessorConnect
 from adapters.rails.wallet import Wallet
-from domain.transfers import METHODS, REFERENCES, NotFound
-from models import db, organizations
-from pipelines import rails
-from pipelines.sandbox_rail import SandboxRail
+from domain.payouts.transfers import METHODS, REFERENCES, NotFound
+from models import db
+from models.organization import organizations
+from pipelines.payouts import rails
+from pipelines.payouts.sandbox import SandboxRail
 from tests.adapters.rails import places
 
 _ALL = {

@@ -12,7 +12,7 @@ from adapters.rails import wallet
 from adapters.rails.base import NotSigned, RailMisconfigured, resolve
 from adapters.rails.wallet import Wallet
 from adapters.rails.wallet_client import Said
-from domain.transfers import Accepted, Paid, Rejected, Unknown
+from domain.payouts.transfers import Accepted, Paid, Rejected, Unknown
 from tests.adapters.rails import fake_processor, places
 
 

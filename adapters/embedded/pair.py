@@ -1,0 +1,144 @@
+"""Gives every process of one data folder the same private PostgreSQL and Valkey.
+
+They are real servers out of two wheels, for a machine without DATABASE_URL and REDIS_URL. They listen on unix sockets
+only and outlive the process that started them: a Ctrl-C stops the web server and the workers, never the data under
+them. `python -m adapters.embedded start|stop|status DATA_DIR` does the same by hand; embedded_keeper brings back what
+dies.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+from adapters.embedded import place as embedded_place
+from adapters.embedded import postgres as embedded_postgres
+from adapters.embedded import roles
+from adapters.embedded import valkey as embedded_valkey
+
+# Enough for the server's last complaint and what led to it.
+_LOG_TAIL_LINES = 15
+# Reading back this much always covers that many lines.
+_LOG_TAIL_BYTES = 8192
+
+
+class StartFailed(Exception):
+    """A server is not running: the message says what failed, shows the end of its log and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Where both servers listen, as DATABASE_URL, DATABASE_OWNER_URL and REDIS_URL would say it."""
+
+    database_url: str
+    database_owner_url: str
+    redis_url: str
+
+
+def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True) -> Servers:
+    """Return the URLs of the data folder's servers once those asked for answer.
+
+    Idempotent: what runs is reused, whoever started it, and any number of callers at once start one. `durable` False
+    trades safety for speed in tests: a crash of the server may lose the last commits and everything in Valkey; it
+    applies to servers started by this call. Raises StartFailed.
+    """
+    try:
+        place = embedded_place.of(data_dir)
+        embedded_place.prepare(place)
+        with embedded_place.exclusive(place.lock):
+            if valkey:
+                embedded_valkey.start(place, durable=durable)
+            if postgres:
+                embedded_postgres.start(place, durable=durable)
+    except embedded_place.DidNotStart as failure:
+        raise StartFailed(_explanation(failure)) from failure
+    except OSError as error:
+        raise StartFailed(
+            f"the embedded servers cannot use the data folder {data_dir}: {error}\n"
+            "Free space or give this user the folder, or set DATA_DIR to another one."
+        ) from error
+    return where(data_dir)
+
+
+def where(data_dir: Path) -> Servers:
+    """Return the URLs of the data folder's servers, whether they run or not; starts nothing."""
+    place = embedded_place.of(data_dir)
+    return Servers(
+        database_url=f"postgresql://{roles.SERVICE}@/finderfee?{_at(place.sockets)}",
+        database_owner_url=_owner_url("/finderfee", place.sockets, place.owner_password),
+        redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
+    )
+
+
+def owner_of(database_url: str) -> str | None:
+    """Return the owner's URL of the embedded server whose service URL this is; None for the URL of any other server."""
+    parts = urlsplit(database_url)
+    sockets = Path(parse_qs(parts.query).get("host", [""])[0])
+    password = sockets.parent / embedded_place.OWNER_PASSWORD
+    if parts.username != roles.SERVICE or not password.is_file():
+        return None
+    return _owner_url(parts.path, sockets, password)
+
+
+def _owner_url(database: str, sockets: Path, password: Path) -> str:
+    # An empty password leaves the word to the file, and keeps out what the caller has in PGPASSWORD.
+    file = f"password=&passfile={quote(str(password))}"
+    return f"postgresql://{roles.OWNER}@{database}?{_at(sockets)}&{file}"
+
+
+def _at(sockets: Path) -> str:
+    # The port is named so that what the caller has in PGPORT stays out.
+    return f"host={quote(str(sockets))}&port={embedded_postgres.PORT}"
+
+
+def stop(data_dir: Path) -> None:
+    """Stop both servers cleanly and wait for their end; fine when none runs. Nothing is lost.
+
+    Raises TimeoutError if one does not end within a minute.
+    """
+    place = embedded_place.of(data_dir)
+    if not place.home.exists():
+        return
+    with embedded_place.exclusive(place.lock):
+        embedded_valkey.stop(place)
+        embedded_postgres.stop(place)
+
+
+def status(data_dir: Path) -> dict[str, str]:
+    """Return 'running' or 'stopped' for 'postgres' and 'valkey'; starts nothing."""
+    place = embedded_place.of(data_dir)
+    running = {"postgres": embedded_postgres.is_running(place), "valkey": embedded_valkey.is_running(place)}
+    return {name: "running" if is_running else "stopped" for name, is_running in running.items()}
+
+
+def _explanation(failure: embedded_place.DidNotStart) -> str:
+    parts = [failure.what]
+    if failure.log is not None:
+        parts += [f"Log: {failure.log}", *(f"    {line}" for line in _last_lines(failure.log))]
+    return "\n".join([*parts, failure.advice])
+
+
+def _last_lines(log: Path) -> list[str]:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _LOG_TAIL_BYTES))
+            return file.read().decode(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+    except OSError as error:
+        return [f"(cannot be read: {error})"]
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line says; returns the exit status."""
+    if len(arguments) != 2 or arguments[0] not in ("start", "stop", "status"):
+        print("usage: python -m adapters.embedded start|stop|status DATA_DIR", file=sys.stderr)
+        return 2
+    verb, data_dir = arguments[0], Path(arguments[1])
+    if verb == "start":
+        servers = start(data_dir)
+        print(f"DATABASE_URL={servers.database_url}\nDATABASE_OWNER_URL={servers.database_owner_url}")
+        print(f"REDIS_URL={servers.redis_url}")
+    if verb == "stop":
+        stop(data_dir)
+    for name, state in status(data_dir).items():
+        print(f"{name} {state}")
+    return 0

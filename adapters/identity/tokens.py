@@ -1,0 +1,236 @@
+"""Who a token speaks for: people at the dashboard and affiliates at the portal, each with an identity provider.
+
+Without a configured issuer this service signs the tokens itself, with keys that follow from SECRET_KEY: every process
+of an installation agrees on them and nothing is written to disk. Source: core spec, "Callers" and section 5.
+"""
+
+import functools
+import time
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import orjson
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from joserfc import jws, jwt
+from joserfc.jwk import OKPKey
+
+import settings
+from adapters.identity import keys as identity_keys
+from adapters.identity import sources
+from adapters.identity.keys import MAX_TOKEN_CHARS, PublicKey
+from adapters.identity.sources import Source
+from domain.organization.access import Role
+
+LOCAL_ISSUER = "urn:finderfee:local"
+
+_LEEWAY_S = 30
+_MAX_SUBJECT_CHARS = 255
+_MAX_EMAIL_CHARS = 320
+_KELVIN = "\u212a"
+_END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that a datetime holds
+
+_REGISTRY = identity_keys.Registry()
+
+_log = structlog.get_logger(__name__)
+
+
+class NotLocal(Exception):
+    """An issuer is configured, so this service issues no tokens; the message names the issuer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a verified token says. `email` is trimmed and in lower case, "" when there is none.
+
+    `organization_id` and `role` are a dashboard token's. So is `session_id`: where it is there, the session came from
+    an interactive login.
+    """
+
+    subject: str
+    email: str
+    is_email_verified: bool
+    expires_at_s: int
+    organization_id: UUID | None
+    role: str | None
+    session_id: str | None
+
+
+class Verifier:
+    """Accepts the tokens of one issuer for one audience; a token that also names `not_for` is nobody's."""
+
+    def __init__(
+        self,
+        issuer: str,
+        audience: str,
+        source: Source,
+        *,
+        not_for: str | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._issuer, self._audience, self._source = issuer, audience, source
+        self._not_for, self._now = not_for, now
+
+    def claims(self, token: str) -> Mapping[str, Any] | None:
+        """Return the claims of a token that holds now, or None. Never raises."""
+        try:
+            return self._verified(token) if len(token) <= MAX_TOKEN_CHARS else None
+        except Exception as error:  # a stranger's bytes may trip any of the parsers, and then it is no token
+            _log.debug("token.refused", why=type(error).__name__)
+            return None
+
+    def _verified(self, token: str) -> Mapping[str, Any] | None:
+        signed = jws.extract_compact(token.encode("ascii"), registry=_REGISTRY)
+        header = signed.headers()
+        _REGISTRY.check_header(header)
+        alg, kid = _REGISTRY.get_alg(header["alg"]).name, header.get("kid")
+        if "crit" in header or "b64" in header:
+            return None
+        fitting = [key for key in self._source.keys(kid) if key.alg == alg and kid in (None, key.kid)]
+        if not any(jws.validate_compact(signed, key.key, registry=_REGISTRY) for key in fitting):
+            return None
+        claims = orjson.loads(signed.payload)
+        self._check(claims)
+        return claims
+
+    def _check(self, claims: dict[str, Any]) -> None:
+        """Raise for claims of another issuer, audience or time."""
+        jwt.JWTClaimsRegistry(
+            now=int(self._now()),
+            leeway=_LEEWAY_S,
+            iss={"essential": True, "value": self._issuer},
+            aud={"essential": True, "value": self._audience},
+            exp={"essential": True},
+        ).validate(claims)
+        if claims["exp"] > _END_OF_TIME_S:
+            raise ValueError("exp")
+        audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
+        if self._not_for in audiences:
+            raise ValueError("aud")
+
+
+def dashboard(token: str) -> Claims | None:
+    """Return who a dashboard token speaks for, or None when it is not a valid one, for whatever reason."""
+    claims = _verifier("dashboard").claims(token)
+    if claims is None or not _is_text(claims.get("sub")):
+        return None
+    organization_id, role = _uuid(claims.get("org_id")), claims.get("role")
+    if organization_id is None or role not in list(Role):
+        return None
+    session_id = claims.get("sid")
+    return _person(claims, organization_id, role, session_id if _is_text(session_id) else None)
+
+
+def affiliate(token: str) -> Claims | None:
+    """Return who an affiliate token speaks for, or None when it is not a valid one, for whatever reason."""
+    claims = _verifier("affiliate").claims(token)
+    if claims is None or not _is_text(claims.get("sub")):
+        return None
+    return _person(claims, None, None, None)
+
+
+def issue_dashboard(
+    *, organization_id: UUID, role: str, email: str, is_email_verified: bool, ttl_s: int, is_interactive: bool = True
+) -> str:
+    """Return a dashboard token of the local issuer. Raises NotLocal."""
+    own = {"org_id": str(organization_id), "role": Role(role).value}
+    session = {"sid": uuid4().hex} if is_interactive else {}
+    return _issue("dashboard", email, is_email_verified, ttl_s, {**own, **session})
+
+
+def issue_affiliate(*, email: str, is_email_verified: bool, ttl_s: int) -> str:
+    """Return an affiliate token of the local issuer. Raises NotLocal."""
+    return _issue("affiliate", email, is_email_verified, ttl_s, {})
+
+
+def forget_cached() -> None:
+    """Build everything anew from the settings at the next token."""
+    _verifier.cache_clear()
+    _local_keys.cache_clear()
+
+
+def _person(
+    claims: Mapping[str, Any], organization_id: UUID | None, role: str | None, session_id: str | None
+) -> Claims:
+    email = _email(claims.get("email"))
+    is_verified = email != "" and claims.get("email_verified") is True
+    return Claims(claims["sub"], email, is_verified, int(claims["exp"]), organization_id, role, session_id)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _MAX_SUBJECT_CHARS and "\0" not in value
+
+
+def _email(value: object) -> str:
+    if not isinstance(value, str) or any(unicodedata.category(character) == "Cc" for character in value):
+        return ""
+    # In lower case the sign of the kelvin is a plain k, and one person's address would be another's.
+    if _KELVIN in value:
+        return ""
+    email = value.strip().lower()
+    return email if len(email) <= _MAX_EMAIL_CHARS else ""
+
+
+def _uuid(value: object) -> UUID | None:
+    try:
+        found = UUID(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and str(found) == str(value).lower() else None
+
+
+def _configured(kind: str) -> tuple[str | None, str, str | None]:
+    """Return issuer, audience and place of the keys."""
+    chosen = settings.current()
+    if kind == "dashboard":
+        return chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_audience, chosen.dashboard_jwt_jwks
+    return chosen.affiliate_jwt_issuer, chosen.affiliate_jwt_audience, chosen.affiliate_jwt_jwks
+
+
+@functools.cache
+def _verifier(kind: str) -> Verifier:
+    issuer, audience, place = _configured(kind)
+    other_issuer, other_audience, _ = _configured("affiliate" if kind == "dashboard" else "dashboard")
+    not_for = other_audience if other_issuer == issuer else None
+    if issuer is None or place is None:
+        keys = [PublicKey("EdDSA", key.thumbprint(), OKPKey.import_key(key.public_key)) for key in _local_keys(kind)]
+        source: Source = sources.Fixed(keys)
+        return Verifier(LOCAL_ISSUER, audience, source, not_for=not_for)
+    is_url = place.lower().startswith(("https://", "http://"))
+    source = sources.Published(place) if is_url else sources.File(Path(place))
+    return Verifier(issuer, audience, source, not_for=not_for)
+
+
+@functools.cache
+def _local_keys(kind: str) -> tuple[OKPKey, ...]:
+    """Return the keys that tokens of our own are believed with; the first one signs."""
+    return tuple(_local_key(kind, secret) for secret in settings.secret_keys(settings.current()))
+
+
+def _local_key(kind: str, secret: str) -> OKPKey:
+    seed = HKDF(SHA256(), 32, salt=None, info=f"finderfee/identity/{kind}".encode()).derive(secret.encode())
+    return OKPKey.import_key(Ed25519PrivateKey.from_private_bytes(seed))
+
+
+def _issue(kind: str, email: str, is_email_verified: bool, ttl_s: int, own: Mapping[str, str]) -> str:
+    issuer, audience, _ = _configured(kind)
+    if issuer is not None:
+        raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
+    now, key, address = int(time.time()), _local_keys(kind)[0], email.strip().lower()
+    claims = {
+        "iss": LOCAL_ISSUER,
+        "aud": audience,
+        "sub": f"local:{address}",
+        "iat": now,
+        "exp": now + ttl_s,
+        "email": address,
+        "email_verified": is_email_verified,
+        **own,
+    }
+    return jwt.encode({"alg": "EdDSA", "kid": key.thumbprint()}, claims, key, registry=_REGISTRY)

@@ -1,0 +1,1 @@
+"""Messages to a mail server, and what may stay of the HTML that somebody else wrote."""

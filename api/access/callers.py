@@ -1,0 +1,269 @@
+"""Who is calling: an API key, a person at the dashboard, or an affiliate.
+
+Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
+its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
+apart, so that however many are tried, none pushes out a good one. `api.access.strangers` counts them: one that this
+process has not known, from an address that tries keys, is looked for among all keys in force, read once in KEY_CACHE_S.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeVar
+from uuid import UUID
+
+from flask import Request
+
+import settings
+from adapters import clock, sealing
+from adapters.identity import tokens
+from api.access import strangers
+from domain.organization.access import Role
+from models import db
+from models.organization import api_keys
+from pipelines.organization import sign_in
+
+# More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
+_CACHE_SIZE = 10_000
+
+# What was found stays here after its time, until it is found otherwise: it is looked up again whoever else is stopped.
+_cached: dict[bytes, tuple[float, object]] = {}
+_wrong: dict[bytes, tuple[float, "NotLetIn"]] = {}
+_lock = threading.Lock()
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who speaks for an organization, and what the organization may do.
+
+    `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
+    a member the scope read_write; only a key has a signing secret.
+    """
+
+    kind: Literal["api_key", "member"]
+    id: UUID
+    organization_id: UUID
+    member_id: UUID
+    label: str
+    scope: str
+    role: Role
+    is_email_verified: bool
+    is_interactive: bool
+    is_test: bool
+    plan_tier: str
+    subscription_status: str
+    trial_ends_at: datetime | None
+    gateways: tuple[str, ...]
+    signing_secret_sealed: bytes = b""
+
+    @property
+    def is_key(self) -> bool:
+        """Say whether this is an integration and not a person."""
+        return self.kind == "api_key"
+
+
+@dataclass(frozen=True, slots=True)
+class NotLetIn:
+    """Why a key lets nobody in: key_missing, key_unknown or key_revoked. For our own log alone."""
+
+    fault: str
+    key_id: UUID | None = None
+
+
+def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None:
+    """Return what was sent; Authorization wins over the legacy header. Source: tracking spec, section 4."""
+    authorization = request.headers.get("Authorization")
+    if authorization is not None:
+        kind, _, value = authorization.partition(" ")
+        return value.strip() if kind.lower() == "bearer" else None
+    return request.headers.get("X-Service-Api-Key") if takes_legacy_header else None
+
+
+def key_holder(key: str | None) -> Caller | NotLetIn:
+    """Return whom an API key speaks for, or why it speaks for nobody.
+
+    Budget: 1 statement, none within KEY_CACHE_S after the last; from an address that tries keys none but for one that
+    reads all of them now and then.
+    """
+    if not key:
+        return NotLetIn("key_missing")
+    name, digest = _named(key, "key")
+    now = time.monotonic()
+    kept, wrong = _cached.get(name), _wrong.get(name)
+    if kept is not None and kept[0] > now:
+        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
+    if wrong is not None and wrong[0] > now:
+        return wrong[1]
+    if kept is None and strangers.are_stopped() and not _in_force.has(digest):
+        return NotLetIn("key_unknown")
+    found = _find_key_holder(digest)
+    if isinstance(found, NotLetIn):
+        strangers.count()
+        _remember_wrong(name, found)
+    else:
+        _remember(name, found, float("inf"))
+    return found
+
+
+def member(token: str | None) -> Caller | None:
+    """Return who signed in to the dashboard with a token, or None."""
+    return _looked_up(token, "member", _find_member)
+
+
+def account(token: str | None) -> sign_in.Account | None:
+    """Return which affiliate signed in with a token, or None."""
+    return _looked_up(token, "account", _find_account)
+
+
+def is_token(bearer_value: str | None) -> bool:
+    """Say whether a bearer value has the shape of a JWT; API keys have no dots."""
+    return bearer_value is not None and bearer_value.count(".") == 2
+
+
+def signing_secret(holder: Caller) -> bytes:
+    """Return the secret that this key's requests are signed with."""
+    return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.id)).encode()
+
+
+def forget_cached() -> None:
+    """Forget everyone whom this process knows: after a change made in it, and between tests."""
+    with _lock:
+        _cached.clear()
+        _wrong.clear()
+    _in_force.forget()
+
+
+class _InForce:
+    """All keys in force as they were a moment ago, read while somebody tries keys and at no other time."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._starts: frozenset[bytes] = frozenset()
+        self._until = 0.0
+
+    def has(self, key_hash: bytes) -> bool:
+        """Say whether a key may be in force; one in 2**64 others looks as if it were."""
+        with self._turn:
+            if self._until <= time.monotonic():
+                with db.any_org_work():
+                    self._starts = api_keys.any_org_starts_in_force()
+                self._until = time.monotonic() + max(settings.current().key_cache_s, 1)
+            return key_hash[: api_keys.HASH_START] in self._starts
+
+    def forget(self) -> None:
+        """Read them again at the next key."""
+        self._until = 0.0
+
+
+_in_force = _InForce()
+
+
+def _looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:
+    if not sent:
+        return None
+    name, _ = _named(sent, kind)
+    kept = _cached.get(name)
+    if kept is not None and kept[0] > time.monotonic():
+        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
+    found, good_for_s = find(sent)
+    if found is not None:
+        _remember(name, found, good_for_s)
+    return found
+
+
+def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
+    digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
+    return kind.encode() + digest, digest
+
+
+def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
+    with db.any_org_work():
+        holder = api_keys.any_org_holder(key_hash)
+    if holder is None:
+        return NotLetIn("key_unknown")
+    if isinstance(holder, api_keys.Revoked):
+        return NotLetIn("key_revoked", holder.key_id)
+    return Caller(
+        kind="api_key",
+        id=holder.key_id,
+        organization_id=holder.organization_id,
+        member_id=holder.member_id,
+        label=f"API key {holder.key_id}",
+        scope=holder.scope,
+        role=Role.Owner,
+        is_email_verified=True,
+        is_interactive=False,
+        is_test=holder.is_test,
+        plan_tier=holder.plan_tier,
+        subscription_status=holder.subscription_status,
+        trial_ends_at=holder.trial_ends_at,
+        gateways=holder.gateways,
+        signing_secret_sealed=holder.signing_secret_sealed,
+    )
+
+
+def _find_member(token: str) -> tuple[Caller | None, float]:
+    claims = tokens.dashboard(token)
+    if claims is None or claims.organization_id is None:
+        return None, 0
+    with db.unit_of_work(claims.organization_id):
+        person = sign_in.member(
+            organization_id=claims.organization_id,
+            subject=claims.subject,
+            email=claims.email,
+            is_email_verified=claims.is_email_verified,
+            role=Role(claims.role or ""),
+            now=clock.now(),
+        )
+    if person is None or person.id is None:
+        return None, 0
+    found = Caller(
+        kind="member",
+        id=person.id,
+        organization_id=claims.organization_id,
+        member_id=person.id,
+        label=claims.email or claims.subject,
+        scope="read_write",
+        role=Role(claims.role or ""),
+        is_email_verified=claims.is_email_verified,
+        is_interactive=claims.session_id is not None,
+        is_test=False,
+        plan_tier=person.plan_tier,
+        subscription_status=person.subscription_status,
+        trial_ends_at=person.trial_ends_at,
+        gateways=person.gateways,
+    )
+    return found, claims.expires_at_s - time.time()
+
+
+def _find_account(token: str) -> tuple[sign_in.Account | None, float]:
+    claims = tokens.affiliate(token)
+    if claims is None:
+        return None, 0
+    with db.any_org_work():
+        found = sign_in.any_org_account(
+            subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
+        )
+    return found, claims.expires_at_s - time.time()
+
+
+def _remember(name: bytes, found: object, good_for_s: float) -> None:
+    seconds = min(settings.current().key_cache_s, good_for_s)
+    with _lock:
+        _wrong.pop(name, None)
+        if len(_cached) >= _CACHE_SIZE:
+            _cached.clear()
+        _cached[name] = (time.monotonic() + seconds, found)
+
+
+def _remember_wrong(name: bytes, found: NotLetIn) -> None:
+    with _lock:
+        _cached.pop(name, None)
+        if len(_wrong) >= _CACHE_SIZE:
+            _wrong.clear()
+        _wrong[name] = (time.monotonic() + settings.current().key_cache_s, found)

@@ -1,0 +1,254 @@
+"""Who may call a route. Every route declares a Guard; the checks run in one fixed order before the route does.
+
+Order on signed routes: body size (413), key and signature (401), rate limit (429), plan (402), gateway (409).
+Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
+Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+import structlog
+from flask import current_app, g, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from adapters import clock
+from api.access import callers, strangers
+from api.access.callers import Caller, NotLetIn
+from domain.organization import access, plans
+from domain.organization.access import Role
+from domain.refused import Refused
+from domain.webhooks import signing
+from pipelines.organization.sign_in import Account
+
+KIB = 1024
+
+_log = structlog.get_logger(__name__)
+
+Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What a route asks of its caller.
+
+    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
+    403), "affiliate" one who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a
+    person at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an
+    email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that
+    somebody logged in to, and refuses keys and other tokens before it looks at anything else of theirs.
+    `plan` (None: every plan) holds for keys, `needs_active_subscription` for everybody. `bucket` names the rate limit;
+    sizes in bytes.
+    A route that `counts_itself` counts in its bucket together with what it sends to the same server.
+    `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read.
+    """
+
+    audience: Audience
+    scope: Literal["read", "read_write"] = "read"
+    role: Role | None = None
+    verified_email: bool = False
+    hides_role: bool = False
+    needs_login: bool = False
+    plan: plans.Tier | None = None
+    needs_active_subscription: bool = False
+    bucket: str | None = "standard"
+    counts_itself: bool = False
+    max_body_bytes: int = 64 * KIB
+    takes_legacy_header: bool = False
+    accepts_any_trial: bool = False
+    needs_no_gateway: bool = False
+    open_cors: bool = False
+
+    @property
+    def least_role(self) -> Role:
+        """The least role that passes: a Viewer reads and never writes."""
+        return self.role or (Role.Manager if self.scope == "read_write" else Role.Viewer)
+
+
+#: A sale or a lead from the brand's own servers: signed, and refused while a gateway brings them by itself.
+SIGNED_INGEST = Guard(
+    audience="signed",
+    scope="read_write",
+    plan=plans.Tier.Starter,
+    bucket="s2s",
+    takes_legacy_header=True,
+    accepts_any_trial=True,
+    needs_no_gateway=True,
+)
+
+
+def check(guard: Guard) -> None:
+    """Let the caller of this request in, or raise Refused."""
+    _check_size(guard)
+    if guard.audience == "public":
+        _check_limit(guard, strangers.network())
+    elif guard.audience == "affiliate":
+        _check_account(guard)
+    elif guard.audience == "signed":
+        _check_signed(guard)
+    else:
+        _check_brand(guard)
+
+
+def caller() -> Caller:
+    """Return whom the guard let in to speak for an organization."""
+    found: Caller = g.caller
+    return found
+
+
+def organization_id() -> UUID:
+    """Return the organization of the caller."""
+    return caller().organization_id
+
+
+def account() -> Account:
+    """Return the affiliate whom the guard let in."""
+    found: Account = g.account
+    return found
+
+
+def caller_name() -> str:
+    """Return what tells this caller's cursors and keys from everybody else's."""
+    if "caller" in g:
+        return str(g.caller.organization_id)
+    return f"account {g.account.subject}" if "account" in g else "public"
+
+
+def _check_size(guard: Guard) -> None:
+    # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
+    request.max_content_length = guard.max_body_bytes + 1
+    if (request.content_length or 0) > guard.max_body_bytes or len(request.get_data(cache=True)) > guard.max_body_bytes:
+        raise RequestEntityTooLarge
+
+
+def _check_account(guard: Guard) -> None:
+    found = callers.account(callers.bearer(request))
+    if found is None:
+        raise Refused(401)
+    _check_limit(guard, f"account {found.subject}")
+    _check_email(guard, found.is_email_verified)
+    g.account = found
+
+
+def _check_signed(guard: Guard) -> None:
+    holder = _signed_by(callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header)))
+    _check_limit(guard, strangers.network())
+    _check_scope(guard, holder)
+    _check_plan(guard, holder)
+    if guard.needs_no_gateway:
+        _check_gateway(holder)
+    g.caller = holder
+
+
+def _check_brand(guard: Guard) -> None:
+    sent = callers.bearer(request)
+    found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
+    if found is None or isinstance(found, NotLetIn):
+        raise Refused(401)
+    _check_limit(guard, str(found.member_id))
+    _check_login(guard, found)
+    _check_is_person(guard, found)
+    _check_scope(guard, found)
+    _check_role(guard, found)
+    _check_email(guard, found.is_email_verified)
+    _check_plan(guard, found)
+    _check_subscription(guard, found)
+    g.caller = found
+
+
+def _signed_by(holder: Caller | NotLetIn) -> Caller:
+    # A wrong key and a wrong signature take the same path, so neither can be told from the other.
+    secret = callers.signing_secret(holder) if isinstance(holder, Caller) else b"no key, no secret"
+    fault = signing.inbound_fault(
+        header=request.headers.get("X-Service-Signature", ""),
+        secret=secret,
+        body=request.get_data(cache=True),
+        now_s=int(clock.now().timestamp()),
+    )
+    if isinstance(holder, NotLetIn) or fault is not None:
+        _log_unsigned(holder, fault)
+        raise Refused(401)
+    return holder
+
+
+def _log_unsigned(holder: Caller | NotLetIn, fault: signing.Fault | None) -> None:
+    """Say in the log, under the request's id, why it was refused; the answer is the same for every reason."""
+    if isinstance(holder, NotLetIn):
+        _log.info("request.not_signed", fault=holder.fault, key_id=holder.key_id)
+    else:
+        _log.info("request.not_signed", fault=fault, key_id=holder.id, organization_id=holder.organization_id)
+
+
+def _check_limit(guard: Guard, name: str) -> None:
+    if guard.bucket and not guard.counts_itself and not current_app.extensions["limiter"].allows(guard.bucket, name):
+        raise Refused(429)
+
+
+def _check_login(guard: Guard, found: Caller) -> None:
+    if guard.needs_login and not found.is_interactive:
+        message = "Only a person who logged in to the dashboard can do this; an API key or another token cannot."
+        raise Refused(403, "interactive_session_required", message)
+
+
+def _check_is_person(guard: Guard, found: Caller) -> None:
+    if guard.audience == "dashboard" and found.is_key:
+        raise Refused(403, "forbidden", "This needs a person's dashboard session; an API key cannot do it.")
+
+
+def _check_scope(guard: Guard, found: Caller) -> None:
+    if guard.scope == "read_write" and found.scope != "read_write":
+        raise Refused(403, "forbidden", "This API key lacks the scope read_write.")
+
+
+def _check_role(guard: Guard, found: Caller) -> None:
+    if access.at_least(found.role, guard.least_role):
+        return
+    if guard.hides_role:
+        raise Refused(403)
+    raise Refused(403, "forbidden", f"This needs the role {guard.least_role} or a higher one; yours is {found.role}.")
+
+
+def _check_email(guard: Guard, is_email_verified: bool) -> None:
+    if guard.verified_email and not is_email_verified:
+        raise Refused(403, "email_verification_required", "Verify your email address first, then repeat this.")
+
+
+def _check_plan(guard: Guard, found: Caller) -> None:
+    if guard.plan is None or not found.is_key:
+        return
+    refused = plans.gate(
+        required=guard.plan,
+        plan_tier=plans.Tier(found.plan_tier),
+        subscription_status=plans.SubscriptionStatus(found.subscription_status),
+        trial_ends_at=found.trial_ends_at,
+        now=clock.now(),
+        any_trial=guard.accepts_any_trial,
+    )
+    if refused is not None:
+        raise Refused(
+            402,
+            "plan_tier_required",
+            f"This needs the {refused.required} plan or a higher one; the organization is on {refused.current}.",
+            required=refused.required,
+            current=refused.current,
+            trialing=refused.trialing,
+        )
+
+
+def _check_subscription(guard: Guard, found: Caller) -> None:
+    if not guard.needs_active_subscription:
+        return
+    is_paying = found.subscription_status == plans.SubscriptionStatus.Active and found.plan_tier != plans.Tier.Free
+    if not is_paying:
+        raise Refused(402, "paid_plan_required", "This needs an active paid subscription; a trial does not open it.")
+
+
+def _check_gateway(holder: Caller) -> None:
+    if holder.gateways:
+        name = holder.gateways[0]
+        raise Refused(
+            409,
+            f"{name}_connect_active",
+            f"The {name} connection records this organization's sales already. Disconnect it to send them from here.",
+        )

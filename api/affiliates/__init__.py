@@ -1,0 +1,1 @@
+"""Affiliates as a brand sees them: records, decisions about them, links, recruits, tax forms."""

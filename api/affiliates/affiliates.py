@@ -1,0 +1,125 @@
+"""Affiliates, as the brand sees and changes them. Decisions about them are in `affiliate_actions`.
+
+Source: core spec, "Affiliates".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.affiliates import view
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import array, one, operation, page
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.organization.access import Role
+from models import db
+from models.affiliates import affiliates
+from models.affiliates.affiliates import Affiliate
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import changes as affiliate_changes
+from schemas.affiliates import affiliate as wire
+
+blueprint = Blueprint("affiliates", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
+_RECORD = wire.AffiliateRecord()
+
+
+@blueprint.post("/api/v1/affiliates")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    status=201,
+    takes=wire.AffiliateBody(),
+    refuses=("404 not_found", "409 affiliate_already_exists", "409 alias_already_taken", *wire.RATE_REFUSALS),
+)
+def create_affiliate() -> Response:
+    """Create an affiliate with a default link. 201 with both."""
+    wanted = body.load()
+    answer = answers.once(lambda: _create(wanted))
+    wake_relay()
+    return answer
+
+
+def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now, caller = clock.now(), guards.caller()
+    joined = affiliate_rules.create(
+        organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now
+    )
+    after = view.audited(joined.affiliate, joined.links)
+    audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
+    return 201, view.shown(joined.affiliate, joined.links)
+
+
+@blueprint.get("/api/v1/affiliates")
+@operation(_READ, page(_RECORD), asks=wire.AffiliatesQuery())
+def list_affiliates() -> Mapping[str, object]:
+    """List affiliates, newest first, each with their links. Three round trips for any number: page, links, commit."""
+    query, organization_id = body.query(), guards.organization_id()
+    asked = paging.wanted(query)
+    with db.unit_of_work(organization_id):
+        rows = affiliates.page(
+            organization_id=organization_id,
+            program_id=query["program_id"],
+            after=asked.after,
+            limit=asked.limit,
+            skip=query["skip"],
+        )
+        return paging.envelope(asked, rows, view.shown_all)
+
+
+@blueprint.get("/api/v1/affiliates/applications")
+@operation(_READ, array(_RECORD), asks=wire.ApplicationsQuery())
+def list_applications() -> list[Any]:
+    """List affiliates who wait for a decision, newest first, as a flat array."""
+    query, organization_id = body.query(), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        rows = affiliates.pending(
+            organization_id=organization_id,
+            program_id=query["program_id"],
+            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),
+            skip=query["skip"],
+        )
+        return view.shown_all(rows)
+
+
+@blueprint.get("/api/v1/affiliates/<affiliate_id>")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
+    """Show one affiliate."""
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        affiliate = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        (shown,) = view.shown_all([affiliate])
+    return shown
+
+
+@blueprint.patch("/api/v1/affiliates/<affiliate_id>")
+@operation(_WRITE, one(_RECORD), takes=wire.AffiliateChanges(), refuses=("404 not_found", *wire.RATE_REFUSALS))
+def change_affiliate(affiliate_id: str) -> Response:
+    """Change an affiliate; what is not sent stays. 200 with them."""
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        seen = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+    changes = body.load()
+    answer = answers.once(lambda: _change(seen, changes))
+    wake_relay()
+    return answer
+
+
+def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    affiliate = affiliate_changes.lock_for(seen=seen, changes=changes)
+    links = view.links_of(seen.id)
+    before = view.audited(affiliate, links)
+    affiliate_changes.change(affiliate=affiliate, changes=changes, now=now)
+    after = view.audited(affiliate, links)
+    if before != after:
+        audit.record("affiliate.updated", seen.id, before=before, after=after, now=now)
+    return 200, view.shown(affiliate, links)

@@ -1,0 +1,154 @@
+"""Decisions about affiliates: approve, reject, and both kinds of bulk action.
+
+Source: core spec, "Affiliates" and section 3 (affiliate).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.affiliates import view
+from api.edge import answers, audit, body, path
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.statuses import AffiliateStatus
+from models import db
+from models.affiliates.affiliates import Affiliate
+from pipelines.affiliates import bulk, changes
+from schemas.affiliates import affiliate as wire
+from schemas.affiliates import bulk as bulk_wire
+
+blueprint = Blueprint("affiliate_actions", __name__)
+
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
+_BULK = Guard(audience="brand", scope="read_write", role=Role.Admin, verified_email=True, plan=plans.Tier.Starter)
+_BULK_AT_DASHBOARD = Guard(audience="dashboard", scope="read_write", role=Role.Manager, verified_email=True)
+_RECORD = wire.AffiliateRecord()
+_OUTCOME = bulk_wire.BulkOutcome()
+
+# The audit log's name of each action, and what it leaves behind.
+_PAST = {"approve": "approved", "pause": "paused", "delete": "deleted"}
+_AFTER: Mapping[str, Mapping[str, object]] = {
+    "approve": {"status": AffiliateStatus.Approved.value},
+    "pause": {"status": AffiliateStatus.Paused.value},
+    "delete": {"deleted": True},
+}
+
+_Answer = tuple[int, Mapping[str, object]]
+
+
+@blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
+@operation(_WRITE, one(_RECORD), takes=wire.Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+def approve_affiliate(affiliate_id: str) -> Response:
+    """Approve an application, or one that was rejected. 200 with the affiliate, also when they are approved already."""
+    wanted_id = _known(affiliate_id)
+    body.load_optional()
+    return _decided(lambda: _approve(wanted_id))
+
+
+@blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
+@operation(_WRITE, one(_RECORD), takes=wire.Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
+def reject_affiliate(affiliate_id: str) -> Response:
+    """Turn an application down; the reason is for the brand alone. 200 with the affiliate."""
+    wanted_id = _known(affiliate_id)
+    reason = (body.load_optional()["reason"] or "").strip() or None
+    return _decided(lambda: _reject(wanted_id, reason))
+
+
+@blueprint.post("/api/v1/affiliates/bulk-action")
+@operation(_BULK, one(_OUTCOME), takes=bulk_wire.BulkAction())
+def run_bulk_action() -> Response:
+    """Approve, pause or delete up to 200 affiliates; whoever it does not fit is skipped. 200 with whom it took."""
+    wanted = body.load()
+    return _decided(lambda: (200, _OUTCOME.dump(_run(wanted["action"], wanted["affiliate_ids"]))))
+
+
+@blueprint.post("/api/affiliates/bulk/approve")
+@operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkApproved()), takes=bulk_wire.BulkIds())
+def approve_affiliates() -> Response:
+    """Approve up to 500 applications. 200 with counts."""
+    return _counted("approve")
+
+
+@blueprint.post("/api/affiliates/bulk/pause")
+@operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkPaused()), takes=bulk_wire.BulkIds())
+def pause_affiliates() -> Response:
+    """Pause up to 500 affiliates. 200 with counts."""
+    return _counted("pause")
+
+
+def _known(affiliate_id: str) -> UUID:
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+    return wanted_id
+
+
+def _decided(work: Callable[[], _Answer]) -> Response:
+    answer = answers.once(work)
+    wake_relay()
+    return answer
+
+
+def _approve(affiliate_id: UUID) -> _Answer:
+    now = clock.now()
+
+    def decide(affiliate: Affiliate) -> bool:
+        return changes.approve(affiliate=affiliate, now=now)
+
+    return _decide(affiliate_id, "affiliate.approved", decide)
+
+
+def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
+    def decide(affiliate: Affiliate) -> bool:
+        changes.reject(affiliate=affiliate, reason=reason)
+        return True
+
+    return _decide(affiliate_id, "affiliate.rejected", decide)
+
+
+def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], bool]) -> _Answer:
+    affiliate = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    links = view.links_of(affiliate_id)
+    before = view.audited(affiliate, links)
+    if decide(affiliate):
+        after = view.audited(affiliate, links)
+        audit.record(action, affiliate_id, before=before, after=after, now=clock.now())
+    return 200, view.shown(affiliate, links)
+
+
+def _counted(action: str) -> Response:
+    wanted = body.load()
+
+    def work() -> _Answer:
+        outcome = _run(action, wanted["ids"])
+        counts = {name: outcome[name] for name in ("affected", "skipped")}
+        return 200, {**counts, _PAST[action]: outcome["affected"]}
+
+    return _decided(work)
+
+
+def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
+    now = clock.now()
+    outcome = bulk.run(organization_id=guards.organization_id(), action=action, affiliate_ids=affiliate_ids, now=now)
+    for one_affected in outcome.affected:
+        audit.record(
+            f"affiliate.bulk_{_PAST[action]}",
+            one_affected.id,
+            before={"status": one_affected.status_before},
+            after=_AFTER[action],
+            now=now,
+        )
+    return {
+        "action": action,
+        "affected": len(outcome.affected),
+        "skipped": outcome.skipped,
+        "affiliate_ids": [one_affected.id for one_affected in outcome.affected],
+    }

@@ -1,0 +1,100 @@
+"""Sub-affiliates: the link that an affiliate recruits with, and whom they recruited.
+
+Source: tracking spec, "Sub-affiliate recruiting" and "Override conversion" (recruit records).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, jsonify
+
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging, path
+from api.edge.operations import array, one, operation, page
+from domain.refused import not_found
+from models import db
+from models.affiliates import affiliates, recruits
+from models.affiliates.recruits import Recruit
+from pipelines.affiliates import recruiting
+from schemas.affiliates.sub_affiliate import LinkQuery, RecruitingLink, RecruitRecord, SubAffiliateRecord
+from schemas.paging import PageQuery
+
+blueprint = Blueprint("sub_affiliates", __name__)
+
+_INVITE = Guard(audience="affiliate", verified_email=True)
+_OWN = Guard(audience="affiliate")
+# Recruiting is on every plan.
+_READ = Guard(audience="brand")
+
+_LINK = RecruitingLink()
+_RECRUIT = RecruitRecord()
+_SUB_AFFILIATE = SubAffiliateRecord()
+
+
+@blueprint.get("/api/v1/me/sub-affiliate/link")
+@operation(
+    _INVITE,
+    one(_LINK),
+    asks=LinkQuery(),
+    refuses=(
+        "400 program_id_required",
+        "403 email_verification_required",
+        "404",
+        "403",
+        "400 sub_affiliate_recruiting_disabled",
+        "409 portal_not_configured",
+    ),
+)
+def get_recruiting_link() -> Mapping[str, object]:
+    """Show the address that recruits for a campaign.
+
+    What is wrong is said in this order: no programId, a campaign that is not the caller's to see (404), a caller who
+    is not Approved in it (403), recruiting that is off, a brand without a portal. A stranger so learns nothing of it.
+    """
+    program_id = path.needed_program(body.query()["program_id"])
+    account_id, email = _caller()
+    with db.any_org_work():
+        seat = recruiting.any_org_seat(program_id=program_id, account_id=account_id, email=email)
+    with db.unit_of_work(seat.organization_id):
+        found = recruiting.invitation(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
+    shown: Mapping[str, object] = {**_LINK.dump(found), "programId": str(program_id)}
+    return shown
+
+
+@blueprint.get("/api/v1/me/sub-affiliate/recruits")
+@operation(_OWN, page(_RECRUIT), asks=PageQuery())
+def list_recruits() -> Mapping[str, object]:
+    """List whom the caller recruited in all their campaigns, newest first. Who was never accepted is not listed."""
+    asked = paging.wanted(body.query())
+    account_id, email = _caller()
+    with db.any_org_work():
+        rows = recruits.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
+        sums = recruiting.sums(rows[: asked.take])
+    return paging.envelope(asked, rows, lambda shown: _dumped(_RECRUIT, shown, sums))
+
+
+@blueprint.get("/api/v1/affiliates/<affiliate_id>/sub-affiliates")
+@operation(_READ, array(_SUB_AFFILIATE), refuses=("404 not_found",))
+def list_sub_affiliates(affiliate_id: str) -> Response:
+    """List whom an affiliate recruited, newest first. Who was never accepted is not listed."""
+    wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        if affiliates.find(organization_id=organization_id, affiliate_id=wanted_id) is None:
+            raise not_found("affiliate", wanted_id)
+        rows = recruits.of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
+        sums = recruiting.sums(rows)
+    return jsonify(_dumped(_SUB_AFFILIATE, rows, sums))
+
+
+def _caller() -> tuple[UUID | None, str | None]:
+    """Return the caller's account and their email, if it is theirs for certain."""
+    account = guards.account()
+    return account.id, account.email if account.is_email_verified else None
+
+
+def _dumped(
+    schema: RecruitRecord | SubAffiliateRecord, rows: Sequence[Recruit], sums: Mapping[UUID, recruiting.Sums]
+) -> list[Any]:
+    return [schema.dump(row) | schema.dump(sums[row.id]) for row in rows]

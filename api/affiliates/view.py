@@ -1,0 +1,49 @@
+"""What a caller sees of an affiliate: a person at the dashboard the application too, a key never.
+
+Source: core spec, "Affiliate" (what the response omits).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import settings
+from api.access import guards
+from models.affiliates import links as tracking_links
+from models.affiliates.affiliates import Affiliate
+from models.affiliates.links import ShownLink
+from schemas.affiliates import affiliate as wire
+
+
+def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
+    """Return an affiliate as this request's caller sees them."""
+    return _records([affiliate], links)[0]
+
+
+def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return several as this request's caller sees them; one statement for the links of all."""
+    ids = [row.id for row in rows]
+    return _records(rows, tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=ids))
+
+
+def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
+    """Return an affiliate for the audit log, which keys read too."""
+    return wire.records([affiliate], links, base_url=_base_url())[0]
+
+
+def link(one: ShownLink) -> dict[str, Any]:
+    """Return a link as everybody sees it."""
+    return wire.link_records([one], base_url=_base_url())[0]
+
+
+def links_of(affiliate_id: UUID) -> list[ShownLink]:
+    """Return the links of an affiliate of this request's organization."""
+    return tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
+
+
+def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:
+    return wire.records(affiliates, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
+
+
+def _base_url() -> str:
+    return settings.current().public_base_url

@@ -1,0 +1,101 @@
+"""The query parameters that an organization's pages look for.
+
+Source: tracking spec, "Attribution parameters".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from domain.clicks import attribution_params
+from domain.organization.access import Role
+from domain.refused import Refused
+from models import db
+from models.organization import organizations
+from models.organization.organizations import Organization
+from pipelines.organization import profile
+from schemas.clicks.attribution_params import AttributionDefaults, AttributionParamsBody, AttributionParamsRecord
+
+blueprint = Blueprint("attribution_params", __name__)
+
+_PUBLIC = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
+_READ = Guard(audience="brand")
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Owner, hides_role=True, verified_email=True)
+
+_RECORD = AttributionParamsRecord()
+_DEFAULTS = AttributionDefaults()
+
+
+@blueprint.get("/api/v1/settings/attribution-params/defaults")
+@operation(_PUBLIC, one(_DEFAULTS))
+def get_attribution_param_defaults() -> Mapping[str, object]:
+    """Show the service's own parameters and what custom ones may be. For anybody."""
+    shown: Mapping[str, object] = _DEFAULTS.dump(
+        {
+            "defaults": attribution_params.DEFAULTS,
+            "max_custom_entries": attribution_params.MAX_CUSTOM_ENTRIES,
+            "max_total_chars": attribution_params.MAX_TOTAL_CHARS,
+            "min_param_length": attribution_params.MIN_PARAM_LENGTH,
+            "max_param_length": attribution_params.MAX_PARAM_LENGTH,
+        }
+    )
+    return shown
+
+
+@blueprint.get("/api/v1/settings/attribution-params")
+@operation(_READ, one(_RECORD))
+def get_attribution_params() -> Mapping[str, object]:
+    """Show the organization's own parameters and the order in which all of them count."""
+    with db.unit_of_work(guards.organization_id()):
+        return _shown(organizations.find(guards.organization_id()))
+
+
+@blueprint.patch("/api/v1/settings/attribution-params")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=AttributionParamsBody(),
+    refuses=("400 attribution_params_too_long", "400 too_many_attribution_params", "400 invalid_attribution_param"),
+)
+def change_attribution_params() -> Response:
+    """Set the organization's own parameters; null or an empty text clears them. 200 with all of them."""
+    custom = body.load()["custom"]
+    return answers.once(lambda: _change(custom))
+
+
+def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
+    organization = organizations.lock(guards.organization_id())
+    before = _shown(organization)
+    assert organization is not None  # or there would be nothing to show
+    is_changed = profile.set_attribution_params(organization, custom)
+    after = _shown(organization)
+    if is_changed:
+        audit.record(
+            "org.attribution_params_changed",
+            organization.id,
+            before={"custom": before["custom"]},
+            after={"custom": after["custom"]},
+            now=clock.now(),
+        )
+    return 200, after
+
+
+def _shown(organization: Organization | None) -> Mapping[str, object]:
+    if organization is None:
+        raise Refused(404)
+    params = attribution_params.Params(organization.attribution_params)
+    shown: Mapping[str, object] = _RECORD.dump(
+        {
+            "custom": params.custom,
+            "defaults": attribution_params.DEFAULTS,
+            "effective_order": params.effective_order,
+            "max_custom_entries": attribution_params.MAX_CUSTOM_ENTRIES,
+            "max_total_chars": attribution_params.MAX_TOTAL_CHARS,
+        }
+    )
+    return shown

@@ -1,0 +1,146 @@
+"""Visits that links brought: told by a script in the page, or by a picture where there are no scripts.
+
+Source: tracking spec, "Public click endpoint" and "Install snippet"; section 8 "Limits".
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from api.access.guards import Guard
+from api.clicks import debug, page_seen, visits
+from api.clicks.visits import Origin
+from api.edge import body
+from api.edge.operations import one, operation, text
+from domain.clicks import raw_click as rules
+from domain.clicks import subid
+from domain.clicks.attribution_params import Params
+from domain.refused import Refused
+from models import db
+from models.clicks.public_links import Link
+from models.organization import organizations
+from schemas.clicks.click import ClickAnswer, ClickBody, ClickDebug, ClickQuery, GifQuery
+
+blueprint = Blueprint("clicks", __name__)
+
+#: Where pages tell of visits, and how much they may say.
+PATH = "/api/v1/track/click"
+MOST_BYTES = 32 * 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=MOST_BYTES)
+_ANSWER = ClickAnswer()
+BODY = ClickBody()
+_GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
+_GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+@blueprint.get(PATH)
+@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery())
+def count_click_by_query() -> Mapping[str, object]:
+    """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
+    return _counted(body.query)
+
+
+@blueprint.post(PATH)
+@operation(_PUBLIC, one(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
+def count_click() -> Mapping[str, object]:
+    """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
+
+    JSON whatever its content type says: a browser sends a beacon as text. With `debug=1` in the query and a key or a
+    session of the program's organization the answer also says what became of the click, and why.
+    """
+    return _counted(body.load)
+
+
+@blueprint.get("/api/v1/r/c.gif")
+@operation(_PUBLIC, text("image/gif"), asks=GifQuery())
+def get_pixel() -> Response:
+    """Show one transparent pixel, whatever is asked, and note that the campaign's page is there.
+
+    A visit counts when the address of the page, as the browser tells it, names a link. The script asks with `script=1`:
+    it tells of visits by itself, so this only says that it runs there.
+    """
+    try:
+        if not visits.is_over_limit():
+            asked = body.query()
+            if asked["script"] == "1":
+                page_seen.note_script(asked["program_id"])
+            else:
+                _see_page(asked["program_id"])
+    except db.UNAVAILABLE:  # the picture is shown in any case
+        if "?" in request.headers.get("Referer", ""):
+            visits.lose()
+    return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
+
+
+def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
+    if visits.is_over_limit():
+        raise Refused(429)
+    try:
+        sent = read()
+    except ValidationError:
+        _count(None, Origin())  # what is malformed counts too
+        raise
+    try:
+        link = visits.find(sent["slug"], str(sent["program_id"]) if sent["program_id"] else None)
+    except db.UNAVAILABLE:
+        visits.lose()
+        return {"ok": True}
+    origin = origin_of(sent)
+    explain = debug.asked(link, origin, sent["program_id"])
+    click_id = _count(link, origin)
+    answer = shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+    return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
+
+
+def _count(link: Link | None, origin: Origin) -> str | None:
+    counted = visits.count(link, origin)
+    if counted.is_over_limit:
+        raise Refused(429)
+    return counted.click_id
+
+
+def origin_of(sent: Mapping[str, Any]) -> Origin:
+    """Return where a visit came from, of what `ClickBody` loaded."""
+    return Origin(
+        sub_id=subid.normalize(sent["sub_id"]),
+        referrer=sent["referrer"],
+        query_names=rules.query_names(sent["url"]) if sent["url"] else (),
+        visitor_id=sent["visitor_id"] or None,
+    )
+
+
+def shown(click_id: str, link: Link) -> Mapping[str, object]:
+    """Return what a page is told of its click."""
+    answer: Mapping[str, object] = _ANSWER.dump(
+        {
+            "ok": True,
+            "click_id": click_id,
+            "program_id": link.program_id,
+            "slug": link.slug,
+            "cookie_window_days": link.cookie_window_days,
+            "attribution_model": link.attribution_model,
+        }
+    )
+    return answer
+
+
+def _see_page(program: str | None) -> None:
+    program_id = page_seen.as_id(program)
+    page = request.headers.get("Referer", "")
+    if program_id is not None:
+        page_seen.note_install(program_id)
+    slug = _slug_of(page, program_id) if "?" in page else None
+    link = visits.find(slug, program) if slug else None
+    visits.count(link, Origin(query_names=rules.query_names(page)))
+
+
+def _slug_of(page: str, program_id: UUID | None) -> str | None:
+    custom = None
+    if program_id is not None:
+        with db.any_org_work():
+            custom = organizations.any_org_params_of(program_id)
+    return rules.first_parameter(page, Params(custom).effective_order)

@@ -1,0 +1,43 @@
+"""The HTML that a brand puts on its pages.
+
+Source: tracking spec, "Install snippet".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+import settings
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body
+from api.edge.operations import one, operation
+from models import db
+from pipelines.clicks import install_snippet
+from schemas.clicks.install_snippet import Snippet, SnippetQuery
+
+blueprint = Blueprint("install_snippet", __name__)
+
+_SNIPPET = Snippet()
+
+
+@blueprint.get("/api/v1/r/install-snippet")
+@operation(
+    Guard(audience="brand"),
+    one(_SNIPPET),
+    asks=SnippetQuery(),
+    refuses=("404 no_program_found", "409 pixel_not_provisioned"),
+)
+def get_install_snippet() -> Mapping[str, object]:
+    """Show the tag of a program: by its id, else of the newest program that is open."""
+    query = body.query()
+    with db.unit_of_work(guards.organization_id()):
+        made = install_snippet.make(
+            organization_id=guards.organization_id(),
+            program_id=query["program_id"],
+            with_pixel=query["with_pixel"],
+            captures_emails=query["email_capture"],
+            base_url=settings.current().public_base_url,
+        )
+    shown: Mapping[str, object] = _SNIPPET.dump(made)
+    return shown

@@ -1,0 +1,85 @@
+"""The script that a brand's pages load.
+
+Source: tracking spec, "Browser lead capture", "Install snippet" and "Attribution parameters".
+"""
+
+import functools
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from flask import Blueprint, Response, request
+
+import settings
+from api.access.guards import Guard
+from api.edge import body, compression
+from api.edge.operations import operation, text
+from domain.clicks.attribution_params import Params
+from domain.organization import host_names
+from models import db
+from models.organization import organizations
+from schemas.clicks.install_snippet import LoaderQuery
+
+blueprint = Blueprint("loader", __name__)
+
+_FRESH_S = 3600
+_FRESH_WITHOUT_DATABASE_S = 60
+_SOURCE = Path(__file__).parent.parent / "templates" / "loader.min.js"
+
+
+@blueprint.get("/api/v1/r/loader.js")
+@operation(
+    Guard(audience="public", bucket="anonymous_tracking", open_cors=True),
+    text("text/javascript"),
+    asks=LoaderQuery(),
+)
+def get_loader() -> Response:
+    """Give the script, which knows the attribution parameters of the organization.
+
+    The organization is the one of the program that is named, else the one whose tracking domain is asked; for anybody
+    else the script knows the service's own parameters. Budget: 1 statement at most, none for the service's own host.
+    """
+    params = _params(body.query()["program_id"])
+    parameters = ",".join((params or Params(None)).effective_order)
+    answer = Response(content_type="text/javascript; charset=utf-8")
+    if compression.is_taken():
+        compression.mark(answer, _packed(parameters))
+    else:
+        answer.set_data(_script(parameters))
+    answer.vary.add("Accept-Encoding")
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    answer.cache_control.public = True
+    answer.cache_control.max_age = _FRESH_S if params else _FRESH_WITHOUT_DATABASE_S
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer
+
+
+@functools.lru_cache(maxsize=256)
+def _packed(parameters: str) -> bytes:
+    return compression.packed(_script(parameters))
+
+
+def _script(parameters: str) -> bytes:
+    return _minified().replace("%PARAMETERS%", parameters).encode()
+
+
+@functools.cache
+def _minified() -> str:
+    return _SOURCE.read_text()
+
+
+def _params(program_id: UUID | None) -> Params | None:
+    """Return what the organization's pages look for; None while the database, which knows it, is away."""
+    host = request.host.partition(":")[0].lower()
+    is_named = host_names.is_host_name(host) and host != urlsplit(settings.current().public_base_url).hostname
+    if program_id is None and not is_named:
+        return Params(None)
+    try:
+        with db.any_org_work():
+            if program_id is None:
+                return Params(organizations.any_org_params_at(host)).printable
+            return Params(organizations.any_org_params_of(program_id)).printable
+    except db.UNAVAILABLE:
+        return None

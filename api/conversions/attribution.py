@@ -1,0 +1,41 @@
+"""Why a conversion is credited to its affiliate.
+
+Source: tracking spec, section 8 "Lead attribution order"; the route is an addition.
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import path
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.refused import not_found
+from models import db
+from pipelines.conversions import attribution, sale
+from schemas.conversions.attribution import AttributionRecord
+
+blueprint = Blueprint("conversion_attribution", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_RECORD = AttributionRecord()
+
+
+@blueprint.get("/api/v1/conversions/<conversion_id>/attribution")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
+    """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
+    wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        was_waiting = sale.settle_if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        found = attribution.explain(organization_id=organization_id, conversion_id=wanted_id)
+    if found is None:
+        raise not_found("conversion", wanted_id)
+    if was_waiting:
+        wake_relay()
+    shown: Mapping[str, object] = _RECORD.dump(found)
+    return shown

@@ -1,0 +1,67 @@
+"""Conversions, as the brand reads them.
+
+Source: core spec, "Conversions" and "Conversion".
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.refused import not_found
+from models import db
+from models.conversions import conversions, lists
+from pipelines.conversions import sale
+from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
+
+blueprint = Blueprint("conversions", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_RECORD = ConversionRecord()
+_EVENTS = EventRecord(many=True)
+# More than other lists, when nobody says how many.
+_DEFAULT_TAKE = 100
+
+
+@blueprint.get("/api/v1/conversions")
+@operation(_READ, page(_RECORD), asks=ConversionsQuery())
+def list_conversions() -> Mapping[str, object]:
+    """List conversions, newest first."""
+    query = body.query()
+    asked = paging.wanted(query, default=_DEFAULT_TAKE)
+    with db.unit_of_work(guards.organization_id()):
+        rows = lists.page(
+            organization_id=guards.organization_id(),
+            filters=lists.Filters(**query["filters"]),
+            after=asked.after,
+            limit=asked.limit,
+        )
+    return paging.envelope(asked, rows, _shown)
+
+
+@blueprint.get("/api/v1/conversions/<conversion_id>")
+@operation(_READ, one(ConversionDetail()), refuses=("404 not_found",))
+def get_conversion(conversion_id: str) -> Mapping[str, object]:
+    """Show one conversion with its history. An id that was given out is found, settled here if need be."""
+    wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        was_waiting = sale.settle_if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        found = conversions.find(organization_id=organization_id, conversion_id=wanted_id)
+        history = conversions.events(organization_id=organization_id, conversion_id=wanted_id)
+    if found is None:
+        raise not_found("conversion", wanted_id)
+    if was_waiting:
+        wake_relay()
+    return {**_RECORD.dump(found), "events": _EVENTS.dump(history)}
+
+
+def _shown(rows: Sequence[Any]) -> list[Any]:
+    shown: list[Any] = _RECORD.dump(rows, many=True)
+    return shown

@@ -1,0 +1,73 @@
+"""Conversions recorded by hand.
+
+Source: core spec, "Conversions" (manual conversion).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.organization.access import Role
+from pipelines.conversions import manual
+from schemas.conversions.conversion import ConversionRecord
+from schemas.conversions.manual import ManualConversionAnswer, ManualConversionBody
+
+blueprint = Blueprint("manual_conversions", __name__)
+
+_WRITE = Guard(
+    audience="brand",
+    scope="read_write",
+    role=Role.Manager,
+    verified_email=True,
+    plan=plans.Tier.Starter,
+    bucket="strict_write",
+)
+_RECORD = ConversionRecord()
+
+
+@blueprint.post("/api/v1/conversions")
+@operation(
+    _WRITE,
+    one(ManualConversionAnswer()),
+    status=201,
+    takes=ManualConversionBody(),
+    refuses=(
+        "400 bonus_has_no_amount",
+        "400 amount_out_of_range",
+        "400 commission_out_of_range",
+        "400 commission_exceeds_cap",
+        "400 unsupported_currency",
+        "400 occurred_at_out_of_range",
+        "400 no_active_program",
+        "400 affiliate_not_in_program",
+        "400 test_affiliate_not_allowed",
+        "400 not_a_sale_campaign",
+        "404 not_found",
+        "409 program_suspended",
+        "409 affiliate_not_approved",
+    ),
+)
+def create_conversion() -> Response:
+    """Record a sale or a bonus by hand. 201; a repeated request without an Idempotency-Key records another one."""
+    wanted = body.load()
+    answer = answers.once(lambda: _create(wanted))
+    wake_relay()
+    return answer
+
+
+def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+    now = clock.now()
+    made = manual.create(
+        organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
+    )
+    shown = {"conversion": _RECORD.dump(made), "note": wanted["note"]}
+    audit.record("conversion.manual_created", made.id, after=shown["conversion"] | {"note": wanted["note"]}, now=now)
+    return 201, shown

@@ -1,0 +1,102 @@
+"""Signed ingest: sales and refunds from the brand's own servers.
+
+Source: tracking spec, section 4 "Server-to-server sale" and "Refund".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, body, errors
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from pipelines.conversions import refund, sale
+from schemas.conversions.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
+
+blueprint = Blueprint("tracking", __name__)
+
+_REFUND = Guard(
+    audience="signed",
+    scope="read_write",
+    plan=plans.Tier.Starter,
+    bucket="s2s",
+    max_body_bytes=4096,
+    accepts_any_trial=True,
+)
+_REFUND_ANSWER = RefundAnswer()
+
+
+@blueprint.post("/api/tracking/s2s")
+@operation(
+    guards.SIGNED_INGEST,
+    one(SaleAnswer()),
+    takes=SaleBody(),
+    refuses=(
+        "400 external_event_id_required",
+        "400 affiliate_slug_required",
+        "400 amount_out_of_range",
+        "400 unsupported_currency",
+        "400 invalid_body",
+        "400 no_active_program",
+        "400 affiliate_not_found",
+        "400 affiliate_not_active",
+        "400 not_a_sale_campaign",
+        "409 {gateway}_connect_active",
+    ),
+)
+def record_sale() -> Response:
+    """Accept a signed sale. 200 with the conversion id, or `deduped` for one that is known."""
+    posted = body.load(code="invalid_body")
+    answer = answers.once(lambda: _record(posted))
+    wake_relay()
+    return answer
+
+
+def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    caller = guards.caller()
+    recorded = sale.record(organization_id=caller.organization_id, sale=posted, is_test=caller.is_test, now=clock.now())
+    if recorded.refusal is not None:
+        # Refused, and yet something was written: the row that lists the sale as uncredited.
+        return recorded.refusal.status, errors.envelope(recorded.refusal)
+    if recorded.conversion_id is None:
+        return 200, {"ok": True, "deduped": True}
+    return 200, {"ok": True, "conversionId": str(recorded.conversion_id)}
+
+
+@blueprint.post("/api/tracking/refund")
+@blueprint.post("/api/v1/tracking/refund")
+@operation(
+    _REFUND,
+    one(_REFUND_ANSWER),
+    takes=RefundBody(),
+    refuses=(
+        "400 invalid_body",
+        "404 conversion_not_found",
+        "413 payload_too_large",
+        "422 external_event_id_required",
+        "422 refund_amount_invalid",
+        "422 already_fully_refunded",
+        "422 amount_exceeds_original",
+    ),
+)
+def refund_sale() -> Response:
+    """Refund a sale by its external id, in part or whole. 200 with this refund's and the running total."""
+    posted = body.load(code="invalid_body")
+    answer = answers.once_per_signature(lambda: _refund(posted))
+    wake_relay()
+    return answer
+
+
+def _refund(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    refunded = refund.apply(
+        organization_id=guards.organization_id(),
+        external_event_id=posted["external_event_id"],
+        requested_cents=posted["refund_amount_cents"],
+        now=clock.now(),
+    )
+    return 200, _REFUND_ANSWER.dump(refunded)

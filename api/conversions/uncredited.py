@@ -1,0 +1,75 @@
+"""Sales that credited nobody: what was missed, how much it is, and that somebody has looked at it.
+
+Source: core spec, "Click and lead fraud review" (uncredited conversions).
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, path
+from api.edge.operations import array, one, operation
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.conversions import uncredited
+from schemas.conversions.uncredited import UncreditedQuery, UncreditedRecord, UncreditedSummary
+
+blueprint = Blueprint("uncredited", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
+_RECORD = UncreditedRecord()
+_SUMMARY = UncreditedSummary()
+_MOST_ROWS = 500
+
+
+@blueprint.get("/api/v1/uncredited-conversions")
+@operation(_READ, array(_RECORD), asks=UncreditedQuery())
+def list_uncredited_conversions() -> list[Any]:
+    """List sales whose affiliate could not earn, newest first, up to 500."""
+    query, organization_id = body.query(), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        rows = uncredited.page(organization_id=organization_id, limit=_MOST_ROWS, **query)
+    shown: list[Any] = _RECORD.dump(rows, many=True)
+    return shown
+
+
+@blueprint.get("/api/v1/uncredited-conversions/summary")
+@operation(_READ, one(_SUMMARY))
+def summarize_uncredited_conversions() -> Mapping[str, object]:
+    """Sum up what is open, by currency."""
+    with db.unit_of_work(guards.organization_id()):
+        totals = uncredited.open_totals(guards.organization_id())
+    shown: Mapping[str, object] = _SUMMARY.dump(
+        {"open_count": sum(total.count for total in totals), "by_currency": totals}
+    )
+    return shown
+
+
+@blueprint.patch("/api/v1/uncredited-conversions/<uncredited_id>/dismiss")
+@operation(_WRITE, one(_RECORD), refuses=("404 not_found",))
+def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
+    """Mark a sale as looked at. 200, also when it is so already."""
+    wanted_id = path.uuid(uncredited_id, "uncredited conversion")
+    return answers.once(lambda: _dismiss(wanted_id))
+
+
+def _dismiss(wanted_id: UUID) -> answers.Answer:
+    organization_id = guards.organization_id()
+    found = uncredited.lock(organization_id=organization_id, uncredited_id=wanted_id)
+    if found is None:
+        raise not_found("uncredited conversion", wanted_id)
+    if found.status == "dismissed":
+        return 200, _RECORD.dump(found)
+    uncredited.stage_dismissed(organization_id=organization_id, uncredited_id=wanted_id)
+    before, after = _RECORD.dump(found), _RECORD.dump(dataclasses.replace(found, status="dismissed"))
+    audit.record("uncredited_conversion.dismissed", wanted_id, before=before, after=after, now=clock.now())
+    return 200, after

@@ -1,0 +1,178 @@
+"""What an operation answers, as OpenAPI has it: its success, and every way in which it can say no."""
+
+from collections.abc import Mapping
+
+from api.description import examples
+from api.description.fields import Described, Describer, reference
+from api.edge.operations import Operation
+
+REASONS = {
+    400: "Malformed, or refused by a rule.",
+    401: "Nobody we know. No body.",
+    402: "The plan does not include this.",
+    403: "Known, and not allowed to.",
+    404: "There is no such thing in this organization.",
+    409: "It does not fit what is there.",
+    410: "It was there and is over.",
+    413: "The body is too large.",
+    415: "Not the media type that is taken.",
+    422: "Understood, and impossible.",
+    429: "Too many requests. No body; come back later.",
+    503: "The database cannot be reached; repeat the same request.",
+}
+#: How a refusal that says no more than its status is called among the components.
+NAMES = {
+    400: "Malformed",
+    401: "Unauthorized",
+    402: "PlanRequired",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    413: "TooLarge",
+    429: "TooManyRequests",
+    503: "Unavailable",
+}
+#: Codes of the edge itself, which no operation declares.
+EDGE_CODES: Mapping[int, tuple[str, ...]] = {
+    400: ("bad_request", "idempotency_key_invalid"),
+    402: ("plan_tier_required", "paid_plan_required"),
+    403: ("forbidden", "email_verification_required"),
+    404: ("not_found",),
+    405: ("method_not_allowed",),
+    409: ("idempotency_conflict",),
+    413: ("payload_too_large",),
+    500: ("server_error",),
+    503: ("temporarily_unavailable",),
+}
+
+_LOCATION: Described = {
+    "description": "Where to go.",
+    "schema": {"type": "string", "examples": ["https://acme.example/knives?via=robin-vale"]},
+}
+
+SCHEMAS: Mapping[str, Described] = {
+    "Refusal": {
+        "type": "object",
+        "description": "Why the rules turn a request down.",
+        "required": ["error", "message"],
+        "properties": {
+            "error": {"type": "string", "description": "The code to branch on.", "examples": ["not_found"]},
+            "message": {
+                "type": "string",
+                "description": "For people; it may change.",
+                "examples": ["There is no program in this organization."],
+            },
+            "field": {"type": "string", "description": "The input at fault.", "examples": ["amountCents"]},
+        },
+    },
+    "Problem": {
+        "type": "object",
+        "description": "What is malformed, field by field (problem details, RFC 9457).",
+        "required": ["type", "title", "status", "errors"],
+        "properties": {
+            "type": {"type": "string", "description": "Always `about:blank`.", "examples": ["about:blank"]},
+            "title": {
+                "type": "string",
+                "description": "For people.",
+                "examples": ["One or more fields of the request are malformed."],
+            },
+            "status": {"type": "integer", "description": "The status, again.", "examples": [400]},
+            "errors": {
+                "type": "object",
+                "additionalProperties": {},
+                "description": "What is wrong, by field.",
+                "examples": [{"name": ["Missing data for required field."]}],
+            },
+        },
+    },
+}
+
+
+def responses(about: Operation, describer: Describer) -> Described:
+    """Return the responses of an operation by status."""
+    success = _success(about, describer)
+    found = {str(about.status): success}
+    codes = _codes(about)
+    is_page = about.gives.media_type == "text/html"
+    for status in sorted({*codes, *_expected(about)}):
+        own = codes.get(status)
+        if own or is_page:
+            found[str(status)] = _refusal(status, own or [], is_page=is_page)
+        else:
+            found[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
+    for status in about.gives_at:
+        found[str(status)] = success | {"description": REASONS[status]}
+    return found
+
+
+def components() -> Described:
+    """Return the refusals that say no more than their status."""
+    return {name: _refusal(status, [], is_page=False) for status, name in NAMES.items()}
+
+
+def raw(media_type: str) -> Described:
+    """Return the schema of a content that is no record of ours."""
+    if media_type == "application/json":
+        return {"type": "object"}
+    return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
+
+
+def _codes(about: Operation) -> dict[int, list[str]]:
+    codes: dict[int, list[str]] = {}
+    for refusal in about.refuses:
+        number, _, code = refusal.partition(" ")
+        codes.setdefault(int(number), []).append(code)
+    if about.guard.hides_role:
+        codes.setdefault(403, []).append("")
+    if about.guard.needs_login:
+        codes.setdefault(403, []).append("interactive_session_required")
+    return codes
+
+
+def _expected(about: Operation) -> set[int]:
+    guard = about.guard
+    found = {400, 404, 413, 503}
+    if guard.bucket:
+        found.add(429)
+    if guard.audience != "public":
+        found |= {401, 403, 409}
+    if guard.plan or guard.needs_active_subscription:
+        found.add(402)
+    return found
+
+
+def _success(about: Operation, describer: Describer) -> Described:
+    gives = about.gives
+    if 300 <= about.status < 400:
+        return {"description": "On to where `Location` says. No body.", "headers": {"Location": _LOCATION}}
+    if gives.shape == "empty":
+        return {"description": "Done. No body."}
+    if gives.schema is None:
+        return {"description": "The content.", "content": {gives.media_type: {"schema": raw(gives.media_type)}}}
+    if gives.shape == "page":
+        described = describer.page(gives.schema)
+    elif gives.shape == "array":
+        described = {"type": "array", "items": describer.answer(gives.schema)}
+    else:
+        described = describer.answer(gives.schema)
+    example = examples.composed(described, describer.components)
+    content: Described = {"application/json": {"schema": described, "example": example}}
+    others = {kind: {"schema": raw(kind)} for kind in about.gives_as}
+    return {"description": "Done.", "content": content | others}
+
+
+def _refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
+    described: Described = {"description": REASONS[status]}
+    if status in (401, 429):
+        return described
+    if "" in codes:  # some have a body and some have none, which JSON Schema cannot say
+        return described | {"description": f"{REASONS[status]} There may be no body."}
+    content: Described = {"application/json": {"schema": reference("Refusal")}}
+    if is_page:
+        content["text/html"] = {"schema": {"type": "string"}}
+    if status == 400:
+        content["application/problem+json"] = {"schema": reference("Problem")}
+    if codes:
+        described["x-codes"] = sorted(codes)
+        described["description"] += f" Codes: {', '.join(f'`{code}`' for code in sorted(codes))}."
+    return described | {"content": content}

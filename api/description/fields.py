@@ -1,0 +1,191 @@
+"""How marshmallow schemas read as JSON Schema; the plain fields are apispec's, ours are named here.
+
+What a body may hold and what an answer holds are described from the very schemas that read and write them. Each schema
+becomes a component under its own name, its fields explained by the glossary.
+"""
+
+import inspect
+import re
+from typing import Any
+
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import Schema, fields
+
+from api.description import examples
+from schemas import base, glossary, paging
+
+Described = dict[str, Any]
+
+_REF = "#/components/schemas/"
+
+# Type and format of each field of our own.
+_OUR_FIELDS: tuple[tuple[type[Any], str, str | None], ...] = (
+    (base.Amount, "number", None),
+    (base.Email, "string", "email"),
+    (base.Instant, "string", "date-time"),
+    (paging.QueryInteger, "integer", None),
+    (paging.QueryFlag, "boolean", None),
+    (fields.Function, "string", None),
+)
+_TYPES = {bool: "boolean", int: "integer", str: "string"}
+# A default of null or of nothing says no more than that the field may be left out, and every text has at least no
+# characters.
+_NOISE = (("default", None), ("default", ""), ("minLength", 0))
+_WORD = re.compile(r"[A-Za-z_]+")
+
+
+def reference(name: str) -> Described:
+    """Return the JSON Schema that stands for a component."""
+    return {"$ref": _REF + name}
+
+
+def component_name(schema: type[Schema]) -> str:
+    """Return what a schema is called in the description: its `wire_name`, else its class without `Record`."""
+    return schema.__dict__.get("wire_name") or schema.__name__.removesuffix("Record")
+
+
+class Describer:
+    """Turns schemas into JSON Schema (2020-12, as OpenAPI 3.1 has it). `components` grows by what is described."""
+
+    def __init__(self) -> None:
+        self.components: dict[str, Described] = {}
+        plugin = MarshmallowPlugin()
+        plugin.Converter = _Converter
+        APISpec("Finderfee", "1", openapi_version="3.1.0", plugins=[plugin])
+        assert isinstance(plugin.converter, _Converter)  # the specification has just bound it
+        self._converter = plugin.converter
+        self._converter.nested = self._named
+        self._is_answer = False
+        for field, type, format in _OUR_FIELDS:
+            self._converter.map_to_openapi_type(field, type, format)
+        self._converter.add_attribute_function(_constant)
+
+    def body(self, schema: Schema) -> Described:
+        """Return what a request may send, as a reference to its component."""
+        self._is_answer = False
+        return self._named(schema)
+
+    def answer(self, schema: Schema) -> Described:
+        """Return what an answer holds, as a reference to its component. It has every field that may not lack."""
+        self._is_answer = True
+        return self._named(schema)
+
+    def page(self, schema: Schema) -> Described:
+        """Return `{items, nextCursor, hasMore}` of a record, as a reference to a component of its own."""
+        items = self.answer(schema)
+        name = f"{component_name(type(schema))}Page"
+        properties = {
+            "items": {"type": "array", "items": items},
+            "nextCursor": {"type": ["string", "null"]},
+            "hasMore": {"type": "boolean"},
+        }
+        described = {"type": "object", "description": "One page, and where the next begins.", "required": [*properties]}
+        return self.add(name, described | {"properties": _explained(name, properties)})
+
+    def parameters(self, schema: Schema) -> list[Described]:
+        """Return the parameters of a query string. None of them can be null."""
+        self._is_answer = False
+        described = self._object(schema)
+        required = described.get("required", [])
+        return [
+            parameter(name, "query", _not_null(found), owner=component_name(type(schema)), required=name in required)
+            for name, found in described["properties"].items()
+        ]
+
+    def add(self, name: str, described: Described) -> Described:
+        """Keep a component and return the reference to it. Raises ValueError when another one has the name."""
+        if self.components.setdefault(name, described) != described:
+            raise ValueError(f"two different records are called {name} in the description; give one a `wire_name`")
+        return reference(name)
+
+    def resolved(self, described: Described) -> Described:
+        """Return the component that a reference stands for."""
+        return self.components[described["$ref"].removeprefix(_REF)]
+
+    def _named(self, schema: Schema) -> Described:
+        described = self._object(schema)
+        properties = _explained(component_name(type(schema)), described["properties"])
+        about = " ".join((inspect.getdoc(type(schema)) or "").split()).partition(". ")[0].removesuffix(".")
+        described = {"type": "object", "description": f"{about}.", **described, "properties": properties}
+        return self.add(component_name(type(schema)), described)
+
+    def _object(self, schema: Schema) -> Described:
+        described: Described = _tidied(self._converter.fields2jsonschema(schema.fields, partial=schema.partial))
+        may_all_lack = self._is_answer and getattr(schema, "all_may_lack", False)
+        fields = {} if may_all_lack else schema.fields
+        needed = [field.data_key or name for name, field in fields.items() if self._is_needed(field)]
+        if not self._is_answer:
+            # Whatever lacks has a code of its own, and so has null, which such a field takes only to say so.
+            for name, field in schema.fields.items():
+                key = field.data_key or name
+                if self._is_needed(field) and not field.required:
+                    described["properties"][key] = _not_null(described["properties"][key])
+        if needed:
+            described["required"] = sorted({*described.get("required", []), *needed})
+        return described
+
+    def _is_needed(self, field: fields.Field[Any]) -> bool:
+        if self._is_answer:
+            return not field.metadata.get("may_lack")
+        return bool(field.metadata.get("is_needed"))
+
+
+class _Converter(OpenAPIConverter):
+    """apispec's converter, which leaves the components to ours."""
+
+    nested: Any
+
+    def resolve_nested_schema(self, schema: Any) -> Described:
+        found = schema if isinstance(schema, Schema) else schema()
+        described: Described = self.nested(found)
+        return {"type": "array", "items": described} if found.many else described
+
+
+def parameter(name: str, place: str, schema: Described, *, owner: str, required: bool) -> Described:
+    """Return one parameter of a path or a query, explained by the glossary."""
+    explained = _explained(owner, {name: schema})[name]
+    sentence = explained.pop("description", None)
+    described = {"name": name, "in": place, "required": required, "schema": explained}
+    return described | ({"description": sentence} if sentence else {})
+
+
+def _explained(owner: str, properties: Described) -> Described:
+    return {name: _with_words(owner, name, described) for name, described in properties.items()}
+
+
+def _with_words(owner: str, name: str, described: Described) -> Described:
+    known = glossary.entry(owner, name)
+    found = described
+    if known and "$ref" not in described and "description" not in described:
+        found = {"description": known.sentence, **found}
+    example = examples.fitting(described, known.example if known else ...)
+    return found if example is ... else {**found, "examples": [example]}
+
+
+def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Described:
+    if not isinstance(field, fields.Constant):
+        return {}
+    value = field.constant
+    if value is None:
+        return {"type": ["string", "null"]}
+    is_word = isinstance(value, str) and _WORD.fullmatch(value)
+    return {"type": _TYPES[type(value)]} | ({"enum": [value]} if is_word else {})
+
+
+def _tidied(described: Any) -> Any:
+    if isinstance(described, list):
+        return [_tidied(one) for one in described]
+    if not isinstance(described, dict):
+        return described
+    return {key: _tidied(value) for key, value in described.items() if (key, value) not in _NOISE and key != "readOnly"}
+
+
+def _not_null(described: Described) -> Described:
+    kinds = described.get("type")
+    if isinstance(kinds, list):
+        described = described | {"type": next(kind for kind in kinds if kind != "null")}
+    if "enum" in described:
+        described = described | {"enum": [value for value in described["enum"] if value is not None]}
+    return described

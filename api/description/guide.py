@@ -1,0 +1,144 @@
+"""The chapters of /docs: how to sign, what events are, what the limits are. Every number in them is the code's own.
+
+They are CommonMark (`templates/guide`), shown as they are in the manifest and as HTML on the page.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from flask import render_template
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+import settings
+from api.access import guards, limits
+from api.description import events as described_events
+from api.description.openapi import Route
+from api.edge import answers, paging
+from domain.money import currencies, money
+from domain.webhooks import delivery, events, signing
+
+CHAPTERS: Mapping[str, str] = {
+    "keys": "guide/1-keys.md",
+    "signing": "guide/2-signing.md",
+    "webhook-events": "guide/3-events.md",
+    "limits": "guide/4-limits.md",
+}
+
+#: What the test vectors are made of. They are in public: nothing else may be signed with these secrets.
+VECTOR_TIME_S = 1_789_000_000
+INBOUND_SECRET = "an-example-of-a-signing-secret"  # noqa: S105  # in public, see above
+INBOUND_BODY = b'{"externalEventId":"order_10482","affiliateSlug":"robin-vale","amountCents":4900,"currency":"USD"}'
+OUTBOUND_SECRET = "whsec_an-example-of-an-endpoint-secret"  # noqa: S105  # in public, see above
+OUTBOUND_BODY = b'{"id":"evt_0190f3a26c1b7c0e9a573f0c5f1f7a11","type":"test","data":{"message":"Hello"}}'
+
+_PER_PERSON = "a person, with their API keys"
+_COUNTS = {
+    "standard": f"{_PER_PERSON}: everything that names no other bucket",
+    "import": f"{_PER_PERSON}: imports",
+    "invite": f"{_PER_PERSON}: invites",
+    "strict_write": f"{_PER_PERSON}: conversions by hand; an affiliate: where they are paid",
+    "apply": "an address: the application form",
+    "anonymous": "an address: storefront, invitations, pages, this description",
+    "anonymous_tracking": "an address: clicks, leads of pages, attribution defaults, together",
+    "unknown": "an address: requests with keys or from origins that nobody has, whatever else they ask for",
+    "s2s": "an address: signed sales, refunds and leads, and what payout rails report",
+}
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A secret, a time, a body, and the header that signs them."""
+
+    secret: str
+    t: int
+    body: str
+    header: str
+
+
+def chapters(routes: Iterable[Route]) -> dict[str, str]:
+    """Return the chapters as CommonMark, by the name that the page knows them by."""
+    facts = _facts(list(routes))
+    return {name: render_template(template, **facts) for name, template in CHAPTERS.items()}
+
+
+def html(text: str) -> Markup:
+    """Return CommonMark as HTML; HTML in it is shown and not read."""
+    return Markup(_MARKDOWN.render(text))  # noqa: S704  # markdown-it escapes all there is
+
+
+def inline(text: str) -> Markup:
+    """Return a sentence of CommonMark as HTML, without a paragraph around it."""
+    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  # markdown-it escapes all there is
+
+
+def inbound_vector() -> Vector:
+    """Return the example of a signed sale."""
+    signature = signing.sign(secret=INBOUND_SECRET.encode(), timestamp_s=VECTOR_TIME_S, body=INBOUND_BODY)
+    return Vector(INBOUND_SECRET, VECTOR_TIME_S, INBOUND_BODY.decode(), f"t={VECTOR_TIME_S},sig={signature}")
+
+
+def outbound_vector() -> Vector:
+    """Return the example of a signed event."""
+    header = signing.outbound_header(secret=OUTBOUND_SECRET.encode(), timestamp_s=VECTOR_TIME_S, body=OUTBOUND_BODY)
+    return Vector(OUTBOUND_SECRET, VECTOR_TIME_S, OUTBOUND_BODY.decode(), header)
+
+
+def _facts(routes: list[Route]) -> dict[str, Any]:
+    chosen = settings.current()
+    return {
+        "inbound": inbound_vector(),
+        "outbound": outbound_vector(),
+        "tolerance_s": signing.TOLERANCE_S,
+        "sample": orjson.dumps(described_events.sample("conversion.created"), option=orjson.OPT_INDENT_2).decode(),
+        "headers": described_events.HEADERS,
+        "timeout_s": chosen.webhook_timeout_s,
+        "attempts": len(chosen.webhook_attempts_at_s),
+        "attempts_at": _listed([_duration(seconds) for seconds in chosen.webhook_attempts_at_s]),
+        "retry_after_min_s": delivery.RETRY_AFTER_MIN_S,
+        "retry_after_max_s": delivery.RETRY_AFTER_MAX_S,
+        "testable": events.TESTABLE,
+        "buckets": [
+            {"name": name, "per_min": limit, "counts": _COUNTS.get(name, "")}
+            for name, limit in chosen.rate_limits_per_min.items()
+        ],
+        "sizes": _sizes(routes),
+        "most_cents": money.MAX_AMOUNT_CENTS,
+        "currencies": len(currencies.EXPONENTS),
+        "site_times": limits.SITE_TIMES,
+        "default_take": paging.DEFAULT_TAKE,
+        "most_take": paging.MOST_TAKE,
+        "key_minutes": answers.KEY_WINDOW_S // 60,
+    }
+
+
+def _sizes(routes: list[Route]) -> list[dict[str, str]]:
+    usual = guards.Guard(audience="public").max_body_bytes
+    found: dict[int, list[str]] = {}
+    for route in routes:
+        size = route.operation.guard.max_body_bytes
+        if size != usual and route.operation.takes is not None:
+            found.setdefault(size, []).append(f"`{route.path}`")
+    rows = [{"where": "every other", "most": _bytes(usual)}]
+    return [
+        {"where": ", ".join(dict.fromkeys(paths)), "most": _bytes(size)} for size, paths in sorted(found.items())
+    ] + rows
+
+
+def _bytes(size: int) -> str:
+    unit, name = (1 << 20, "MiB") if size >= 1 << 20 else (1 << 10, "KiB")
+    return f"{size // unit} {name}" if size % unit == 0 else f"{size / unit:.1f} {name}"
+
+
+def _duration(seconds: int) -> str:
+    if seconds == 0:
+        return "at once"
+    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
+
+
+def _listed(words: list[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

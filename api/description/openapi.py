@@ -1,0 +1,228 @@
+"""The OpenAPI 3.1 document, from what the routes declare.
+
+What JSON Schema cannot say of a route (scope, role, plan, rate limit) stands in fields that begin with `x-`, and in the
+description for people.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from api.access.guards import Guard
+from api.description import answers, events, examples
+from api.description.fields import Described, Describer, parameter
+from api.edge import resources
+from api.edge.operations import Operation
+
+_PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
+
+_INTRODUCTION = """\
+- **Money** is whole minor units of the currency beside it: cents for USD, yen for JPY, thousandths for KWD.
+- **Times** are ISO 8601 in UTC, **ids** are UUIDs.
+- **Unknown fields** are ignored in requests, and to be expected in answers.
+- **A refusal** has a stable `error` to branch on and a `message` for people. A malformed request is answered with \
+problem details that name each field. 401 and 429 have no body.
+- **Repeat** a POST, PATCH or PUT safely with an `Idempotency-Key`: for 60 minutes the same key with the same body \
+gets the first answer again.
+- **Lists** are pages of `items`; send `nextCursor` as `cursor` for the next one, while `hasMore`."""
+
+_SECURITY: dict[str, list[dict[str, list[str]]]] = {
+    "brand": [{"apiKey": []}, {"dashboardToken": []}],
+    "dashboard": [{"dashboardToken": []}],
+    "affiliate": [{"affiliateToken": []}],
+    "signed": [{"apiKey": []}],
+    "public": [],
+}
+_SCHEMES = {
+    "apiKey": {"type": "http", "scheme": "bearer", "description": "An API key of the brand."},
+    "dashboardToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A session of a person at the brand's dashboard.",
+    },
+    "affiliateToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A session of an affiliate.",
+    },
+}
+_SIGNATURE = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
+_SAMPLE_SIGNATURE = "t=1789000000,sig=9f2c8d51b0f1c1f7f8b8ab7c2f0b6d5c4e3a29180706f5e4d3c2b1a09f8e7d6c"
+_CALLERS = {
+    "brand": "an API key with the scope `{scope}`, or a person at the dashboard with the role {role}",
+    "dashboard": "a person at the dashboard with the role {role}; an API key cannot",
+    "affiliate": "an affiliate who signed in",
+    "signed": "an API key with the scope `{scope}`, and a signature by its signing secret",
+    "public": "anybody",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route of the application: its rule, methods, the name, docstring and blueprint of its view, its operation."""
+
+    rule: str
+    methods: tuple[str, ...]
+    name: str
+    doc: str
+    blueprint: str
+    operation: Operation
+
+    @property
+    def path(self) -> str:
+        """The address as OpenAPI writes it."""
+        return _PARAMETER.sub(lambda found: f"{{{camel(found[1])}}}", self.rule)
+
+    @property
+    def resource(self) -> resources.Resource:
+        """What it is about."""
+        return resources.of(self.blueprint)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the service is reached, and how many requests a minute each bucket lets through."""
+
+    base_url: str
+    limits_per_min: Mapping[str, int]
+
+
+def document(routes: Sequence[Route], place: Place) -> Described:
+    """Return the whole document; addresses in the order of the routes."""
+    describer = Describer()
+    for name, schema in answers.SCHEMAS.items():
+        describer.add(name, schema)
+    paths: dict[str, Described] = {}
+    first_of: dict[str, str] = {}
+    for route in routes:
+        first = first_of.setdefault(f"{route.blueprint}.{route.name}", route.rule)
+        for method in route.methods:
+            described = _operation(route, method, describer, place)
+            paths.setdefault(route.path, {})[method.lower()] = {
+                "operationId": operation_id(route.name, route.rule, first),
+                **described,
+            }
+    about = {tag.tag: tag for tag in (*resources.ALL, *(route.resource for route in routes), resources.EVENTS)}
+    webhooks = events.webhooks(describer)
+    return {
+        "openapi": "3.1.0",
+        "info": _info(place),
+        "servers": [{"url": place.base_url, "description": "This installation."}],
+        "externalDocs": {"url": f"{place.base_url}/docs", "description": "The same for people."},
+        "tags": [{"name": tag.tag, "x-displayName": tag.heading, "description": tag.about} for tag in about.values()],
+        "paths": paths,
+        "webhooks": webhooks,
+        "components": {
+            "securitySchemes": _SCHEMES,
+            "responses": answers.components(),
+            "schemas": dict(sorted(describer.components.items())),
+        },
+    }
+
+
+def operation_id(name: str, rule: str, first: str) -> str:
+    """Return the id of an operation: its view's name in camelCase, such as listConversions.
+
+    A view that stands at several addresses adds what the address has and the `first` one has not: refundSaleV1.
+    """
+    added = [word for word in re.findall(r"[a-z0-9]+", rule) if word not in re.findall(r"[a-z0-9]+", first)]
+    return camel("_".join([name, *added]))
+
+
+def _info(place: Place) -> Described:
+    return {
+        "title": "Finderfee",
+        "version": "1",
+        "summary": "Affiliate programs: clicks and sales in, commissions priced, payouts and webhooks out.",
+        "description": _INTRODUCTION,
+        "contact": {"name": "The operator of this installation", "url": place.base_url},
+        # Which it is, its owner has not said: until then all rights are theirs.
+        "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+    }
+
+
+def _operation(route: Route, method: str, describer: Describer, place: Place) -> Described:
+    about, guard = route.operation, route.operation.guard
+    summary, _, more = " ".join(route.doc.split()).partition(". ")
+    described: Described = {
+        "summary": summary.removesuffix("."),
+        "description": f"{more}\n\n{_access(guard, place)}".strip(),
+        "tags": [route.resource.tag],
+        "security": _SECURITY[guard.audience],
+        "parameters": _parameters(route, method, describer),
+        "responses": answers.responses(about, describer),
+        **_extensions(guard),
+    }
+    if about.takes is not None:
+        schema = describer.body(about.takes)
+        example = examples.composed(schema, describer.components, only_needed=True)
+        content: Described = {"application/json": {"schema": schema, "example": example}}
+        others = {kind: {"schema": answers.raw(kind)} for kind in about.takes_as}
+        is_needed = bool(describer.resolved(schema).get("required"))
+        described["requestBody"] = {"required": is_needed, "content": content | others}
+    if about.deprecated_since is not None:
+        described["deprecated"] = True
+    return described
+
+
+def _parameters(route: Route, method: str, describer: Describer) -> list[Described]:
+    found = [_of_path(camel(name)) for name in _PARAMETER.findall(route.rule)]
+    if route.operation.asks is not None:
+        found += describer.parameters(route.operation.asks)
+    # An affiliate is of no one tenant, and answers are kept by tenant.
+    if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience not in ("public", "affiliate"):
+        schema = {"type": "string", "maxLength": 255, "examples": ["3f0c5f1f-7a11-4c0e-9a57-0d8f5d2e6c1b"]}
+        found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", schema))
+    if route.operation.guard.audience == "signed":
+        schema = {"type": "string", "examples": [_SAMPLE_SIGNATURE]}
+        found.append(_header("X-Service-Signature", _SIGNATURE, schema) | {"required": True})
+    return found
+
+
+def _of_path(name: str) -> Described:
+    schema = {"type": "string", "format": "uuid"} if name.endswith("Id") else {"type": "string"}
+    return parameter(name, "path", schema, owner="path", required=True)
+
+
+def _header(name: str, description: str, schema: Described) -> Described:
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+
+
+def _access(guard: Guard, place: Place) -> str:
+    role = "Owner" if guard.least_role == "Owner" else f"{guard.least_role} or a higher one"
+    said = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
+    if guard.needs_login:
+        said.append("Needs a session that somebody logged in to.")
+    if guard.verified_email:
+        said.append("Needs a verified email address.")
+    if guard.plan:
+        said.append(f"A key needs the {guard.plan} plan or a higher one.")
+    if guard.needs_active_subscription:
+        said.append("Needs an active paid subscription.")
+    if guard.bucket:
+        said.append(f"At most {place.limits_per_min[guard.bucket]} requests a minute (`{guard.bucket}`).")
+    return " ".join(said)
+
+
+def _extensions(guard: Guard) -> Described:
+    is_brand = guard.audience in ("brand", "dashboard")
+    found: dict[str, Any] = {
+        "x-callers": guard.audience,
+        "x-scope": guard.scope if guard.audience in ("brand", "signed") else None,
+        "x-role": str(guard.least_role) if is_brand else None,
+        "x-verified-email": True if guard.verified_email else None,
+        "x-needs-login": True if guard.needs_login else None,
+        "x-plan": str(guard.plan) if guard.plan else None,
+        "x-needs-active-subscription": True if guard.needs_active_subscription else None,
+        "x-rate-limit": guard.bucket,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def camel(name: str) -> str:
+    """Return a snake_case name as the wire spells it."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)

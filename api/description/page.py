@@ -1,0 +1,222 @@
+"""The description as the page and the manifest show it: groups of operations with rows of fields, a command, refusals.
+
+Made from the OpenAPI document alone, so they cannot say anything else.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.description import curl
+
+_REF = "#/components/schemas/"
+_DEEPEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A field, a parameter or a header: name, type, whether it has to be there, and what it means."""
+
+    name: str
+    type: str
+    is_required: bool
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is sent or answered: its heading, its fields, and an example of it as a value."""
+
+    heading: str
+    rows: tuple[Row, ...]
+    example: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An operation. `labels` say who may call it; `refusals` are statuses with their codes."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    more: str
+    labels: tuple[str, ...]
+    parameters: Mapping[str, tuple[Row, ...]]
+    body: Body | None
+    answers: tuple[Body, ...]
+    refusals: tuple[tuple[str, tuple[str, ...]], ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of operations under one heading."""
+
+    tag: str
+    heading: str
+    about: str
+    entries: tuple[Entry, ...]
+
+
+def sections(document: Mapping[str, Any]) -> list[Section]:
+    """Return the operations of the document by group, in reading order."""
+    found: dict[str, list[Entry]] = {}
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            found.setdefault(described["tags"][0], []).append(_entry(method.upper(), path, described, document))
+    headings = {tag["name"]: tag for tag in document["tags"]}
+    return [
+        Section(tag, headings[tag]["x-displayName"], headings[tag]["description"], tuple(entries))
+        for tag, entries in found.items()
+    ]
+
+
+def events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
+    """Return each webhook's type with the fields of its data and the whole event as an example."""
+    found = []
+    for type, methods in document["webhooks"].items():
+        content = methods["post"]["requestBody"]["content"]["application/json"]
+        data = _resolved(_resolved(content["schema"], document)["properties"]["data"], document)
+        found.append((type, Body(data["description"], tuple(_rows(data, document)), content["example"])))
+    return found
+
+
+def _entry(method: str, path: str, described: Mapping[str, Any], document: Mapping[str, Any]) -> Entry:
+    more, _, access = described["description"].rpartition("\n\n")
+    assert access  # who may call it is always said
+    places = ("path", "query", "header")
+    return Entry(
+        id=described["operationId"],
+        method=method,
+        path=path,
+        summary=described["summary"],
+        more=more,
+        labels=tuple(_labels(described)),
+        parameters={place: tuple(_parameters(described, place)) for place in places},
+        body=_body(described, document),
+        answers=tuple(_answers(described, document)),
+        refusals=tuple(
+            (status, tuple(answer["x-codes"]))
+            for status, answer in described["responses"].items()
+            if "x-codes" in answer
+        ),
+        command=curl.command(described, method, path, base_url=document["servers"][0]["url"]),
+    )
+
+
+def _labels(described: Mapping[str, Any]) -> Iterator[str]:
+    yield described["x-callers"]
+    if "x-scope" in described:
+        yield f"scope {described['x-scope']}"
+    if "x-role" in described:
+        yield described["x-role"] + ("" if described["x-role"] == "Owner" else " and above")
+    if "x-verified-email" in described:
+        yield "verified email"
+    if "x-needs-login" in described:
+        yield "interactive session"
+    if "x-plan" in described:
+        yield f"{described['x-plan']} plan"
+    if "x-needs-active-subscription" in described:
+        yield "active subscription"
+    if "x-rate-limit" in described:
+        yield f"limit {described['x-rate-limit']}"
+    if described.get("deprecated"):
+        yield "deprecated"
+
+
+def _parameters(described: Mapping[str, Any], place: str) -> Iterator[Row]:
+    for one in described["parameters"]:
+        if one["in"] == place:
+            about = " ".join([one.get("description", ""), *_limits(one["schema"])])
+            yield Row(one["name"], _type(one["schema"]), one["required"], about)
+
+
+def _body(described: Mapping[str, Any], document: Mapping[str, Any]) -> Body | None:
+    if "requestBody" not in described:
+        return None
+    content = described["requestBody"]["content"]["application/json"]
+    return Body("Body", tuple(_rows(_resolved(content["schema"], document), document)), content["example"])
+
+
+def _answers(described: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Body]:
+    for status, answer in described["responses"].items():
+        content = answer.get("content", {}).get("application/json", {}) if status < "300" else {}
+        if "example" in content:
+            schema, is_array = _item(content["schema"])
+            found = _resolved(schema, document)
+            kind = "array" if is_array else "page" if "nextCursor" in found["properties"] else "object"
+            rows = tuple(_rows(found, document))
+            yield Body(
+                {"array": f"{status}: an array of", "page": f"{status}: a page"}.get(kind, status),
+                rows,
+                content["example"],
+            )
+
+
+def _item(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    return (schema["items"], True) if schema.get("type") == "array" else (schema, False)
+
+
+def _rows(schema: Mapping[str, Any], document: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Row]:
+    required = schema.get("required", [])
+    for name, field in schema["properties"].items():
+        about = " ".join([field.get("description", ""), *_limits(field)]).strip()
+        inner, mark = _inner(field, document)
+        if inner is not None and not about:
+            about = inner["description"]
+        yield Row(prefix + name, _type(field), name in required, about)
+        if inner is not None and depth < _DEEPEST:
+            yield from _rows(inner, document, f"{prefix}{name}{mark}.", depth + 1)
+
+
+def _inner(field: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the record that a field holds, if it holds one, and how its rows are told from those of the field."""
+    for found, mark in (
+        (field, ""),
+        (field.get("items", {}), "[]"),
+        (field.get("additionalProperties", {}), ".*"),
+        (next(iter(field.get("anyOf", [])), {}), ""),
+    ):
+        if isinstance(found, Mapping) and "$ref" in found:
+            return _resolved(found, document), mark
+    return None, ""
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    if "$ref" in field:
+        return "object"
+    if "anyOf" in field:
+        return " or ".join(_type(one) for one in field["anyOf"])
+    kinds = field.get("type", "any")
+    said = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    if "array" in said and "items" in field:
+        said = said.replace("array", f"array of {_type(field['items'])}")
+    return f"{said}, {field['format']}" if "format" in field else said
+
+
+def _limits(field: Mapping[str, Any]) -> Iterator[str]:
+    choices = field.get("enum") or field.get("items", {}).get("enum") or []
+    if choices:
+        yield "One of " + ", ".join(f"`{value}`" for value in choices if value is not None) + "."
+    if "default" in field:
+        default = field["default"] if isinstance(field["default"], str) else json.dumps(field["default"])
+        yield f"Left out: `{default}`."
+    if "maxLength" in field and "enum" not in field:
+        yield f"At most {field['maxLength']:,} characters."
+    if "maxItems" in field:
+        yield f"At most {field['maxItems']:,}."
+    if "minimum" in field and "maximum" in field:
+        yield f"From {field['minimum']:,} to {field['maximum']:,}."
+    elif "minimum" in field:
+        yield f"At least {field['minimum']:,}."
+    elif "maximum" in field:
+        yield f"At most {field['maximum']:,}."
+
+
+def _resolved(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    found: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
+    return found

@@ -1,0 +1,114 @@
+"""Fraud events: what the rules found in clicks and leads, what the brand makes of it, and bans.
+
+Source: core spec, "Click and lead fraud review".
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.affiliates import view
+from api.edge import answers, audit, body, path
+from api.edge.operations import array, one, operation
+from domain.organization import plans
+from domain.organization.access import Role
+from models import db
+from models.fraud import events as fraud_events
+from pipelines.affiliates import changes
+from pipelines.fraud import ban, summary
+from pipelines.fraud import events as fraud
+from schemas import fraud as wire
+from schemas.affiliates import affiliate as affiliate_wire
+
+blueprint = Blueprint("fraud_events", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_SUMMARY = Guard(audience="brand", role=Role.Manager, plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
+
+_RECORD = wire.FraudEventRecord()
+_NUMBERS = wire.FraudSummary()
+_AFFILIATE = affiliate_wire.AffiliateRecord()
+_MOST_EVENTS = 500
+
+
+@blueprint.get("/api/v1/fraud-events")
+@operation(_READ, array(_RECORD), asks=wire.FraudEventsQuery())
+def list_fraud_events() -> Response:
+    """List up to 500 fraud events, newest first; the open ones unless asked for others."""
+    query = body.query()
+    status = None if query["status"] == "all" else query["status"]
+    with db.unit_of_work(guards.organization_id()):
+        found = fraud_events.recent(
+            organization_id=guards.organization_id(),
+            program_id=query["program_id"],
+            status=status,
+            limit=_MOST_EVENTS,
+        )
+    return jsonify(_RECORD.dump(found, many=True))
+
+
+@blueprint.get("/api/v1/fraud-events/summary")
+@operation(_SUMMARY, one(_NUMBERS), asks=wire.SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
+def get_fraud_summary() -> Mapping[str, object]:
+    """Show what the rules kept from a program in the last days, and what that would have cost."""
+    query = body.query()
+    program_id = path.needed_program(query["program_id"])
+    with db.unit_of_work(guards.organization_id()):
+        found = summary.summary(
+            organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
+        )
+    shown: Mapping[str, object] = _NUMBERS.dump(found)
+    return shown
+
+
+@blueprint.patch("/api/v1/fraud-events/<event_id>")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=wire.FraudEventChange(),
+    refuses=("404 not_found", "409 invalid_status_transition"),
+)
+def close_fraud_event(event_id: str) -> Response:
+    """Resolve or dismiss an open event. 200 with it."""
+    wanted_id = path.uuid(event_id, "fraud event")
+    with db.unit_of_work(guards.organization_id()):
+        fraud.find(organization_id=guards.organization_id(), event_id=wanted_id)
+    action = body.load()["action"]
+    return answers.once(lambda: _close(wanted_id, action))
+
+
+def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    event = fraud.find(organization_id=guards.organization_id(), event_id=event_id)
+    before = _RECORD.dump(event)
+    fraud.close(event=event, action=action, by=guards.caller().member_id, now=now)
+    after: Mapping[str, object] = _RECORD.dump(event)
+    audit.record(f"fraud_event.{event.status}", event_id, before=before, after=after, now=now)
+    return 200, after
+
+
+@blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
+@operation(_WRITE, one(_AFFILIATE), takes=affiliate_wire.Nothing(), refuses=("404 not_found",))
+def ban_affiliate(affiliate_id: str) -> Response:
+    """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
+    wanted_id = path.uuid(affiliate_id, "affiliate")
+    with db.unit_of_work(guards.organization_id()):
+        changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+    body.load_optional()
+    return answers.once(lambda: _ban(wanted_id))
+
+
+def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    affiliate = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    links = view.links_of(affiliate_id)
+    before = view.audited(affiliate, links)
+    if ban.ban(affiliate=affiliate, now=now):
+        after = view.audited(affiliate, links)
+        audit.record("affiliate.banned", affiliate_id, before=before, after=after, now=now)
+    return 200, view.shown(affiliate, links)

@@ -1,0 +1,1 @@
+"""The past from another service: affiliates, conversions, and the history of imports with their undo."""

@@ -1,0 +1,64 @@
+"""The import of affiliates from another service.
+
+Source: core spec, "Affiliates" (import body) and "Shared import safeguards".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.organization.access import Role
+from pipelines.imports import affiliates
+from pipelines.imports.affiliates import Asked
+from schemas.imports.affiliates import AffiliateImport, ImportRecord
+
+blueprint = Blueprint("affiliate_import", __name__)
+
+_IMPORT = Guard(
+    audience="brand",
+    scope="read_write",
+    role=Role.Manager,
+    plan=plans.Tier.Starter,
+    bucket="import",
+    max_body_bytes=4 * 1024 * KIB,
+)
+_RECORD = ImportRecord()
+_MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
+
+
+@blueprint.post("/api/v1/affiliates/import")
+@operation(
+    _IMPORT,
+    one(_RECORD),
+    takes=AffiliateImport(),
+    refuses=("400 row_cap_exceeded", "404 program_not_found", "409 migration_already_in_progress"),
+)
+def import_affiliates() -> Response:
+    """Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped. 200 with the tally."""
+    wanted = body.load()
+    answer = answers.once(lambda: _import(wanted))
+    wake_relay()
+    return answer
+
+
+def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now, caller = clock.now(), guards.caller()
+    is_paying = caller.subscription_status == plans.SubscriptionStatus.Active
+    asked = Asked(
+        organization_id=caller.organization_id,
+        member_id=caller.member_id,
+        is_test=caller.is_test,
+        may_notify=is_paying and caller.plan_tier in _MAY_NOTIFY,
+    )
+    job = affiliates.run(asked, wanted, now=now)
+    shown: Mapping[str, object] = _RECORD.dump(job)
+    audit.record("import_job.completed", job.id, after=shown, now=now)
+    return 200, shown

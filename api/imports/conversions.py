@@ -1,0 +1,90 @@
+"""The import of conversions from another service, and the look at what it would do.
+
+Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from domain.organization import plans
+from domain.organization.access import Role
+from pipelines.imports import conversions
+from pipelines.imports.conversions import Asked, Outcome
+from schemas.imports.conversions import ConversionImport, ConversionImportRecord, ConversionPreview, PreviewRecord
+
+blueprint = Blueprint("conversion_import", __name__)
+
+_IMPORT = Guard(
+    audience="brand",
+    scope="read_write",
+    role=Role.Manager,
+    plan=plans.Tier.Starter,
+    bucket="import",
+    max_body_bytes=4 * 1024 * KIB,
+)
+_PREVIEW = PreviewRecord()
+_RECORD = ConversionImportRecord()
+
+
+@blueprint.post("/api/v1/conversions/import/preview")
+@operation(_IMPORT, one(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
+def preview_conversion_import() -> Response:
+    """Show what an import of these rows would do, and write nothing."""
+    wanted = body.load()
+    return answers.once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
+
+
+@blueprint.post("/api/v1/conversions/import")
+@operation(
+    _IMPORT,
+    one(_RECORD),
+    takes=ConversionImport(),
+    refuses=(
+        "400 row_cap_exceeded",
+        "400 invalid_rows",
+        "404 program_not_found",
+        "409 migration_already_in_progress",
+    ),
+)
+def import_conversions() -> Response:
+    """Import up to 1,000 sales of the past, all or none; rows that are there are skipped. 200 with the tally.
+
+    Rows that were paid are kept as Paid, the others as locked history, or as Approved with confirmUnpaidPayout.
+    """
+    wanted = body.load()
+    return answers.once(lambda: _import(wanted))
+
+
+def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    outcome = conversions.run(_asked(), wanted, now=now)
+    shown = _shown(outcome, wanted)
+    audit.record("import_job.completed", outcome.job.id, after=shown, now=now)
+    return 200, shown
+
+
+def _asked() -> Asked:
+    caller = guards.caller()
+    return Asked(organization_id=caller.organization_id, member_id=caller.member_id, is_test=caller.is_test)
+
+
+def _shown(outcome: Outcome, wanted: Mapping[str, Any]) -> Mapping[str, object]:
+    payable = conversions.balances(row for row in outcome.rows if not row.payout_locked)
+    shown: Mapping[str, object] = _RECORD.dump(
+        {
+            **{name: getattr(outcome.job, name) for name in outcome.job.__dataclass_fields__},
+            "unpaid_confirmed": payable,
+            "unpaid_confirmed_currency": payable[0]["currency"] if len(payable) == 1 else None,
+            "unpaid_confirmed_cents": sum(balance["commission_cents"] for balance in payable),
+            "confirm_unpaid_payout": wanted["confirm_unpaid_payout"],
+            "exclude_paid": wanted["exclude_paid"],
+        }
+    )
+    return shown

@@ -1,0 +1,78 @@
+"""The history of imports, of affiliates and of conversions from another service; and taking one back.
+
+Source: core spec, "Shared import safeguards" (import history).
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.imports import imports
+from pipelines.imports import undo
+from schemas.imports.affiliates import PastImport, UndoneImport
+from schemas.paging import PageQuery
+
+blueprint = Blueprint("imports", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_UNDO = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
+_RECORD = PastImport()
+_UNDONE = UndoneImport()
+
+
+@blueprint.get("/api/v1/imports")
+@operation(_READ, page(_RECORD), asks=PageQuery())
+def list_imports() -> Mapping[str, object]:
+    """List the organization's imports, newest first."""
+    asked = paging.wanted(body.query())
+    with db.unit_of_work(guards.organization_id()):
+        rows = imports.page(organization_id=guards.organization_id(), limit=asked.limit, after=asked.after)
+    return paging.envelope(asked, rows, lambda shown: _RECORD.dump(shown, many=True))
+
+
+@blueprint.get("/api/v1/imports/<import_id>")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_import(import_id: str) -> Mapping[str, object]:
+    """Show one import."""
+    wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        found = imports.find(organization_id=organization_id, job_id=wanted_id)
+    if found is None:
+        raise not_found("import", wanted_id)
+    shown: Mapping[str, object] = _RECORD.dump(found)
+    return shown
+
+
+@blueprint.post("/api/imports/<import_id>/undo")
+@operation(
+    _UNDO,
+    one(_UNDONE),
+    refuses=(
+        "404 not_found",
+        "409 migration_already_in_progress",
+        "409 import_already_undone",
+        "409 import_not_undoable",
+    ),
+)
+def undo_import(import_id: str) -> Response:
+    """Take an import back: its conversions as a whole, or its affiliates who were never used."""
+    wanted_id = path.uuid(import_id, "import")
+    return answers.once(lambda: _undo(wanted_id))
+
+
+def _undo(import_id: UUID) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    undone = undo.run(organization_id=guards.organization_id(), import_id=import_id, now=now)
+    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed, "kept": undone.kept}
+    audit.record("import_job.undone", import_id, before=_RECORD.dump(undone.before), after=shown, now=now)
+    return 200, shown

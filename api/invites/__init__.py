@@ -1,0 +1,1 @@
+"""Invitations: what a brand does with them, what who was invited may ask, and their page."""

@@ -1,0 +1,215 @@
+"""Affiliate invites, as the brand sends and manages them.
+
+Source: core spec, "Affiliate invites". Whatever is wrong with the body of an invite is `validation_failed` with the
+first field at fault.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, Response
+from marshmallow import ValidationError
+
+from adapters import clock
+from api.access import guards
+from api.access.callers import Caller
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from domain.invites import InviteState
+from domain.organization import plans
+from domain.organization.access import Role
+from models import db
+from models import invites as rows_of
+from pipelines.invites import invites
+from pipelines.invites.sending import Inviter
+from schemas import invite as wire
+from schemas.affiliates.affiliate import RATE_REFUSALS
+
+blueprint = Blueprint("invites", __name__)
+
+# A note of 10,000 letters of any script, escaped, beside fifty recipients.
+_LARGEST = 256 * KIB
+
+_INVITE = Guard(
+    audience="brand",
+    scope="read_write",
+    role=Role.Manager,
+    verified_email=True,
+    bucket="invite",
+    max_body_bytes=_LARGEST,
+)
+_INVITE_MANY = Guard(
+    audience="brand",
+    scope="read_write",
+    role=Role.Manager,
+    verified_email=True,
+    plan=plans.Tier.Starter,
+    needs_active_subscription=True,
+    bucket="invite",
+    max_body_bytes=_LARGEST,
+)
+_READ = Guard(audience="dashboard")
+_RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
+_REVOKE = Guard(audience="dashboard", scope="read_write")
+
+_RECORD = wire.InviteRecord()
+_CONFLICTS = wire.SlugConflict(many=True)
+_CREATE_REFUSALS = (
+    "400 validation_failed",
+    "404 not_found",
+    "409 program_inactive",
+    "409 pending_invites_limit_reached",
+)
+
+
+@blueprint.post("/api/affiliate-invites")
+@operation(
+    _INVITE,
+    one(wire.NewInvite()),
+    shows_secret=True,
+    status=201,
+    takes=wire.InviteBody(),
+    refuses=(
+        *_CREATE_REFUSALS,
+        "400 slug_reserved",
+        "409 slug_already_taken",
+        "409 affiliate_already_exists",
+        *RATE_REFUSALS,
+    ),
+)
+def create_invite() -> Response:
+    """Invite somebody by mail. 201 with the invite and its link, which is never shown again.
+
+    They become Approved when they accept, and wait for the brand with autoApprove false. A pending invite of the same
+    email to the same program is revoked.
+    """
+    wanted = _body()
+    return _once(lambda: _create(wanted))
+
+
+def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+    now, caller = clock.now(), guards.caller()
+    outcome = invites.create(organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now)
+    _record_replaced(outcome, now)
+    (sent,) = outcome.sent
+    shown = wire.record(sent.invite, now=now)
+    audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
+    return 201, {"invite": shown, "acceptUrl": sent.accept_url}
+
+
+@blueprint.post("/api/affiliate-invites/bulk")
+@operation(_INVITE_MANY, one(wire.BulkAnswer()), status=201, takes=wire.BulkInviteBody(), refuses=_CREATE_REFUSALS)
+def create_invites() -> Response:
+    """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
+
+    Whoever is named twice, or is in the program already, is skipped.
+    """
+    wanted = _body()
+    return _once(lambda: _create_many(wanted))
+
+
+def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
+    now, caller = clock.now(), guards.caller()
+    outcome = invites.create_many(
+        organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now
+    )
+    _record_replaced(outcome, now)
+    shown = [wire.record(sent.invite, now=now) for sent in outcome.sent]
+    for sent, invite in zip(outcome.sent, shown, strict=True):
+        audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
+    return 201, {
+        "created": len(shown),
+        "skipped": outcome.skipped,
+        "invites": shown,
+        "slugConflicts": _CONFLICTS.dump(outcome.conflicts),
+    }
+
+
+@blueprint.get("/api/affiliate-invites")
+@operation(_READ, page(_RECORD), asks=wire.InvitesQuery())
+def list_invites() -> Mapping[str, object]:
+    """List invites, newest first, of one program or in one state when asked."""
+    query, organization_id, now = body.query(), guards.organization_id(), clock.now()
+    asked = paging.wanted(query)
+    with db.unit_of_work(organization_id):
+        rows = rows_of.page(
+            organization_id=organization_id,
+            program_id=query["program_id"],
+            state=query["state"],
+            now=now,
+            after=asked.after,
+            limit=asked.limit,
+        )
+    return paging.envelope(asked, rows, lambda shown: [wire.record(row, now=now) for row in shown])
+
+
+@blueprint.post("/api/affiliate-invites/<invite_id>/resend")
+@operation(
+    _RESEND,
+    one(wire.NewInvite()),
+    shows_secret=True,
+    refuses=(
+        "400 invalid_commission_type",
+        "400 fixed_commission_out_of_range",
+        "400 unit_fee_out_of_range",
+        "404 not_found",
+        "409 invite_not_pending",
+        "409 program_inactive",
+        "409 pending_invites_limit_reached",
+    ),
+)
+def resend_invite(invite_id: str) -> Response:
+    """Send a pending or expired invite again, with a new link for 14 days. 200 with both; the old link is dead."""
+    return _once(lambda: _resend(invite_id))
+
+
+def _resend(invite_id: str) -> answers.Answer:
+    now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
+    outcome = invites.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+    _record_replaced(outcome, now)
+    (sent,) = outcome.sent
+    shown = wire.record(sent.invite, now=now)
+    audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
+    return 200, {"invite": shown, "acceptUrl": sent.accept_url}
+
+
+@blueprint.delete("/api/affiliate-invites/<invite_id>")
+@operation(_REVOKE, status=204, refuses=("404 not_found", "409 invite_not_pending"))
+def revoke_invite(invite_id: str) -> Response:
+    """Take a pending or expired invite back. 204; its link is dead."""
+    now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
+    with db.unit_of_work(guards.organization_id()):
+        invite = invites.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+        _record_revoked(invite, now)
+    return Response(status=204)
+
+
+def _body() -> Mapping[str, Any]:
+    try:
+        return body.load(code=wire.INVALID)
+    except ValidationError as error:
+        raise wire.refusal(error) from error
+
+
+def _once(work: Callable[[], answers.Answer]) -> Response:
+    answer = answers.once(work)
+    wake_relay()
+    return answer
+
+
+def _inviter(caller: Caller) -> Inviter:
+    return Inviter(member_id=caller.member_id, is_test=caller.is_test)
+
+
+def _record_replaced(outcome: invites.Outcome, now: datetime) -> None:
+    for invite in outcome.replaced:
+        _record_revoked(invite, now)
+
+
+def _record_revoked(invite: rows_of.AffiliateInvite, now: datetime) -> None:
+    before = wire.record(invite, now=now)
+    after = before | {"state": InviteState.Revoked.value}
+    audit.record("affiliate_invite.revoked", invite.id, before=before, after=after, now=now)

@@ -1,0 +1,96 @@
+"""What the link of an invite opens, for whoever holds it.
+
+A token is looked up by its hash, so a malformed one and an unknown one take the same way to the same answer. Accepting
+can be repeated as it is, and an Idempotency-Key would be kept under a path that has the token in it: it is not used.
+Source: core spec, "Affiliate invites".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+from adapters import clock
+from api.access.guards import Guard
+from api.edge import audit
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from models import db
+from pipelines.invites import accept as invite_accept
+from pipelines.invites import sending
+from pipelines.invites.accept import Preview, Standing
+from schemas import invite as wire
+
+blueprint = Blueprint("invite_tokens", __name__)
+
+_PUBLIC = Guard(audience="public", bucket="anonymous")
+_ANSWER = wire.AcceptAnswer()
+_PREVIEW = wire.InvitePreview()
+
+#: Why a link is refused, and then why it cannot be accepted.
+GONE = ("404 not_found", "410 invite_expired", "410 invite_revoked")
+NOT_NOW = "409 program_inactive"
+
+
+@blueprint.get("/api/affiliate-invites/by-token/<token>")
+@operation(_PUBLIC, one(_PREVIEW), refuses=GONE)
+def preview_invite(token: str) -> Mapping[str, object]:
+    """Show what an invite is about."""
+    found = preview(token)
+    occasion = found.occasion
+    terms = ("default_commission_type", "default_commission_value", "default_commission_model")
+    shown: Mapping[str, object] = _PREVIEW.dump(
+        {
+            **{name: getattr(occasion.program, name) for name in terms},
+            "organization_name": occasion.organization.name,
+            "program_name": occasion.program.name,
+            "program_description": occasion.program.description,
+            "custom_commission_type": occasion.invite.custom_commission_type,
+            "custom_commission_value": occasion.invite.custom_commission_value,
+            "email": occasion.invite.email,
+            "full_name": occasion.invite.full_name,
+            "personal_note_html": occasion.note_html,
+            "state": found.state.value,
+            "expires_at": occasion.invite.expires_at,
+        }
+    )
+    return shown
+
+
+@blueprint.post("/api/affiliate-invites/by-token/<token>/accept")
+@operation(_PUBLIC, one(_ANSWER), refuses=(*GONE, NOT_NOW))
+def accept_invite(token: str) -> Mapping[str, object]:
+    """Accept an invite. 200 with the affiliate; a repeated request gets the same answer."""
+    standing = accept(token)
+    shown: dict[str, object] = _ANSWER.dump(standing)
+    if standing.warning is None:
+        del shown["warning"]
+    return shown
+
+
+def preview(token: str) -> Preview:
+    """Return what a token opens; raises Refused 404 and 410."""
+    token_hash = sending.token_hash(token)
+    with db.any_org_work():
+        organization_id = invite_accept.any_org_organization(token_hash)
+    with db.unit_of_work(organization_id):
+        return invite_accept.preview(organization_id=organization_id, token_hash=token_hash, now=clock.now())
+
+
+def accept(token: str) -> Standing:
+    """Accept the invite that a token opens; raises Refused 404, 409 and 410."""
+    now, token_hash = clock.now(), sending.token_hash(token)
+    with db.any_org_work():
+        organization_id = invite_accept.any_org_organization(token_hash)
+    with db.unit_of_work(organization_id):
+        accepted = invite_accept.accept(organization_id=organization_id, token_hash=token_hash, now=now)
+        if accepted.before is not None:
+            audit.record(
+                "affiliate_invite.accepted",
+                accepted.invite.id,
+                before=wire.record(accepted.before, now=now),
+                after=wire.record(accepted.invite, now=now),
+                now=now,
+                organization_id=organization_id,
+            )
+    wake_relay()
+    return accepted.standing

@@ -1,0 +1,1 @@
+"""Leads: signed, from a visitor's page, from the hosted form."""

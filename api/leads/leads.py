@@ -1,0 +1,79 @@
+"""Leads: from the brand's own servers, signed, and from its pages, by whoever visits them.
+
+Source: tracking spec, section 4 "Lead" and "Browser lead capture".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from flask import Blueprint, Response
+from marshmallow import ValidationError
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, body
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from models import db
+from pipelines.leads import captured, signed
+from schemas.leads.lead import BrowserLeadBody, LeadAnswer, LeadBody, OpaqueAnswer
+
+blueprint = Blueprint("leads", __name__)
+
+_BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
+
+
+@blueprint.post("/api/tracking/lead")
+@operation(
+    guards.SIGNED_INGEST,
+    one(LeadAnswer()),
+    takes=LeadBody(),
+    refuses=(
+        "400 affiliate_slug_required",
+        "400 email_required",
+        "400 invalid_email",
+        "400 invalid_body",
+        "400 affiliate_not_found",
+        "400 no_active_program",
+        "400 affiliate_not_active",
+        "409 {gateway}_connect_active",
+    ),
+)
+def record_lead() -> Response:
+    """Record a signed lead. 200 with its id, or `deduped` for one that is known."""
+    posted = body.load(code="invalid_body")
+    answer = answers.once(lambda: _record(posted))
+    wake_relay()
+    return answer
+
+
+def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    caller = guards.caller()
+    recorded = signed.record(
+        organization_id=caller.organization_id, lead=posted, is_test=caller.is_test, now=clock.now()
+    )
+    if recorded.lead_id is None:
+        return 200, {"ok": True, "deduped": True}
+    return 200, {"ok": True, "leadId": str(recorded.lead_id)}
+
+
+@blueprint.post("/api/v1/r/lead/signup")
+@operation(
+    _BROWSER, one(OpaqueAnswer()), takes=BrowserLeadBody(), takes_as=("text/plain",), refuses=("400 invalid_body",)
+)
+def capture_lead() -> Response:
+    """Take a lead that a visitor's page sends. 200 with the same answer, whatever came of it."""
+    try:
+        posted = body.load(code="invalid_body")
+    except ValidationError:
+        return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
+    with db.any_org_work():
+        captured.any_org_stage(lead=posted, now=clock.now())
+    wake_relay()
+    return _opaque()
+
+
+def _opaque() -> Response:
+    return Response(orjson.dumps({"ok": True}), content_type="application/json")

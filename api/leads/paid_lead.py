@@ -1,0 +1,123 @@
+"""Leads that a campaign pays for, from whoever filled in a form. A limited preview: 404 until a brand has it.
+
+Source: core spec, "Click and lead fraud review" (paid lead).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from adapters import clock
+from adapters.clicks import visitors
+from adapters.fraud import human_check
+from api.access.guards import Guard
+from api.edge import answers, body
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.clicks import raw_click
+from domain.fraud import Verdict
+from domain.refused import Refused
+from models import db
+from models.clicks.public_links import Link
+from pipelines.clicks import public_links
+from pipelines.leads import paid
+from pipelines.leads.paid import Case, Visit
+from schemas.leads.paid_lead import PaidLeadAnswer, PaidLeadBody
+
+blueprint = Blueprint("paid_lead", __name__)
+
+_PUBLIC = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
+_ANSWER = PaidLeadAnswer()
+
+#: Why a lead is refused.
+REFUSES = (
+    "404 not_found",
+    "400 human_verification_failed",
+    "409 campaign_budget_reached",
+    "503 human_check_not_configured",
+    "503 human_check_unavailable",
+    "503 fraud_scoring_unavailable",
+)
+
+
+@blueprint.post("/api/v1/lead")
+@operation(_PUBLIC, one(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
+def create_paid_lead() -> Response:
+    """Take a lead from a form. 200 with the same answer, whether it is new, known or held back for a look."""
+    try:
+        posted = body.load()
+    except ValidationError:
+        _refuse_closed()
+        raise
+    return take(open_link(posted["slug"], posted["program_id"]), posted)
+
+
+def _refuse_closed() -> None:
+    """Refuse a malformed lead with 404 where a good one would be: until a brand has the preview, nothing is here."""
+    slug = (body.json_object() or {}).get("slug")
+    if isinstance(slug, str):
+        open_link(slug, None)
+
+
+def open_link(slug: str, program: str | UUID | None) -> Link:
+    """Return the link of a slug that takes paid leads; `program` is an id or a slug. Raises Refused 404."""
+    with db.any_org_work():
+        link = public_links.find(slug, str(program) if program else None)
+    if link is None:
+        raise paid.not_open()
+    with db.unit_of_work(link.organization_id):
+        paid.check_open(link)
+    return link
+
+
+def not_configured() -> Refused:
+    """Return the refusal while nobody is there to verify people."""
+    message = "Nobody can verify people here yet: the operator sets HUMAN_CHECK_URL and HUMAN_CHECK_SECRET."
+    return Refused(503, "human_check_not_configured", message)
+
+
+def take(link: Link, posted: Mapping[str, Any]) -> Response:
+    """Take a lead of a link; `posted` is `PaidLeadBody` loaded. Raises Refused 400, 409 and 503.
+
+    No call to somebody else's server is made inside a transaction.
+    """
+    _check_human(link, posted)
+    now = clock.now()
+    with db.unit_of_work(link.organization_id):
+        case = paid.prepare(link=link, lead=posted, visit=_visit(), now=now)
+    verdict = paid.judge(case)
+    answer = answers.once(lambda: _record(case, verdict), organization_id=link.organization_id)
+    wake_relay()
+    return answer
+
+
+def _record(case: Case, verdict: Verdict | None) -> tuple[int, Mapping[str, object]]:
+    paid.record(case=case, verdict=verdict, now=clock.now())
+    return 200, _ANSWER.dump({})
+
+
+def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
+    about = f"{link.program_id} {link.slug} {posted['email']}"
+    try:
+        is_human = human_check.verify(posted["token"], ip=request.remote_addr or "", about=about, now=clock.now())
+    except human_check.NotConfigured as error:
+        raise not_configured() from error
+    except human_check.Away as error:
+        message = "It could not be verified that you are a person, and nothing was recorded. Send it again."
+        raise Refused(503, "human_check_unavailable", message) from error
+    if not is_human:
+        message = "It was not verified that you are a person, or too long ago. Do it again."
+        raise Refused(400, "human_verification_failed", message, field="token")
+
+
+def _visit() -> Visit:
+    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+    return Visit(
+        ip=ip,
+        agent=agent,
+        languages=tuple(raw_click.languages(request.headers.get("Accept-Language", ""))),
+        visitor=visitors.visitor(ip, agent),
+    )

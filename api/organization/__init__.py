@@ -1,0 +1,1 @@
+"""A brand's own settings: profile, keys, plan, home currency, logo, audit log."""

@@ -1,0 +1,152 @@
+"""The audit log, for the brand's owner: pages, or the whole of it as CSV.
+
+An integration sees what was done and not by whom, nor from where.
+Source: core spec, "Audit log".
+"""
+
+import csv
+import dataclasses
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from adapters import clock
+from adapters.clicks import visitors
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import audit, body
+from api.edge.operations import one, operation
+from domain import csv_cells
+from domain.organization import plans
+from domain.organization.access import Role
+from models import db
+from models.organization import audit_log
+from models.organization.audit_log import Entry, Filters
+from schemas.organization.audit_log import AuditPage, AuditQuery, AuditRecord
+
+blueprint = Blueprint("audit_log", __name__)
+
+_READ = Guard(audience="brand", role=Role.Owner, plan=plans.Tier.Pro)
+
+_RECORD = AuditRecord()
+_PAGE = AuditPage()
+
+_MOST_PER_PAGE = 100
+_MOST_CSV_ROWS = 50_000
+_CSV_PIECE_ROWS = 500
+# The heading of each column and the field that it shows.
+_COLUMNS = {
+    "id": "id",
+    "action": "action",
+    "entity_type": "entityType",
+    "entity_id": "entityId",
+    "actor_type": "actorType",
+    "before": "before",
+    "after": "after",
+    "created_at": "createdAt",
+}
+_OWNER_COLUMNS = {**_COLUMNS, "actor_user_id": "actorUserId", "ip": "ip", "user_agent": "userAgent"}
+
+
+@blueprint.get("/api/v1/audit-log")
+@operation(_READ, one(_PAGE), asks=AuditQuery(), gives_as=("text/csv",))
+def list_audit_log() -> Response | Mapping[str, object]:
+    """List what was done, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
+    query = body.query()
+    filters = _filters(query)
+    if _wants_csv(query):
+        return _csv_answer(filters)
+    size, organization_id = min(query["page_size"], _MOST_PER_PAGE), guards.organization_id()
+    skip = (query["page"] - 1) * size
+    with db.unit_of_work(organization_id):
+        total = audit_log.count(organization_id=organization_id, filters=filters)
+        is_within = skip < total
+        rows = (
+            audit_log.page(organization_id=organization_id, filters=filters, skip=skip, limit=size) if is_within else []
+        )
+    shown: Mapping[str, object] = _PAGE.dump(
+        {"page": query["page"], "page_size": size, "total": total, "items": _redacted(rows)}
+    )
+    return shown
+
+
+def _filters(query: Mapping[str, Any]) -> Filters:
+    shared = Filters(
+        action=query["action"], entity_type=query["entity_type"], since=query["since"], until=query["until"]
+    )
+    if guards.caller().is_key:
+        return shared
+    return dataclasses.replace(shared, actor_user_id=_user_id(query["actor_user_id"]), ips=_ips(query["ip"]))
+
+
+def _ips(sent: str | None) -> tuple[str, ...] | None:
+    # An old entry has the address as its keyed hash.
+    return None if sent is None else (sent, *visitors.ever_forgotten(sent))
+
+
+def _user_id(sent: str | None) -> UUID | None:
+    try:
+        return UUID(sent) if sent is not None else None
+    except ValueError as error:
+        raise ValidationError({"actorUserId": ["Not a valid UUID."]}) from error
+
+
+def _wants_csv(query: Mapping[str, Any]) -> bool:
+    if query["format"] is not None:
+        return bool(query["format"] == "csv")
+    return request.accept_mimetypes.best_match(["application/json", "text/csv"]) == "text/csv"
+
+
+def _redacted(rows: Sequence[Entry]) -> Sequence[Entry]:
+    if not guards.caller().is_key:
+        return rows
+    return [_without_person(row) for row in rows]
+
+
+def _without_person(entry: Entry) -> Entry:
+    # A member's label is their email; a key's and the operator's name nobody.
+    label = entry.actor_label if entry.actor_type in ("api_key", "operator") else None
+    return dataclasses.replace(entry, actor_user_id=None, actor_label=label, ip=None, user_agent=None)
+
+
+def _csv_answer(filters: Filters) -> Response:
+    organization_id, is_key = guards.organization_id(), guards.caller().is_key
+    with db.unit_of_work(organization_id):
+        audit.record("audit_log.exported", organization_id, after={"format": "csv"}, now=clock.now())
+    columns = _COLUMNS if is_key else _OWNER_COLUMNS
+    answer = Response(_csv(organization_id, filters, columns), content_type="text/csv; charset=utf-8")
+    answer.headers["Content-Disposition"] = 'attachment; filename="audit-log.csv"'
+    return answer
+
+
+def _csv(organization_id: UUID, filters: Filters, columns: Mapping[str, str]) -> Iterator[str]:
+    yield _lines([list(columns)])
+    position, left = None, _MOST_CSV_ROWS
+    while left > 0:
+        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        with db.unit_of_work(organization_id):
+            rows = audit_log.after(
+                organization_id=organization_id, filters=filters, position=position, limit=min(left, _CSV_PIECE_ROWS)
+            )
+        if not rows:
+            return
+        shown = _RECORD.dump(rows, many=True)
+        yield _lines([[_cell(row[field]) for field in columns.values()] for row in shown])
+        position, left = (rows[-1].created_at, rows[-1].id), left - len(rows)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return csv_cells.safe(value if isinstance(value, str) else orjson.dumps(value).decode())
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,50 @@
+"""What the organization subscribed to, and how much of it is used.
+
+Source: core spec, "Other resources" (billing state).
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge.operations import one, operation
+from domain.organization import plans
+from domain.refused import not_found
+from models import db
+from models.organization import organizations
+from pipelines.organization import capacity
+from schemas.organization.billing import BillingState
+
+blueprint = Blueprint("billing", __name__)
+
+_STATE = BillingState()
+# The processor whose connection also mints coupon codes.
+_PROCESSOR = "stripe"
+_CONNECTED_VIA = "StripeApp"
+
+
+@blueprint.get("/api/billing/state")
+@operation(Guard(audience="brand"), one(_STATE), refuses=("404 not_found",))
+def get_billing_state() -> Mapping[str, object]:
+    """Show plan, subscription, what is connected, and what of the plan is used."""
+    now = clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        organization = organizations.find(guards.organization_id())
+        if organization is None:
+            raise not_found("organization", guards.organization_id())
+        used = capacity.shares(organization, now)
+    is_connected = _PROCESSOR in organization.gateways
+    shown: Mapping[str, object] = _STATE.dump(
+        {
+            **organization.columns(),
+            "processor_customer_linked": organization.processor_customer_id is not None,
+            "processor_connect_linked": is_connected,
+            "processor_connected_via": _CONNECTED_VIA if is_connected else None,
+            "coupons_enabled": is_connected and capacity.tier(organization, now) != plans.Tier.Free,
+            "limits": used,
+        }
+    )
+    return shown

@@ -1,0 +1,98 @@
+"""The currency that an organization thinks in.
+
+Source: core spec, "Settings, organization and billing" and "Home currency".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from domain.money import currencies
+from domain.organization import access, plans
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.organization import organizations
+from models.organization.organizations import Organization
+from pipelines.organization import profile
+from schemas.organization.home_currency import HomeCurrencyBody, HomeCurrencyChange, HomeCurrencyRecord
+
+blueprint = Blueprint("home_currency", __name__)
+
+_READ = Guard(audience="brand")
+_WRITE = Guard(audience="brand", scope="read_write", role=Role.Owner, verified_email=True, plan=plans.Tier.Pro)
+
+_RECORD = HomeCurrencyRecord()
+_CHANGE = HomeCurrencyChange()
+
+
+@blueprint.get("/api/v1/settings/home-currency")
+@operation(_READ, one(_RECORD))
+def get_home_currency() -> Mapping[str, object]:
+    """Show the home currency, what it may become, and whether the caller may change it."""
+    with db.unit_of_work(guards.organization_id()):
+        organization = _found(organizations.find(guards.organization_id()))
+    shown: Mapping[str, object] = _RECORD.dump(
+        {
+            "home_currency": organization.home_currency,
+            "changed_at": organization.home_currency_changed_at,
+            "supported_currencies": list(currencies.EXPONENTS),
+            "can_change": _may_change(),
+        }
+    )
+    return shown
+
+
+@blueprint.put("/api/v1/settings/home-currency")
+@operation(_WRITE, one(_CHANGE), takes=HomeCurrencyBody(), refuses=("400 unsupported_currency",))
+def put_home_currency() -> Response:
+    """Set the home currency. 200, also when it was that already. Conversions keep the currency they came in."""
+    code = body.load()["home_currency"]
+    return answers.once(lambda: _change(code))
+
+
+def _change(code: str) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    organization = _found(organizations.lock(guards.organization_id()))
+    before = organization.home_currency
+    is_changed = profile.set_home_currency(organization, code, now)
+    if is_changed:
+        audit.record(
+            "org.home_currency_changed",
+            organization.id,
+            before={"homeCurrency": before},
+            after={"homeCurrency": organization.home_currency},
+            now=now,
+        )
+    return 200, _CHANGE.dump(
+        {
+            "home_currency": organization.home_currency,
+            "changed": is_changed,
+            "changed_at": organization.home_currency_changed_at,
+        }
+    )
+
+
+def _may_change() -> bool:
+    caller = guards.caller()
+    if not caller.is_key:
+        return access.at_least(caller.role, Role.Owner) and caller.is_email_verified
+    refused = plans.gate(
+        required=plans.Tier.Pro,
+        plan_tier=plans.Tier(caller.plan_tier),
+        subscription_status=plans.SubscriptionStatus(caller.subscription_status),
+        trial_ends_at=caller.trial_ends_at,
+        now=clock.now(),
+    )
+    return caller.scope == "read_write" and refused is None
+
+
+def _found(organization: Organization | None) -> Organization:
+    if organization is None:
+        raise not_found("organization", guards.organization_id())
+    return organization

@@ -1,0 +1,101 @@
+"""API keys, as people at the dashboard make and revoke them.
+
+Source: core spec, section 5 (create, rotate and revoke; a key and its separate signing secret are shown once).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.access import callers, guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, path
+from api.edge.operations import array, one, operation
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.organization import api_keys
+from pipelines.organization import keys as key_rules
+from schemas.organization.key import KeyBody, KeyRecord, NewKey
+
+blueprint = Blueprint("keys", __name__)
+
+_READ = Guard(audience="dashboard", role=Role.Admin)
+_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
+
+_RECORD = KeyRecord()
+# Integrations read the audit log and are not told who somebody is.
+_AUDITED = KeyRecord(exclude=("created_by", "created_by_email"))
+_NEW = NewKey()
+# Those in force come first, so only long-revoked ones are ever left out.
+_MOST_SHOWN = 500
+
+
+@blueprint.post("/api/v1/api-keys")
+@operation(_WRITE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
+def create_api_key() -> Response:
+    """Create a key that belongs to the caller. 201 with its two secrets, which are shown here and never again."""
+    wanted = body.load_optional()
+    return answers.once(lambda: _create(wanted))
+
+
+def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    made = key_rules.create_for(
+        organization_id=guards.organization_id(), member_id=guards.caller().member_id, now=now, **wanted
+    )
+    found = _found(made.id)
+    audit.record("api_key.created", made.id, after=_AUDITED.dump(found), now=now)
+    return 201, _with_secrets(found, made)
+
+
+@blueprint.get("/api/v1/api-keys")
+@operation(_READ, array(_RECORD))
+def list_api_keys() -> Response:
+    """List the keys: those in force first, newest first. Never their secrets."""
+    with db.unit_of_work(guards.organization_id()):
+        rows = api_keys.listed(organization_id=guards.organization_id(), limit=_MOST_SHOWN)
+    return jsonify([_RECORD.dump(row) for row in rows])
+
+
+@blueprint.post("/api/v1/api-keys/<key_id>/rotate")
+@operation(_WRITE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
+def rotate_api_key(key_id: str) -> Response:
+    """Replace a key at once by one like it, which belongs to the caller. 200 with the new one and its secrets."""
+    answer = answers.once(lambda: _rotate(key_id))
+    callers.forget_cached()
+    return answer
+
+
+def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
+    now, former_id = clock.now(), path.uuid(key_id, "API key")
+    made = key_rules.rotate(
+        organization_id=guards.organization_id(), member_id=guards.caller().member_id, key_id=former_id, now=now
+    )
+    found = _found(made.id)
+    audit.record("api_key.rotated", former_id, before={"id": str(former_id)}, after=_AUDITED.dump(found), now=now)
+    return 200, _with_secrets(found, made)
+
+
+@blueprint.delete("/api/v1/api-keys/<key_id>")
+@operation(_WRITE, status=204, refuses=("404 not_found",))
+def revoke_api_key(key_id: str) -> Response:
+    """Revoke a key for good. 204."""
+    now, wanted_id = clock.now(), path.uuid(key_id, "API key")
+    with db.unit_of_work(guards.organization_id()):
+        if not api_keys.revoke(organization_id=guards.organization_id(), key_id=wanted_id, at=now):
+            raise not_found("API key", wanted_id)
+        audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_found(wanted_id)), now=now)
+    callers.forget_cached()
+    return Response(status=204)
+
+
+def _found(key_id: UUID) -> api_keys.Shown | None:
+    return api_keys.find(organization_id=guards.organization_id(), key_id=key_id)
+
+
+def _with_secrets(found: api_keys.Shown | None, made: key_rules.NewKey) -> Mapping[str, object]:
+    return {**_RECORD.dump(found), "apiKey": made.api_key, "signingSecret": made.signing_secret}

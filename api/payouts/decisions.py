@@ -1,0 +1,112 @@
+"""What an Owner decides about one payout: retry it, void it, say that it was paid by hand.
+
+Source: core spec, "Payouts" (retry, the interactive session rule) and section 3 (Payout).
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, path
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from api.payouts.runs import GATES
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.payouts import lists, payouts
+from models.payouts.payouts import Payout
+from pipelines.payouts import decisions
+from schemas.affiliates.affiliate import Nothing
+from schemas.payouts.payout import HandPaymentBody, PayoutRecord
+
+blueprint = Blueprint("payout_decisions", __name__)
+
+_DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True)
+_RECORD = PayoutRecord()
+_AUDITED = PayoutRecord(exclude=("line_items",))
+
+_REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
+
+
+@blueprint.post("/api/v1/payouts/<payout_id>/retry")
+@operation(
+    _DECIDE,
+    one(_RECORD),
+    takes=Nothing(),
+    refuses=(
+        *_REFUSES,
+        "409 review_rejected",
+        "409 rail_says_paid",
+        "409 nothing_left_to_pay",
+        *GATES,
+        "409 affiliate_not_approved",
+        "409 no_payout_account",
+    ),
+)
+def retry_payout(payout_id: str) -> Response:
+    """Send a Failed payout again, to where its affiliate wants to be paid now. 200 with it, Pending."""
+    wanted_id = _known(payout_id)
+    body.load_optional()
+    answer = answers.once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
+    wake_relay()
+    return answer
+
+
+@blueprint.post("/api/v1/payouts/<payout_id>/void")
+@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
+def void_payout(payout_id: str) -> Response:
+    """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
+    wanted_id = _known(payout_id)
+    body.load_optional()
+    answer = answers.once(lambda: _decide(wanted_id, "payout.void", decisions.void))
+    wake_relay()
+    return answer
+
+
+@blueprint.post("/api/v1/payouts/<payout_id>/mark-paid")
+@operation(
+    _DECIDE,
+    one(_RECORD),
+    takes=HandPaymentBody(),
+    refuses=(*_REFUSES, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
+)
+def mark_payout_paid(payout_id: str) -> Response:
+    """Say that the brand itself paid a Pending or Failed payout, and what that payment is called. 200 with it."""
+    wanted_id = _known(payout_id)
+    reference = body.load()["external_transaction_id"].strip()
+
+    def pay(payout: Payout, *, now: datetime) -> None:
+        decisions.pay_by_hand(payout, external_transaction_id=reference, now=now)
+
+    answer = answers.once(lambda: _decide(wanted_id, "payout.mark_paid", pay))
+    wake_relay()
+    return answer
+
+
+def _known(payout_id: str) -> UUID:
+    wanted_id = path.uuid(payout_id, "payout")
+    with db.unit_of_work(guards.organization_id()):
+        if payouts.find(organization_id=guards.organization_id(), payout_id=wanted_id) is None:
+            raise not_found("payout", wanted_id)
+    return wanted_id
+
+
+def _decide(payout_id: UUID, action: str, decide: Callable[..., None]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    locked = decisions.lock(organization_id=guards.organization_id(), payout_id=payout_id)
+    before = _AUDITED.dump(_read(payout_id))
+    decide(locked, now=now)
+    decided = _read(payout_id)
+    audit.record(action, payout_id, before=before, after=_AUDITED.dump(decided), now=now)
+    shown: Mapping[str, object] = _RECORD.dump(decided)
+    return 200, shown
+
+
+def _read(payout_id: UUID) -> object:
+    return lists.find(organization_id=guards.organization_id(), payout_id=payout_id)

@@ -1,0 +1,97 @@
+"""A run's payouts as a list for a payment by hand: a CSV file that mass-payment forms of banks and wallets can be fed.
+
+What is listed is never sent by a rail, so nothing is paid twice. It is the one answer that shows where affiliates are
+paid, so only an Owner who logged in gets it.
+Source: core spec, "Payouts"; section 8 "Limits" (CSV cells).
+"""
+
+import csv
+import io
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import audit, body
+from api.edge.operations import operation, text
+from domain import csv_cells
+from domain.organization.access import Role
+from models import db
+from models.payouts.by_hand import Listable
+from pipelines.payouts import by_hand
+from pipelines.payouts.by_hand import Listed
+from schemas.payouts.payout import MassPayQuery
+
+blueprint = Blueprint("payout_csv", __name__)
+
+_LIST = Guard(audience="dashboard", role=Role.Owner, needs_login=True)
+_HEADINGS = (
+    "payout_id",
+    "affiliate_id",
+    "affiliate_email",
+    "affiliate_name",
+    "method",
+    "recipient",
+    "amount",
+    "currency",
+    "period_start",
+    "period_end",
+)
+
+
+@blueprint.get("/api/v1/payouts/mass-pay.csv")
+@operation(_LIST, text("text/csv"), asks=MassPayQuery(), refuses=("404 not_found",))
+def list_payouts_to_pay() -> Response:
+    """List the payouts of a run that no rail pays, as CSV; from then on none will. Again, it lists those not paid yet.
+
+    With `claim=true` it also takes the ones whose rail was not asked yet. Payouts that are held or under review are
+    not listed. Say with mark-paid which were paid.
+    """
+    query, now = body.query(), clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        listed = by_hand.list_payouts(
+            organization_id=guards.organization_id(), run_id=query["run_id"], takes_all=query["claim"], now=now
+        )
+        _audit(query["run_id"], listed, claims=query["claim"], now=now)
+    answer = Response(_csv(listed), content_type="text/csv; charset=utf-8")
+    answer.headers["Content-Disposition"] = 'attachment; filename="mass-pay.csv"'
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _audit(run_id: UUID, listed: Listed, *, claims: bool, now: datetime) -> None:
+    after = {
+        "runId": str(run_id),
+        "payoutCount": len(listed.payouts),
+        "addedCount": listed.added,
+        "totalCents": sum(payout.amount_cents for payout in listed.payouts),
+        "claim": claims,
+    }
+    audit.record("payout.exported", run_id, after=after, now=now)
+
+
+def _csv(listed: Listed) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(_HEADINGS)
+    writer.writerows(_row(payout) for payout in listed.payouts)
+    return file.getvalue()
+
+
+def _row(payout: Listable) -> tuple[object, ...]:
+    return (
+        payout.payout_id,
+        payout.affiliate_id,
+        csv_cells.safe(payout.email),
+        csv_cells.safe(payout.full_name or ""),
+        payout.method,
+        csv_cells.safe(payout.destination),
+        Decimal(payout.amount_cents).scaleb(-2),
+        payout.currency,
+        payout.period_start.isoformat(),
+        payout.period_end.isoformat(),
+    )

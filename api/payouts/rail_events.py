@@ -1,0 +1,38 @@
+"""Where payout rails post what became of payments: signed by the rail, and believed for that alone.
+
+Source: tracking spec, section 6 (payout.paid, payout.failed); the rails' own documentation.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+from flask import Blueprint, request
+
+from adapters import clock
+from api.access.guards import KIB, Guard
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from models import db
+from pipelines.payouts import rail_events
+from schemas.payouts.rail_event import TakenRecord
+
+blueprint = Blueprint("rail_events", __name__)
+
+_RAIL = Guard(audience="public", bucket="s2s", max_body_bytes=256 * KIB)
+_TAKEN = TakenRecord()
+
+
+@blueprint.post("/api/rails/<rail>/events")
+@operation(_RAIL, one(_TAKEN), refuses=("400 bad_signature", "404 not_found", "503 rail_unavailable"))
+def take_rail_event(rail: str) -> dict[str, bool]:
+    """Take a confirmation of the rail `processor`, `wallet` or `global-payouts`, in the rail's own form and signature.
+
+    200 also for what was told before and for payments that are not known here, so that the rail does not tell it again.
+    """
+    headers = cast(Mapping[str, str], request.headers)  # found by any case, as a dict's are not
+    event = rail_events.read(rail, headers, request.get_data(cache=True))
+    if event is not None:
+        with db.any_org_work():
+            rail_events.any_org_take(rail, event, now=clock.now())
+        wake_relay()
+    return {"ok": True}

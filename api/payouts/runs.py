@@ -1,0 +1,206 @@
+"""What a payout run would pay, and the run itself.
+
+Source: core spec, "Payouts" (preview, run).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.payouts.plan import ONE, PAYOUT_CURRENCY, Method, Rate
+from models.payouts.candidates import Filters
+from pipelines.payouts import due, run
+from pipelines.payouts import filters as payout_asked
+from pipelines.payouts.due import Preview
+from pipelines.payouts.run import Asked, Receipt
+from schemas.base import Instant
+from schemas.payouts.run import PreviewBody, PreviewRecord, RunBody, RunRecord
+
+blueprint = Blueprint("payout_runs", __name__)
+
+# Room for as many ids as a filter takes.
+_LARGEST = 512 * KIB
+_PREVIEW = Guard(
+    audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_LARGEST
+)
+_RUN = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, max_body_bytes=_LARGEST)
+_SHOWN = PreviewRecord()
+_RECEIPT = RunRecord()
+
+_FILTER_REFUSALS = (
+    "400 unsupported_currency",
+    "400 unsupported_method",
+    "400 invalid_affiliate_ids",
+    "404 not_found",
+)
+#: The gates that a run and a retry pass, in their order.
+GATES = (
+    "409 payouts_require_active_subscription",
+    "409 identity_required",
+    "409 high_risk_unverified",
+    "409 unverified_prefund_only",
+    "409 unverified_cap_exceeded",
+    "409 funding_frozen",
+)
+
+
+@blueprint.post("/api/v1/payouts/preview")
+@operation(_PREVIEW, one(_SHOWN), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+def preview_payouts() -> Response:
+    """Show what a run with these filters would pay now, and commit nothing."""
+    wanted = body.load_optional()
+    return answers.once(lambda: (200, _previewed(wanted)))
+
+
+def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    now, filters = clock.now(), Filters(**wanted["filters"])
+    if wanted["affiliate_id"]:
+        payout_asked.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
+    payout_asked.check(organization_id=guards.organization_id(), filters=filters)
+    found = due.preview(organization_id=guards.organization_id(), filters=filters, method=wanted["method"], now=now)
+    return shown(found, now)
+
+
+def shown(found: Preview, now: datetime) -> dict[str, Any]:
+    """Return a preview as the API shows it."""
+    told: dict[str, Any] = _SHOWN.dump(_told(found, now))
+    return told
+
+
+def _told(found: Preview, now: datetime) -> dict[str, Any]:
+    candidates, eligible = found.planned.candidates, found.eligible
+    methods = [candidate.payee.method for candidate in candidates]
+    return {
+        "total_eligible_cents": found.planned.confirm_total_cents,
+        "total_eligible_in_home_currency_cents": sum(part.home_cents for part in eligible),
+        "candidate_count": len(candidates),
+        "candidates_with_processor_connect_count": methods.count(Method.ProcessorConnect),
+        "grace_days": found.organization.payout_grace_days,
+        "home_currency": found.organization.home_currency,
+        "eligible_by_currency": _summed((part.due.currency, part.due.cents) for part in eligible),
+        "unconvertible_by_currency": _summed(
+            (part.due.currency, part.held_cents) for part in eligible if part.held_cents
+        ),
+        "native_totals_for_run": found.planned.native_totals,
+        "fx_unavailable_currencies": found.planned.unavailable,
+        "usd_estimate_at_run_rate_cents": found.usd_estimate_cents,
+        "fx_run_rates": _rates(found, now),
+        "candidates": [
+            {
+                "affiliate_id": candidate.payee.affiliate_id,
+                "affiliate_email": candidate.payee.email,
+                "currency": candidate.currency,
+                "eligible_cents": candidate.cents,
+                "eligible_conversion_ids": part.conversion_ids_json,
+                "payout_ready": candidate.is_ready,
+                "blocked_reason": candidate.blocked,
+            }
+            for candidate, part in zip(candidates, eligible, strict=True)
+        ],
+    }
+
+
+def _rates(found: Preview, now: datetime) -> dict[str, dict[str, Any]]:
+    own = {PAYOUT_CURRENCY: {"rate": ONE, "as_of": now.astimezone(UTC).date().isoformat()}}
+    rates = found.planned.rates.items()
+    return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
+
+
+def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    sums: defaultdict[str, int] = defaultdict(int)
+    for currency, cents in amounts:
+        sums[currency] += cents
+    return dict(sorted(sums.items()))
+
+
+@blueprint.post("/api/v1/payouts/run")
+@operation(
+    _RUN,
+    one(_RECEIPT),
+    takes=RunBody(),
+    refuses=(*_FILTER_REFUSALS, *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
+)
+def run_payouts() -> Response:
+    """Pay what is due and ready, as its total confirms. 200 with the receipt: one Pending payout per affiliate, in USD.
+
+    Send the preview's totalEligibleCents for the same filters, and its fxRunRates as confirmFxRates to be paid by no
+    other rates. What is not the present state is refused, and nothing is written.
+    """
+    wanted = body.load()
+    answer = answers.once(lambda: _run(wanted))
+    wake_relay()
+    return answer
+
+
+def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now, filters = clock.now(), Filters(**wanted["filters"])
+    payout_asked.check(organization_id=guards.organization_id(), filters=filters)
+    asked = Asked(
+        confirm_total_cents=wanted["confirm_total_cents"],
+        confirm_totals=wanted["confirm_totals"],
+        filters=filters,
+        method=wanted["method"],
+        notes=wanted["notes"],
+        external_transaction_id=wanted["external_transaction_id"],
+        shown_filters=_shown_filters(wanted),
+        confirm_rates=_confirmed_rates(wanted),
+    )
+    receipt = run.run(organization_id=guards.organization_id(), asked=asked, by=guards.caller().member_id, now=now)
+    shown: dict[str, object] = _RECEIPT.dump(_receipt(receipt))
+    # Not the payouts themselves: there may be thousands, and each has its own history.
+    known = {name: value for name, value in shown.items() if name != "payouts"}
+    known |= {"payoutCount": len(receipt.payouts), "filters": asked.shown_filters, "notes": asked.notes}
+    audit.record("payout.run", receipt.run_id, after=known, now=now)
+    return 200, shown
+
+
+def _confirmed_rates(wanted: Mapping[str, Any]) -> dict[str, Rate] | None:
+    sent = wanted["confirm_fx_rates"]
+    return None if sent is None else {name: Rate(rate["rate"], rate["as_of"]) for name, rate in sent.items()}
+
+
+def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    filters = wanted["filters"]
+    shown = {
+        "programId": filters["program_id"] and str(filters["program_id"]),
+        "since": filters["since"] and Instant.render(filters["since"]),
+        "affiliateIds": filters["affiliate_ids"] and [str(one) for one in filters["affiliate_ids"]],
+        "conversionIds": filters["conversion_ids"] and [str(one) for one in filters["conversion_ids"]],
+        "method": wanted["method"],
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _receipt(receipt: Receipt) -> dict[str, Any]:
+    held = {
+        "needs_manual_review": receipt.review_status == "Pending",
+        "review_status": receipt.review_status,
+        "hold_until": receipt.hold_until,
+    }
+    return held | {
+        "run_id": receipt.run_id,
+        "total_cents": receipt.total_cents,
+        "native_totals_for_run": receipt.native_totals,
+        "payouts": [
+            held
+            | {
+                "payout_id": payout.payout_id,
+                "affiliate_id": payout.affiliate_id,
+                "amount_cents": payout.amount_cents,
+                "currency": PAYOUT_CURRENCY,
+                "method": payout.method,
+            }
+            for payout in receipt.payouts
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Campaigns: records, numbers, groups, tiers, terms for recruiting."""

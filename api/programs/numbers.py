@@ -1,0 +1,70 @@
+"""The numbers of programs: statistics, tracking status, recent events, budget status.
+
+Source: core spec, "Campaigns (programs)".
+"""
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, path
+from api.edge.operations import array, one, operation
+from domain.organization import plans
+from models import db
+from pipelines.programs import numbers
+from schemas.programs import numbers as wire
+
+blueprint = Blueprint("program_numbers", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+
+_STATS = wire.ProgramStats()
+_TRACKING = wire.TrackingStatus()
+_EVENT = wire.RecentEvent()
+_EVENTS_QUERY = wire.RecentEventsQuery()
+_BUDGET = wire.BudgetStatus()
+
+
+@blueprint.get("/api/v1/programs/stats")
+@operation(_READ, array(_STATS))
+def list_program_stats() -> Response:
+    """Show the numbers of every program that is not archived, newest first."""
+    with db.unit_of_work(guards.organization_id()):
+        found = numbers.stats(organization_id=guards.organization_id(), now=clock.now())
+    return jsonify(_STATS.dump(found, many=True))
+
+
+@blueprint.get("/api/v1/programs/<program_id>/tracking-status")
+@operation(_READ, one(_TRACKING), refuses=("404 not_found",))
+def get_tracking_status(program_id: str) -> dict[str, Any]:
+    """Show whether a program's tracking was seen to work."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):
+        found = numbers.tracking_status(organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now())
+    shown: dict[str, Any] = _TRACKING.dump(found)
+    return shown
+
+
+@blueprint.get("/api/v1/programs/<program_id>/recent-events")
+@operation(_READ, array(_EVENT), asks=_EVENTS_QUERY, refuses=("404 not_found",))
+def list_recent_events(program_id: str) -> Response:
+    """Show a program's last clicks and conversions, newest first."""
+    wanted_id = path.uuid(program_id, "program")
+    limit = wire.limit_of(body.query())
+    with db.unit_of_work(guards.organization_id()):
+        found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
+    return jsonify(wire.recent_events(found))
+
+
+@blueprint.get("/api/v1/programs/<program_id>/budget-status")
+@operation(_READ, one(_BUDGET), refuses=("404 not_found",))
+def get_budget_status(program_id: str) -> dict[str, Any]:
+    """Show what a program spent on clicks and leads beside its budget."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):
+        found = numbers.budget_status(organization_id=guards.organization_id(), program_id=wanted_id)
+    shown: dict[str, Any] = _BUDGET.dump(found)
+    return shown

@@ -1,0 +1,128 @@
+"""Partner groups of a program: affiliates who share a rate.
+
+Source: tracking spec, "Server-to-server sale body" (a group's rate stands between an affiliate's own and the tiers').
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, path
+from api.edge.operations import array, one, operation
+from domain.organization import plans
+from models import db
+from models.programs import partner_groups
+from pipelines.programs import partner_groups as group_rules
+from pipelines.programs import programs as program_rules
+from schemas.programs.partner_group import PartnerGroupBody, PartnerGroupChanges, PartnerGroupRecord
+
+blueprint = Blueprint("partner_groups", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+
+_RECORD = PartnerGroupRecord()
+_GROUPS = "/api/v1/programs/<program_id>/partner-groups"
+_GROUP = f"{_GROUPS}/<group_id>"
+_REFUSALS = (
+    "400 invalid_commission_type",
+    "400 percentage_out_of_range",
+    "400 fixed_commission_out_of_range",
+    "400 unit_fee_out_of_range",
+    "404 not_found",
+    "409 invalid_status_transition",
+    "409 partner_group_name_taken",
+)
+
+
+@blueprint.get(_GROUPS)
+@operation(_READ, array(_RECORD), refuses=("404 not_found",))
+def list_partner_groups(program_id: str) -> list[Any]:
+    """List a program's groups, oldest first."""
+    of_program = _program(program_id)
+    with db.unit_of_work(guards.organization_id()):
+        program_rules.find(**of_program)
+        groups = partner_groups.of_program(**of_program)
+    return [_RECORD.dump(group) for group in groups]
+
+
+@blueprint.post(_GROUPS)
+@operation(
+    _WRITE,
+    one(_RECORD),
+    status=201,
+    takes=PartnerGroupBody(),
+    refuses=(*_REFUSALS, "409 partner_group_limit_reached"),
+)
+def create_partner_group(program_id: str) -> Response:
+    """Create a group. 201 with it."""
+    of_program = _program(program_id)
+    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+        program_rules.find(**of_program)
+    wanted = body.load()
+    return answers.once(lambda: _create(of_program, wanted))
+
+
+def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    group = group_rules.create(**of_program, wanted=wanted, now=now)
+    shown = _RECORD.dump(group)
+    audit.record("partner_group.created", group.id, after=shown, now=now)
+    return 201, shown
+
+
+@blueprint.get(_GROUP)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
+    """Show one group."""
+    wanted = _group(program_id, group_id)
+    with db.unit_of_work(guards.organization_id()):
+        shown: Mapping[str, object] = _RECORD.dump(group_rules.find(**wanted))
+    return shown
+
+
+@blueprint.patch(_GROUP)
+@operation(_WRITE, one(_RECORD), takes=PartnerGroupChanges(), refuses=_REFUSALS)
+def change_partner_group(program_id: str, group_id: str) -> Response:
+    """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
+    wanted = _group(program_id, group_id)
+    with db.unit_of_work(guards.organization_id()):
+        group_rules.find(**wanted)
+    changes = body.load()
+    return answers.once(lambda: _change(wanted, changes))
+
+
+def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    program, group = group_rules.lock(**wanted)
+    before: Mapping[str, object] = _RECORD.dump(group)
+    changed = group_rules.change(program=program, group=group, changes=changes)
+    if changed == group:
+        return 200, before
+    after = _RECORD.dump(changed)
+    audit.record("partner_group.updated", group.id, before=before, after=after, now=clock.now())
+    return 200, after
+
+
+@blueprint.delete(_GROUP)
+@operation(_WRITE, status=204, refuses=("404 not_found", "409 invalid_status_transition"))
+def delete_partner_group(program_id: str, group_id: str) -> Response:
+    """Delete a group; its affiliates leave it. 204."""
+    wanted = _group(program_id, group_id)
+    with db.unit_of_work(guards.organization_id()):
+        _, group = group_rules.lock(**wanted)
+        group_rules.remove(group)
+        audit.record("partner_group.deleted", group.id, before=_RECORD.dump(group), now=clock.now())
+    return Response(status=204)
+
+
+def _program(program_id: str) -> dict[str, UUID]:
+    return {"organization_id": guards.organization_id(), "program_id": path.uuid(program_id, "program")}
+
+
+def _group(program_id: str, group_id: str) -> dict[str, UUID]:
+    return {**_program(program_id), "group_id": path.uuid(group_id, "partner group")}

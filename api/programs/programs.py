@@ -1,0 +1,148 @@
+"""Programs (campaigns).
+
+Source: core spec, "Campaigns (programs)" and "Program fields accepted on create or update".
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from flask import Blueprint, Response
+from marshmallow import ValidationError
+
+import settings
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from domain.organization import host_names, plans
+from domain.organization.access import Role
+from models import db
+from models.programs import programs
+from pipelines.programs import changes
+from pipelines.programs import programs as program_rules
+from schemas.programs.program import ProgramBody, ProgramChanges, ProgramRecord, ProgramsQuery
+
+blueprint = Blueprint("programs", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+_ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
+
+_RECORD = ProgramRecord()
+_TERM_REFUSALS = (
+    "400 invalid_commission_type",
+    "400 percentage_out_of_range",
+    "400 fixed_commission_out_of_range",
+    "400 unit_fee_out_of_range",
+    "400 sale_commission_incomplete",
+    "400 lead_bounty_out_of_range",
+    "400 click_reward_out_of_range",
+    "400 budget_out_of_range",
+    "400 invalid_hosted_checkout_door_mode",
+    "400 invalid_hosted_checkout_thank_you_url",
+)
+
+
+@blueprint.post("/api/v1/programs")
+@operation(_WRITE, one(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
+def create_program() -> Response:
+    """Create a program. 201 with it."""
+    wanted = body.load()
+    return answers.once(lambda: _create(wanted))
+
+
+def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    created = program_rules.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
+    shown = _RECORD.dump(created)
+    audit.record("program.created", created.id, after=shown, now=now)
+    return 201, shown
+
+
+@blueprint.get("/api/v1/programs")
+@operation(_READ, page(_RECORD), asks=ProgramsQuery())
+def list_programs() -> Mapping[str, object]:
+    """List programs, newest first."""
+    query = body.query()
+    asked = paging.wanted(query)
+    with db.unit_of_work(guards.organization_id()):
+        rows = programs.page(
+            organization_id=guards.organization_id(),
+            after=asked.after,
+            limit=asked.limit,
+            includes_archived=query["include_archived"],
+        )
+    return paging.envelope(asked, rows, _shown)
+
+
+@blueprint.get("/api/v1/programs/<program_id>")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_program(program_id: str) -> Mapping[str, object]:
+    """Show one program, archived or not."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):
+        program = program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+    shown: Mapping[str, object] = _RECORD.dump(program)
+    return shown
+
+
+@blueprint.patch("/api/v1/programs/<program_id>")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=ProgramChanges(),
+    refuses=(
+        *_TERM_REFUSALS,
+        "400 invalid_commission_model",
+        "404 not_found",
+        "409 slug_already_taken",
+        "409 invalid_status_transition",
+    ),
+)
+def change_program(program_id: str) -> Response:
+    """Change what is sent of a program. 200 with it."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+        program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+    sent = body.load()
+    if sent.get("custom_domain"):
+        _check_domain(sent["custom_domain"])
+    return answers.once(lambda: _change(wanted_id, sent))
+
+
+def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    program = changes.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
+    before: Mapping[str, object] = _RECORD.dump(program)
+    if not changes.change(program=program, sent=sent, now=now):
+        return 200, before
+    after = _RECORD.dump(program)
+    audit.record("program.updated", program_id, before=before, after=after, now=now)
+    return 200, after
+
+
+def _check_domain(host: str) -> None:
+    chosen = settings.current()
+    ours = [chosen.portal_domain, urlsplit(chosen.public_base_url).hostname]
+    if any(domain and host_names.is_within(host, domain.lower()) for domain in ours):
+        raise ValidationError({"customDomain": ["It belongs to this service: name a domain of your own."]})
+
+
+@blueprint.delete("/api/v1/programs/<program_id>")
+@operation(_ARCHIVE, status=204, refuses=("404 not_found",))
+def archive_program(program_id: str) -> Response:
+    """Archive a program: it stays readable and earns nothing from now on. 204, however often."""
+    wanted_id, now = path.uuid(program_id, "program"), clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        program = program_rules.lock(organization_id=guards.organization_id(), program_id=wanted_id)
+        before = _RECORD.dump(program)
+        if program_rules.archive(program=program, now=now):
+            audit.record("program.archived", wanted_id, before=before, after=_RECORD.dump(program), now=now)
+    return Response(status=204)
+
+
+def _shown(rows: Sequence[programs.Program]) -> list[Any]:
+    return [_RECORD.dump(row) for row in rows]

@@ -1,0 +1,71 @@
+"""Whether recruiting pays in a program, and what.
+
+Source: tracking spec, "Sub-affiliate recruiting".
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, path
+from api.edge.operations import one, operation
+from domain.organization.access import Role
+from domain.refused import Refused
+from models import db
+from models.programs import programs
+from pipelines.programs import programs as program_rules
+from schemas.affiliates import sub_affiliate
+
+blueprint = Blueprint("sub_affiliate_config", __name__)
+
+# Recruiting is on every plan.
+_READ_CONFIG = Guard(audience="brand")
+_WRITE_CONFIG = Guard(audience="brand", scope="read_write", role=Role.Owner, hides_role=True, verified_email=True)
+
+_CONFIG = sub_affiliate.SubAffiliateConfig()
+
+
+@blueprint.get("/api/v1/programs/<program_id>/sub-affiliate-config")
+@operation(_READ_CONFIG, one(_CONFIG), refuses=("404",))
+def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
+    """Show whether recruiting pays in a program, and what."""
+    with db.unit_of_work(guards.organization_id()):
+        program = programs.find(organization_id=guards.organization_id(), program_id=_config_id(program_id))
+    return _config(program)
+
+
+@blueprint.put("/api/v1/programs/<program_id>/sub-affiliate-config")
+@operation(_WRITE_CONFIG, one(_CONFIG), takes=_CONFIG, refuses=("400 body_required", "400 unsupported_value", "404"))
+def put_sub_affiliate_config(program_id: str) -> Response:
+    """Set both. 200 with them."""
+    wanted_id = _config_id(program_id)
+    return answers.once(lambda: _set_config(wanted_id))
+
+
+def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    program = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
+    before = _config(program)
+    assert program is not None  # or there would be no configuration to show
+    program_rules.set_sub_affiliate_config(program=program, changes=sub_affiliate.load(body.json_object()), now=now)
+    after = _config(program)
+    audit.record("program.sub_affiliate_config_changed", program_id, before=before, after=after, now=now)
+    return 200, after
+
+
+def _config_id(program_id: str) -> UUID:
+    try:
+        return path.uuid(program_id, "program")
+    except Refused as refused:
+        raise Refused(404) from refused
+
+
+def _config(program: programs.Program | None) -> Mapping[str, object]:
+    if program is None:
+        raise Refused(404)
+    shown: Mapping[str, object] = _CONFIG.dump(program)
+    return shown

@@ -1,0 +1,1 @@
+"""The service itself: health, metrics, the description of the interface."""

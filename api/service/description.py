@@ -1,0 +1,184 @@
+"""The interface describes itself: OpenAPI at /api/openapi.json, pages at /docs, a manifest at /llms/api.txt.
+
+All are made from the operations that the routes declare; nothing is written down twice.
+Source: core spec, section 9 (the manifest).
+"""
+
+import base64
+import functools
+import hashlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources as files
+from typing import Any
+
+import orjson
+from flask import Blueprint, Flask, Response, current_app, render_template, request
+from markupsafe import Markup
+from werkzeug.routing import Rule
+
+import settings
+from api.access.guards import Guard
+from api.description import demo_values, error_codes, guide, openapi, page
+from api.edge import resources
+from api.edge.operations import operation, text
+
+blueprint = Blueprint("description", __name__, template_folder="../templates")
+
+_OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
+# What a page may hold is for whoever it is shown to: other sites' scripts do not read it.
+_PAGE = Guard(audience="public", bucket="anonymous")
+_CACHE = "public, max-age=300"
+_SCRIPT = files.files("api").joinpath("templates/docs.js").read_text("utf-8")
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; "
+    f"script-src 'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+# Which value of the demo stands where in a command.
+_DEMO_PLACES = {
+    "$KEY": "apiKey",
+    "$PROGRAM_ID": "programId",
+    "$AFFILIATE_ID": "recruiterId",
+    "$ENDPOINT_ID": "webhookEndpointId",
+    "c4e2a9d0-1f37-45b8-b6c1-8d7e6f5a4b33": "programId",
+    "7b1f6a3c-52d4-4e8f-8a60-2c9d4e5b6f22": "recruiterId",
+    "robin-vale": "affiliateSlug",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Everything there is to say, made once: the document, its bytes, and what the page and the manifest show."""
+
+    document: Mapping[str, Any]
+    as_json: bytes
+    sections: list[page.Section]
+    codes: list[error_codes.Code]
+    chapters: Mapping[str, str]
+
+
+@blueprint.get("/api/openapi.json")
+@operation(_OPEN, text("application/json"))
+def get_openapi() -> Response:
+    """The description as OpenAPI 3.1."""
+    return _cached(_whole(_application()).as_json, "application/json")
+
+
+@blueprint.get("/docs")
+@operation(_PAGE, text("text/html"))
+def read_docs() -> Response:
+    """The description as a page for people."""
+    demo = demo_values.shown_to(request)
+    answer = _page(_reference(_application(), tuple((demo or {}).items())))
+    if demo:
+        answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@blueprint.get("/docs/errors")
+@operation(_PAGE, text("text/html"))
+def read_error_codes() -> Response:
+    """Every error code with its status and what it means."""
+    return _page(_errors(_application()))
+
+
+@blueprint.get("/llms/api.txt")
+@operation(_OPEN, text("text/plain"))
+def get_manifest() -> Response:
+    """The description as plain text: chapters, one paragraph per operation, error codes."""
+    return _cached(_manifest(_application()), "text/plain")
+
+
+def document() -> Mapping[str, Any]:
+    """Return the OpenAPI document of the running application."""
+    return _whole(_application()).document
+
+
+@functools.lru_cache(maxsize=4)
+def _reference(app: Flask, demo: tuple[tuple[str, str], ...]) -> str:
+    return _rendered("docs.html", _whole(app), dict(demo))
+
+
+@functools.cache
+def _errors(app: Flask) -> str:
+    return _rendered("errors.html", _whole(app))
+
+
+@functools.cache
+def _manifest(app: Flask) -> str:
+    return _rendered("api.txt", _whole(app))
+
+
+def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = None) -> str:
+    return render_template(
+        template,
+        about=whole.document["info"],
+        base_url=whole.document["servers"][0]["url"],
+        sections=whole.sections,
+        events=page.events(whole.document),
+        codes=whole.codes,
+        chapters=whole.chapters,
+        html=guide.html,
+        inline=guide.inline,
+        pretty=_pretty,
+        demo=demo,
+        command=functools.partial(_filled, demo=demo or {}),
+        script=Markup(_SCRIPT),  # noqa: S704  # our own
+    )
+
+
+@functools.cache
+def _whole(app: Flask) -> _Whole:
+    routes = sorted((_route(app, rule) for rule in app.url_map.iter_rules()), key=_reading_order)
+    chosen = settings.current()
+    made = openapi.document(routes, openapi.Place(chosen.public_base_url, chosen.rate_limits_per_min))
+    sections = page.sections(made)
+    codes = error_codes.table([entry for section in sections for entry in section.entries])
+    return _Whole(made, orjson.dumps(made), sections, codes, guide.chapters(routes))
+
+
+def _reading_order(route: openapi.Route) -> tuple[int, str]:
+    blueprints = [name for resource in resources.ALL for name in resource.blueprints]
+    known = route.blueprint in blueprints
+    return blueprints.index(route.blueprint) if known else len(blueprints), route.rule
+
+
+def _route(app: Flask, rule: Rule) -> openapi.Route:
+    view: Any = app.view_functions[rule.endpoint]
+    return openapi.Route(
+        rule=rule.rule,
+        methods=tuple(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})),
+        name=view.__name__,
+        doc=inspect.getdoc(view) or "",
+        blueprint=rule.endpoint.partition(".")[0],
+        operation=view.operation,
+    )
+
+
+def _application() -> Flask:
+    found: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the proxy itself cannot be a key
+    return found
+
+
+def _filled(command: str, demo: Mapping[str, str]) -> str:
+    for place, name in _DEMO_PLACES.items():
+        command = command.replace(place, demo.get(name, place))
+    return command
+
+
+def _pretty(example: Any) -> str:
+    return orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
+
+
+def _page(body: str) -> Response:
+    answer = _cached(body, "text/html")
+    answer.headers["Content-Security-Policy"] = _PAGE_POLICY
+    return answer
+
+
+def _cached(body: str | bytes, media_type: str) -> Response:
+    answer = Response(body, content_type=f"{media_type}; charset=utf-8")
+    answer.headers["Cache-Control"] = _CACHE
+    return answer

@@ -1,0 +1,99 @@
+"""Is the process up, can it do its work, and what do the numbers say."""
+
+import hmac
+import threading
+import time
+
+from flask import Blueprint, Response, request
+from prometheus_client import CONTENT_TYPE_LATEST
+
+import settings
+from adapters import broker, servers
+from api.access.guards import Guard
+from api.edge import metrics
+from api.edge.operations import one, operation, text
+from domain.refused import Refused
+from models import db, migrate
+from schemas.health import Readiness
+
+blueprint = Blueprint("health", __name__)
+
+_OPEN = Guard(audience="public", bucket=None)
+_READINESS = Readiness()
+
+#: For how long a process believes what it found out about its readiness.
+_GOOD_FOR_S = 1.0
+
+
+class _Findings:
+    """What was found out about this process's readiness, for a moment.
+
+    Anybody may ask as often as they like, and nobody is refused: behind a proxy a stranger who uses up a limit would
+    take it from the one who decides whether this process gets requests. So it is looked at once a second at most.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._found: dict[str, str] = {}
+        self._until = 0.0
+
+    def now(self) -> dict[str, str]:
+        """Return the state of database and broker, at most _GOOD_FOR_S old."""
+        with self._turn:
+            if self._until <= time.monotonic():
+                self._found = {"database": _database(), "broker": _broker()}
+                self._until = time.monotonic() + _GOOD_FOR_S
+            return self._found
+
+    def forget(self) -> None:
+        """Look again at the next request: between tests."""
+        self._until = 0.0
+
+
+findings = _Findings()
+
+
+@blueprint.get("/healthz")
+@operation(_OPEN, text("text/plain"))
+def get_health() -> Response:
+    """200 while the process answers."""
+    return Response("ok\n", content_type="text/plain")
+
+
+@blueprint.get("/readyz")
+@operation(_OPEN, one(_READINESS), gives_at=(503,))
+def get_readiness() -> tuple[dict[str, str], int]:
+    """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
+    found = findings.now()
+    return found, 200 if found["database"] == "ok" else 503
+
+
+def _database() -> str:
+    try:
+        with db.any_org_work():
+            missing = migrate.missing()
+    except db.UNAVAILABLE:
+        return "unreachable"
+    return "ok" if not missing else f"migrations missing: {', '.join(missing)}"
+
+
+def _broker() -> str:
+    try:
+        broker.client(servers.urls().redis_url).ping()
+    except broker.RedisError:
+        return "unreachable (sales are accepted and wait in the database)"
+    return "ok"
+
+
+@blueprint.get("/metrics")
+@operation(_OPEN, text("text/plain"), refuses=("401",))
+def get_metrics() -> Response:
+    """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
+    token = settings.current().metrics_token
+    if token:
+        sent = request.headers.get("Authorization", "")
+        if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
+            raise Refused(401)
+    elif request.remote_addr not in ("127.0.0.1", "::1", None) or "X-Forwarded-For" in request.headers:
+        raise Refused(404, "not_found", "There is no such address.")
+    return Response(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)

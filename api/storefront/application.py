@@ -1,0 +1,62 @@
+"""The public application form: what anybody may ask of a campaign.
+
+Source: tracking spec, "Public storefront" (apply).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access.guards import Guard
+from api.affiliates import view
+from api.edge import answers, audit, body, path
+from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
+from models import db
+from pipelines.storefront import application as storefront
+from schemas.storefront.application import ApplicationAnswer, ApplicationBody
+
+blueprint = Blueprint("storefront", __name__)
+
+_APPLY = Guard(audience="public", bucket="apply")
+_ANSWER = ApplicationAnswer()
+
+
+@blueprint.post("/api/p/id/<program_id>/apply")
+@operation(
+    _APPLY,
+    one(_ANSWER),
+    takes=ApplicationBody(),
+    refuses=("404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
+)
+def apply_to_program(program_id: str) -> Response:
+    """Apply to a campaign. 200 with the same answer whatever came of it."""
+    campaign_id = path.uuid(program_id, "program")
+    with db.any_org_work():
+        organization_id = storefront.any_org_owner(campaign_id)
+        application = body.load()
+        has_account = storefront.any_org_has_account(email=application["email"], program_id=campaign_id)
+    answer = answers.once(
+        lambda: _apply(organization_id, campaign_id, application, has_account), organization_id=organization_id
+    )
+    wake_relay()
+    return answer
+
+
+def _apply(
+    organization_id: UUID, program_id: UUID, application: Mapping[str, Any], has_account: bool
+) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    filed = storefront.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
+    # A repeated application leaves a trace as well: the brand can see it, and its commit takes no less time.
+    audit.record(
+        "affiliate.applied" if filed.affiliate else "affiliate.applied_again",
+        filed.affiliate_id,
+        after=view.audited(filed.affiliate, filed.links) if filed.affiliate else None,
+        now=now,
+        organization_id=organization_id,
+    )
+    return 200, _ANSWER.dump({"account_exists": has_account, "email": application["email"]})

@@ -1,0 +1,54 @@
+"""The public storefront: which campaign an address stands for.
+
+Source: tracking spec, "Public storefront".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+import settings
+from api.access.guards import Guard
+from api.edge import body
+from api.edge.operations import one, operation
+from models import db
+from pipelines.storefront import lookup
+from schemas.storefront import lookup as wire
+
+blueprint = Blueprint("storefront_lookup", __name__)
+
+_LOOK = Guard(audience="public", bucket="anonymous")
+_ADDRESS = wire.StorefrontAddress()
+
+
+@blueprint.get("/api/p/by-handle/<handle>")
+@operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
+def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
+    """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
+    return _shown(handle, None)
+
+
+@blueprint.get("/api/p/by-handle/<handle>/<campaign>")
+@operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
+def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
+    """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
+    return _shown(handle, campaign)
+
+
+@blueprint.get("/api/p/by-domain")
+@operation(_LOOK, one(_ADDRESS), asks=wire.DomainQuery(), refuses=("404 not_found",))
+def get_storefront_address() -> Mapping[str, object]:
+    """Say which subdomain and campaign a verified custom domain stands for."""
+    host = body.query()["host"]
+    with db.any_org_work():
+        handle, slug = lookup.any_org_domain(host)
+    shown: Mapping[str, object] = _ADDRESS.dump({"handle": handle, "slug": slug})
+    return shown
+
+
+def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
+    with db.any_org_work():
+        found = lookup.any_org_landing(handle=handle, campaign=campaign)
+    if found.is_renamed:
+        return {"redirect": True, "campaign": found.landing.slug}
+    return wire.program(found.landing, base_url=settings.current().public_base_url)

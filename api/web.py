@@ -1,0 +1,147 @@
+"""The service as it answers requests: every resource, its error handlers and the two hooks around a request."""
+
+from typing import Any
+
+import orjson
+from flask import Flask, Response, g, request
+from flask.json.provider import DefaultJSONProvider
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+import settings
+from adapters import servers
+from adapters.clicks import networks, stream
+from api import fraud, webhooks
+from api.access import limits
+from api.affiliates import affiliates, links, sub_affiliates, tax_forms
+from api.affiliates import decisions as affiliate_actions
+from api.clicks import attribution_params, clicks, express, install_snippet, loader, short_links
+from api.conversions import attribution, conversions, export, manual, signed, uncredited
+from api.conversions import decisions as conversion_actions
+from api.edge import compression, cors, errors, trace, wake
+from api.imports import affiliates as affiliate_import
+from api.imports import conversions as conversion_import
+from api.imports import history
+from api.invites import invites, page, tokens
+from api.leads import lead_form, leads, paid_lead
+from api.organization import audit_log, billing, brand_files, home_currency, keys, organization
+from api.payouts import account, drafts, mass_pay, payouts, rail_events, runs
+from api.payouts import decisions as payout_decisions
+from api.programs import numbers, partner_groups, performance_tiers, programs
+from api.programs import sub_affiliates as sub_affiliate_config
+from api.service import description, front_page, health
+from api.storefront import application, lookup
+
+_RESOURCES = (
+    signed,
+    leads,
+    paid_lead,
+    lead_form,
+    clicks,
+    short_links,
+    loader,
+    install_snippet,
+    programs,
+    numbers,
+    partner_groups,
+    performance_tiers,
+    sub_affiliate_config,
+    affiliates,
+    affiliate_actions,
+    links,
+    affiliate_import,
+    history,
+    tax_forms,
+    application,
+    lookup,
+    sub_affiliates,
+    account,
+    invites,
+    tokens,
+    page,
+    conversions,
+    conversion_actions,
+    attribution,
+    export,
+    manual,
+    uncredited,
+    conversion_import,
+    payouts,
+    runs,
+    payout_decisions,
+    drafts,
+    rail_events,
+    mass_pay,
+    fraud,
+    webhooks,
+    attribution_params,
+    home_currency,
+    organization,
+    billing,
+    audit_log,
+    keys,
+    brand_files,
+    front_page,
+    health,
+    description,
+)
+
+# Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
+# They are added one by one: werkzeug's setdefault raises and catches an error for each header that is not there.
+_UNLESS_CHOSEN = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+
+class _Json(DefaultJSONProvider):
+    """orjson for what Flask renders."""
+
+    def dumps(self, obj: Any, **_: Any) -> str:
+        return orjson.dumps(obj).decode()
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        return orjson.loads(s)
+
+    def response(self, *args: Any, **kwargs: Any) -> Response:
+        return Response(orjson.dumps(self._prepare_response_obj(args, kwargs)), content_type="application/json")
+
+
+def mount(app: Flask) -> None:
+    """Let an application answer requests, by this process's settings. Once for each; opens no connection yet.
+
+    Raises settings.BadSetting.
+    """
+    if "limiter" in app.extensions:
+        return
+    chosen, urls = settings.current(), servers.urls()
+    networks.known()  # a file that cannot be used is found now, not by the first click
+    app.json = _Json(app)
+    # A doubled slash would be answered with a redirect to whatever host the request names.
+    app.url_map.merge_slashes = False
+    app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
+    app.extensions["waker"] = wake.Waker(urls.redis_url)
+    app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
+    app.wsgi_app = express.Express(app)  # type: ignore[method-assign]  # Flask's documented way
+    if chosen.trusted_proxies:
+        hops = chosen.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
+    errors.register(app)
+    app.before_request(_begin)
+    app.after_request(_end)
+    for resource in _RESOURCES:
+        app.register_blueprint(resource.blueprint)
+
+
+def _begin() -> Response | None:
+    g.trace = trace.begin(request.environ)
+    g.request_id = g.trace.request_id
+    return cors.answer_preflight()
+
+
+def _end(response: Response) -> Response:
+    headers = response.headers
+    chosen = {name.lower() for name, _ in headers}
+    headers.add("X-Request-Id", g.request_id)
+    for name, value in _UNLESS_CHOSEN:
+        if name.lower() not in chosen:
+            headers.add(name, value)
+    rule = request.url_rule
+    trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
+    return cors.mark(compression.compress(response))

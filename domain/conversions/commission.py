@@ -1,0 +1,116 @@
+"""Chooses the rate of a sale and prices the sale by it.
+
+Source: tracking spec, "Server-to-server sale body" (precedence), and core spec, "Program fields accepted on create or
+update" (Percentage and Fixed). Whether the sale earns at all is decided in `recurring`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+
+from domain.money import fx, money
+
+
+class CommissionType(StrEnum):
+    """How a commission value is read. Source: core spec, "Program", defaultCommissionType."""
+
+    Percentage = "Percentage"
+    Fixed = "Fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One performance tier: the rate of an affiliate whose referred revenue reached the minimum.
+
+    Units: minor units of the tier's own currency, which was the home currency when the tier was set.
+    """
+
+    min_revenue_cents: int
+    currency: str
+    type: CommissionType
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class RateFacts:
+    """All that a rate is chosen from, as it stands before this sale.
+
+    A level without both its type and its value (None) is silent. `tiers` may come in any order and hold the program's
+    whole list.
+    Units: `tier_revenue_cents` is the affiliate's lifetime net referred revenue in the program, in home-currency
+    minor units and parts of them. `per_usd` holds the newest rates of the home currency and of the tiers' own, as far
+    as there are any; it may be empty while all of them are the home currency.
+    """
+
+    custom_type: CommissionType | None
+    custom_value: Decimal | None
+    group_type: CommissionType | None
+    group_value: Decimal | None
+    tiers: tuple[Tier, ...]
+    tier_revenue_cents: Fraction
+    home_currency: str
+    per_usd: Mapping[str, Decimal]
+    default_type: CommissionType
+    default_value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The rate that was chosen, and the level it came from: affiliate, group, tier or program."""
+
+    type: CommissionType
+    value: Decimal
+    source: str
+
+
+def choose_rate(facts: RateFacts) -> Rate:
+    """Return the rate that applies to a sale.
+
+    The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
+    An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts; a tier in a
+    currency without a rate is not reached, whatever its minimum: nobody is paid by a threshold that nobody can value.
+    Source: tracking spec, "Server-to-server sale body", commission rules.
+    """
+    if facts.custom_type is not None and facts.custom_value is not None:
+        return Rate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
+    if facts.group_type is not None and facts.group_value is not None:
+        return Rate(type=facts.group_type, value=facts.group_value, source="group")
+    tier = reached_tier(facts)
+    if tier is not None:
+        return Rate(type=tier.type, value=tier.value, source="tier")
+    return Rate(type=facts.default_type, value=facts.default_value, source="program")
+
+
+def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
+    """Return the commission of a sale at that rate.
+
+    Units: minor units of the sale's own currency, in and out. Percentage is of the amount; Fixed is that many major
+    units of the sale's currency and may exceed the amount. Rounds half to even.
+    Raises ValueError for a Fixed rate in an unsupported currency.
+    Source: core spec, "Program fields accepted on create or update", rules 1 and 3.
+    """
+    if rate.type == CommissionType.Percentage:
+        return money.percent_of(amount_cents=amount_cents, percent=rate.value)
+    return money.major_to_minor(major=rate.value, currency=currency)
+
+
+def reached_tier(facts: RateFacts) -> Tier | None:
+    """Return the highest tier that the affiliate's revenue reached; None for none."""
+    reached = []
+    for tier in facts.tiers:
+        least = _home_minimum(tier, facts)
+        # Nothing is rounded: a threshold that lies between two minor units is reached by the upper one alone.
+        if least is not None and least <= facts.tier_revenue_cents:
+            reached.append((least, tier))
+    return max(reached, key=lambda pair: pair[0])[1] if reached else None
+
+
+def _home_minimum(tier: Tier, facts: RateFacts) -> Fraction | None:
+    return fx.exactly(
+        amount_cents=tier.min_revenue_cents,
+        from_currency=tier.currency,
+        to_currency=facts.home_currency,
+        per_usd=facts.per_usd,
+    )

@@ -1,0 +1,132 @@
+"""Decides what a refund takes back: from a sale's own commission and from the override above it.
+
+Source: tracking spec, "Refund body", section 3 "States and transitions" and section 7 "Errors". Reversals follow the
+running total, never the single refund, so any grouping of the same refunds reverses the same sum and the completing
+one leaves nothing behind.
+"""
+
+from dataclasses import dataclass
+
+from domain import statuses
+from domain.money import money
+
+_NOTHING_TO_REVERSE = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A conversion as it stands before a refund.
+
+    Units: minor units of its currency. `amount_cents` and `commission_cents` are the original ones; `refunded_cents`
+    and `reversed_cents` are what earlier refunds took from each. `status` is a ConversionStatus value.
+    """
+
+    amount_cents: int
+    commission_cents: int
+    refunded_cents: int
+    reversed_cents: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a refund does.
+
+    Units: minor units. `refund_cents` and `reversal_cents` are this refund's own, `cumulative_cents` is refunded in
+    all so far. `status` is the status afterwards.
+    """
+
+    refund_cents: int
+    cumulative_cents: int
+    reversal_cents: int
+    is_full: bool
+    status: str
+
+
+class RefundRefused(Exception):
+    """A refund that the rules don't allow.
+
+    `code` is refund_amount_invalid, already_fully_refunded or amount_exceeds_original; `message` is for a human.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+
+def apply(balance: Balance, *, requested_cents: int | None) -> Outcome:
+    """Return what a refund of the requested amount does; None asks for all that remains.
+
+    The commission follows the refunded share of the amount, half to even; the completing refund reverses the exact
+    remainder and turns the status to Refunded, Paid included. A Denied or Invalidated conversion records the refund,
+    reverses nothing and keeps its status. An amount of 0 is refunded only as a whole, by omitting the amount.
+    Raises RefundRefused, checked in this order: refund_amount_invalid, already_fully_refunded, amount_exceeds_original.
+    Source: tracking spec, "Refund body" and section 3, "Conversion".
+    """
+    _refuse_unless_allowed(balance, requested_cents)
+    remaining_cents = balance.amount_cents - balance.refunded_cents
+    refund_cents = remaining_cents if requested_cents is None else requested_cents
+    cumulative_cents = balance.refunded_cents + refund_cents
+    is_full = cumulative_cents == balance.amount_cents
+    earns_nothing = balance.status in _NOTHING_TO_REVERSE
+    reversal_cents = 0 if earns_nothing else _own_reversal_cents(balance, cumulative_cents, is_full)
+    return Outcome(
+        refund_cents=refund_cents,
+        cumulative_cents=cumulative_cents,
+        reversal_cents=reversal_cents,
+        is_full=is_full,
+        status=statuses.ConversionStatus.Refunded if is_full and not earns_nothing else balance.status,
+    )
+
+
+def cascade(
+    *,
+    commission_cents: int,
+    reversed_cents: int,
+    parent_amount_cents: int,
+    parent_cumulative_cents: int,
+    parent_is_full: bool,
+) -> int:
+    """Return how much more to reverse on an override, given all that was refunded on its parent so far.
+
+    Units: minor units. `commission_cents` is the override's original commission, `reversed_cents` what was reversed
+    of it already.
+    The target is the parent's refunded share, half to even; a full refund takes the exact remainder; a parent amount
+    of 0 reverses only when full. Never negative, and 0 once what it returned is reversed: safe to repeat.
+    That a paid-out override stays untouched is the caller's to know.
+    Source: tracking spec, section 3, "Override conversion".
+    """
+    if parent_is_full:
+        target_cents = commission_cents
+    elif parent_amount_cents == 0:
+        target_cents = 0
+    else:
+        target_cents = money.divide_half_even(commission_cents * parent_cumulative_cents, parent_amount_cents)
+    return max(0, target_cents - reversed_cents)
+
+
+def _own_reversal_cents(balance: Balance, cumulative_cents: int, is_full: bool) -> int:
+    return cascade(
+        commission_cents=balance.commission_cents,
+        reversed_cents=balance.reversed_cents,
+        parent_amount_cents=balance.amount_cents,
+        parent_cumulative_cents=cumulative_cents,
+        parent_is_full=is_full,
+    )
+
+
+def _refuse_unless_allowed(balance: Balance, requested_cents: int | None) -> None:
+    if requested_cents is not None and requested_cents <= 0:
+        raise RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
+    if _is_fully_refunded(balance):
+        raise RefundRefused("already_fully_refunded", "The conversion is already refunded in full.")
+    if requested_cents is not None and balance.refunded_cents + requested_cents > balance.amount_cents:
+        raise RefundRefused("amount_exceeds_original", "The refunds would exceed the conversion's amount.")
+
+
+def _is_fully_refunded(balance: Balance) -> bool:
+    # An amount of 0 has no refunded share to look at, so its status is what tells.
+    if balance.amount_cents == 0:
+        return balance.status == statuses.ConversionStatus.Refunded
+    return balance.refunded_cents >= balance.amount_cents

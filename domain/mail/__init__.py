@@ -1,0 +1,1 @@
+"""How letters are filled in and paced, and where a mail server is."""

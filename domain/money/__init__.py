@@ -1,0 +1,1 @@
+"""Amounts, currencies, rates and what an amount was worth at a date. Integers and Decimal, half to even."""

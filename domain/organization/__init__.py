@@ -1,0 +1,1 @@
+"""Plans, roles, the names of hosts, the pictures of a brand."""

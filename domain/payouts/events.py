@@ -1,0 +1,77 @@
+"""Gives the events of payouts their wire shape. Amounts are minor units of the payout's currency.
+
+Source: tracking spec, section 6 "Events", payout.created, payout.paid and payout.failed.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from uuid import UUID
+
+from domain.webhooks import events
+
+
+def created(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    conversion_ids: Iterable[UUID | str],
+    period_start: date,
+    period_end: date,
+) -> dict[str, object]:
+    """Return the data of a payout.created event: once per recipient and run, and again when one is retried."""
+    return {
+        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        "status": "Pending",
+        "lineItemConversionIds": [str(conversion_id) for conversion_id in conversion_ids],
+        "periodStart": period_start.isoformat(),
+        "periodEnd": period_end.isoformat(),
+    }
+
+
+def paid(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    paid_at: datetime,
+    references: Mapping[str, str | None],
+) -> dict[str, object]:
+    """Return the data of a payout.paid event; `references` are what the rail calls the payment, by its own names."""
+    return {
+        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        "paidAt": events.timestamp(paid_at),
+        **events.without_nulls(references),
+    }
+
+
+def failed(
+    *,
+    payout_id: UUID,
+    affiliate_id: UUID,
+    amount_cents: int,
+    currency: str,
+    method: str,
+    failure_reason: str,
+    failed_at: datetime,
+) -> dict[str, object]:
+    """Return the data of a payout.failed event."""
+    return {
+        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        "failureReason": failure_reason,
+        "failedAt": events.timestamp(failed_at),
+    }
+
+
+def _named(payout_id: UUID, affiliate_id: UUID, amount_cents: int, currency: str, method: str) -> dict[str, object]:
+    return {
+        "payoutId": str(payout_id),
+        "affiliateId": str(affiliate_id),
+        "amountCents": amount_cents,
+        "currency": currency,
+        "method": method,
+    }

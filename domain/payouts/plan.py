@@ -1,0 +1,181 @@
+"""Decides who is paid what: the same plan is shown by a preview and carried out by a run.
+
+Source: core spec, "Payouts", preview response fields and run; a candidate is one affiliate in one currency.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Context, Decimal
+from enum import StrEnum
+from fractions import Fraction
+from uuid import UUID
+
+from domain.money import currencies, fx
+
+#: The currency of every payout.
+PAYOUT_CURRENCY = "USD"
+#: The rate of that currency itself.
+ONE = Decimal(1)
+_SHOWN = Context(prec=15)
+
+
+class Method(StrEnum):
+    """How money reaches an affiliate. Source: core spec, "Payout", method."""
+
+    ProcessorConnect = "ProcessorConnect"
+    Wallet = "Wallet"
+    GlobalPayouts = "GlobalPayouts"
+
+
+class Blocked(StrEnum):
+    """Why a candidate is not paid; the first one that holds is shown."""
+
+    test_affiliate = "test_affiliate"
+    affiliate_not_approved = "affiliate_not_approved"
+    negative_balance = "negative_balance"
+    fx_unavailable = "fx_unavailable"
+    no_payout_account = "no_payout_account"
+    tax_form_required = "tax_form_required"
+    below_minimum = "below_minimum"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A reference rate that is fresh enough to pay by: major units of its currency per 1 USD."""
+
+    per_usd: Decimal
+    on: date
+
+    def is_shown_as(self, other: "Rate") -> bool:
+        """Say whether another rate is this one as an answer shows it: JSON numbers keep fifteen digits."""
+        return self.on == other.on and _SHOWN.plus(self.per_usd) == _SHOWN.plus(other.per_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Payee:
+    """An affiliate as a run sees them. `method` None: they have said nowhere to be paid.
+
+    The minimum is in minor units of `minimum_currency`; both None: there is none.
+    """
+
+    affiliate_id: UUID
+    program_id: UUID
+    email: str
+    is_approved: bool
+    is_test: bool
+    method: str | None
+    destination: str | None
+    has_tax_form: bool
+    minimum_cents: int | None
+    minimum_currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What one affiliate is owed in one currency, in its minor units, after reversals: less than 0 is a debt."""
+
+    affiliate_id: UUID
+    currency: str
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for every candidate. `rates` has no currency without a fresh rate; USD need not be in it."""
+
+    home_currency: str
+    rates: Mapping[str, Rate]
+    is_tax_form_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One affiliate in one currency, and why they are not paid; None: they are."""
+
+    payee: Payee
+    currency: str
+    cents: int
+    blocked: Blocked | None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a run pays it."""
+        return self.blocked is None
+
+
+def plan(*, dues: Iterable[Due], payees: Mapping[UUID, Payee], terms: Terms) -> list[Candidate]:
+    """Return a candidate per due, in the order given.
+
+    Debts are netted within their currency before this; what is left of one stays for a later run. The minimum is
+    compared with everything that an affiliate would be paid at once, in the home currency.
+    """
+    candidates = [_candidate(due, payees[due.affiliate_id], terms) for due in dues]
+    too_little = _below_minimum(candidates, terms)
+    return [
+        Candidate(found.payee, found.currency, found.cents, Blocked.below_minimum)
+        if found.is_ready and found.payee.affiliate_id in too_little
+        else found
+        for found in candidates
+    ]
+
+
+def native_totals(candidates: Iterable[Candidate]) -> dict[str, int]:
+    """Return what a run would pay, by currency in native minor units: exactly what is to be confirmed."""
+    totals: defaultdict[str, int] = defaultdict(int)
+    for candidate in candidates:
+        if candidate.is_ready:
+            totals[candidate.currency] += candidate.cents
+    return dict(sorted(totals.items()))
+
+
+def usd_cents(cents: int, currency: str, rates: Mapping[str, Rate]) -> int | None:
+    """Return an amount in US cents at the run's rates, half to even; None without a rate."""
+    per_usd = {name: rate.per_usd for name, rate in rates.items()}
+    return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=PAYOUT_CURRENCY, per_usd=per_usd)
+
+
+def usd_factor(currency: str, rate: Decimal) -> Fraction:
+    """Return what native minor units are multiplied with to be US cents, exactly."""
+    return Fraction(100) / (10 ** currencies.exponent(currency) * Fraction(rate))
+
+
+def _candidate(due: Due, payee: Payee, terms: Terms) -> Candidate:
+    return Candidate(payee, due.currency, due.cents, _blocked(due, payee, terms))
+
+
+def _blocked(due: Due, payee: Payee, terms: Terms) -> Blocked | None:
+    checks = (
+        (payee.is_test, Blocked.test_affiliate),
+        (not payee.is_approved, Blocked.affiliate_not_approved),
+        (due.cents <= 0, Blocked.negative_balance),
+        (due.currency != PAYOUT_CURRENCY and due.currency not in terms.rates, Blocked.fx_unavailable),
+        (payee.method is None, Blocked.no_payout_account),
+        (terms.is_tax_form_required and not payee.has_tax_form, Blocked.tax_form_required),
+    )
+    return next((reason for is_so, reason in checks if is_so), None)
+
+
+def _below_minimum(candidates: Sequence[Candidate], terms: Terms) -> set[UUID]:
+    """Return the affiliates whose ready candidates together come to less than their minimum.
+
+    A minimum or a home currency that no fresh rate can value keeps nobody's money back.
+    """
+    per_usd = {name: rate.per_usd for name, rate in terms.rates.items()}
+    ready: defaultdict[UUID, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.is_ready and candidate.payee.minimum_cents:
+            ready[candidate.payee.affiliate_id].append(candidate)
+
+    def at_home(cents: int, currency: str) -> Fraction | None:
+        return fx.exactly(amount_cents=cents, from_currency=currency, to_currency=terms.home_currency, per_usd=per_usd)
+
+    short = set()
+    for affiliate_id, theirs in ready.items():
+        payee = theirs[0].payee
+        least = at_home(payee.minimum_cents or 0, payee.minimum_currency or terms.home_currency)
+        amounts = [at_home(candidate.cents, candidate.currency) for candidate in theirs]
+        if least is not None and None not in amounts and sum(filter(None, amounts), Fraction(0)) < least:
+            short.add(affiliate_id)
+    return short

@@ -1,0 +1,74 @@
+"""What taking money back does to the lines of payouts, in integers.
+
+Source: core spec, "Payout", line item (reversedAmountCents, reversedAt); tracking spec, section 3 (refunds).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from domain.money import money
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as it stands; amounts are native minor units but for `amount_cents`, which are US cents.
+
+    `factor` turns native minor units into US cents. `can_shrink`: its payout was not sent to a rail yet.
+    """
+
+    native_cents: int
+    amount_cents: int
+    reversed_native_cents: int
+    factor: Fraction
+    can_shrink: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of a line, and how much of what was taken back it answers for (native)."""
+
+    native_cents: int
+    amount_cents: int
+    reversed_native_cents: int
+    reversed_amount_cents: int
+    absorbed_cents: int
+
+
+def take_back(line: Line, cents: int) -> Change:
+    """Take `cents` native minor units back from a line that pays, as far as it goes.
+
+    A line that can still change pays less. One that was sent stays as it was sent, and shows what was reversed in the
+    payout's currency: all of it once everything was.
+    """
+    absorbed = min(cents, line.native_cents - line.reversed_native_cents)
+    if line.can_shrink:
+        native = line.native_cents - absorbed
+        return Change(native, _converted(native, line.factor), 0, 0, absorbed)
+    return _reversed(line, line.reversed_native_cents + absorbed, absorbed)
+
+
+def give_back(line: Line, cents: int) -> Change:
+    """Show `cents` native minor units less as reversed on a line that pays, as far as it goes."""
+    absorbed = max(min(cents, line.reversed_native_cents), 0)
+    return _reversed(line, line.reversed_native_cents - absorbed, absorbed)
+
+
+def settled_down(line: Line) -> Change:
+    """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
+    native = line.native_cents - line.reversed_native_cents
+    return Change(native, _converted(native, line.factor), 0, 0, 0)
+
+
+def _reversed(line: Line, reversed_native: int, absorbed: int) -> Change:
+    return Change(
+        native_cents=line.native_cents,
+        amount_cents=line.amount_cents,
+        reversed_native_cents=reversed_native,
+        reversed_amount_cents=money.divide_half_even(line.amount_cents * reversed_native, line.native_cents),
+        absorbed_cents=absorbed,
+    )
+
+
+def _converted(native_cents: int, factor: Fraction) -> int:
+    exact = native_cents * factor
+    return money.divide_half_even(exact.numerator, exact.denominator)

@@ -1,0 +1,1 @@
+"""Affiliates, their links, accounts, recruits and tax forms."""

@@ -1,0 +1,219 @@
+"""Recruiters and their recruits: who brought whom, and what both earned by it. One level, inside one campaign."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain.money import currencies, valuation
+from models.db import db
+
+
+@dataclass(frozen=True, slots=True)
+class Recruiter:
+    """Whom a reference names, with what tells whether the applicant is the same person."""
+
+    id: UUID
+    email_normalized: str
+    account_email: str | None
+    is_applicants_account: bool
+
+
+# What names an affiliate for certain comes first: nobody can take another's id or account slug as an alias to be
+# taken for them.
+_RECRUITER = """
+with named as (
+  select 1 as rank, id from affiliate where organization_id = %(org)s and id = %(id)s::uuid
+  union all
+  select 2, a.id from affiliate_account c join affiliate a on a.account_id = c.id and a.organization_id = %(org)s
+  where c.slug = %(slug)s
+  union all
+  select 3, affiliate_id from tracking_link
+  where organization_id = %(org)s and slug = %(slug)s and program_id = %(program)s and deleted_at is null
+)
+select a.id, a.email_normalized, c.email,
+  exists (select from affiliate s where s.organization_id = a.organization_id and s.account_id = a.account_id
+    and s.email_normalized = %(applicant)s)
+from named n
+join affiliate a on a.organization_id = %(org)s and a.id = n.id and a.program_id = %(program)s
+  and a.status = 'Approved' and a.deleted_at is null
+left join affiliate_account c on c.id = a.account_id
+order by n.rank, a.created_at limit 1
+"""
+
+
+def find_recruiter(
+    *, organization_id: UUID, program_id: UUID, affiliate_id: UUID | None, slug: str, applicant_normalized: str
+) -> Recruiter | None:
+    """Return the Approved affiliate of a campaign whom an id, an account's slug or a link's slug names."""
+    row = db.row(
+        _RECRUITER,
+        {
+            "org": organization_id,
+            "program": program_id,
+            "id": affiliate_id,
+            "slug": slug,
+            "applicant": applicant_normalized,
+        },
+    )
+    return Recruiter(*row) if row else None
+
+
+# Affiliates of somebody who signed in: their account's, and those with their verified email who are no account's yet.
+_MINE = "m.deleted_at is null and (m.account_id = %(account)s or (m.account_id is null and m.email = %(email)s))"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The affiliate that somebody who signed in is in one campaign."""
+
+    organization_id: UUID
+    affiliate_id: UUID
+    status: str
+
+
+def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat | None:
+    """Return the caller's affiliate in a campaign that is not archived, an Approved one when they are two there.
+
+    `email` is the caller's verified one, or None.
+    """
+    row = db.row(
+        "select m.organization_id, m.id, m.status from affiliate m"
+        " join program p on p.organization_id = m.organization_id and p.id = m.program_id"
+        f" where p.id = %(program)s and p.archived_at is null and {_MINE}"
+        " order by m.status <> 'Approved', m.created_at, m.id limit 1",
+        {"program": program_id, "account": account_id, "email": email},
+    )
+    return Seat(*row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Recruit:
+    """An affiliate whom another one recruited; `currency` is their organization's home currency."""
+
+    id: UUID
+    organization_id: UUID
+    recruiter_id: UUID
+    email: str
+    full_name: str
+    status: str
+    created_at: datetime
+    currency: str
+
+
+# Who was never accepted is nobody's recruit; who was paused or banned later stays, with their history.
+_RECRUITS = """
+select r.id, r.organization_id, m.id, r.email, r.full_name, r.status, r.created_at, o.home_currency
+from affiliate m
+join affiliate r on r.organization_id = m.organization_id and r.recruited_by_affiliate_id = m.id
+  and r.deleted_at is null and r.status in ('Approved', 'Paused', 'Banned')
+join organization o on o.id = m.organization_id
+"""
+
+
+def any_org_page(
+    *, account_id: UUID | None, email: str | None, after: tuple[datetime, UUID] | None, limit: int
+) -> list[Recruit]:
+    """Return up to `limit` recruits of all the caller's affiliates, newest first, after a keyset position."""
+    rows = db.run(
+        f"{_RECRUITS} where {_MINE}"
+        " and (%(at)s::timestamptz is null or (r.created_at, r.id) < (%(at)s, %(id)s::uuid))"
+        " order by r.created_at desc, r.id desc limit %(limit)s",
+        {
+            "account": account_id,
+            "email": email,
+            "at": after[0] if after else None,
+            "id": after[1] if after else None,
+            "limit": limit,
+        },
+    )
+    return [Recruit(*row) for row in rows]
+
+
+def of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[Recruit]:
+    """Return all recruits of one affiliate, newest first."""
+    rows = db.run(
+        f"{_RECRUITS} where m.organization_id = %s and m.id = %s order by r.created_at desc, r.id desc",
+        (organization_id, affiliate_id),
+    )
+    return [Recruit(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Earned:
+    """What one recruit's sales of one currency still earn: the recruit, and by override the recruiter.
+
+    In the home currency's minor units; `held` are native minor units of sales that no fresh rate could value.
+    """
+
+    recruit_id: UUID
+    currency: str
+    commission_cents: int
+    override_cents: int
+    held_commission_cents: int
+    held_override_cents: int
+
+
+def _net(row: str) -> str:
+    net = f"{row}.commission_cents - {row}.reversed_cents"
+    return f"case when {row}.status in ('Denied', 'Invalidated') then 0 else {net} end"
+
+
+def _rate(currency: str) -> str:
+    """SQL for minor units of a currency per 1 USD on the day of sale `s`; null without a rate that is fresh then."""
+    exponent = f"coalesce((%(exponents)s::int[])[array_position(%(odd)s::text[], {currency})], 2)"
+    newest = (
+        f"select per_usd from fx_rate where currency = {currency} and published_on <= s.day"
+        " and published_on >= s.day - %(fresh)s::int order by published_on desc limit 1"
+    )
+    return f"case when {currency} = 'USD' then 1 else ({newest}) end * power(10::numeric, {exponent})"
+
+
+def _at_home(cents: str) -> str:
+    """SQL for the home value of a sale's cents, rounded half to even; null without a rate."""
+    product = f"s.{cents} * r.times"
+    quotient, doubled = f"div({product}, r.over)", f"2 * mod({product}, r.over)"
+    round_up = f"{doubled} > r.over or {doubled} = r.over and mod({quotient}, 2) = 1"
+    return f"case when s.currency = w.home then s.{cents} else {quotient} + ({round_up})::int end"
+
+
+def _sums(cents: str) -> tuple[str, str]:
+    is_held = "s.currency <> w.home and (r.times is null or r.over is null)"
+    return (
+        f"coalesce(sum({_at_home(cents)}), 0)::bigint",
+        f"coalesce(sum(s.{cents}) filter (where {is_held}), 0)::bigint",
+    )
+
+
+_OWN, _OWN_HELD = _sums("own")
+_SHARE, _SHARE_HELD = _sums("share")
+_EARNED = f"""
+select w.id, s.currency, {_OWN}, {_SHARE}, {_OWN_HELD}, {_SHARE_HELD}
+from unnest(%(orgs)s::uuid[], %(recruiters)s::uuid[], %(ids)s::uuid[], %(homes)s::text[])
+  as w (organization_id, recruiter_id, id, home)
+cross join lateral (
+  select c.currency, (c.occurred_at at time zone 'UTC')::date as day, {_net("c")} as own,
+    coalesce({_net("v")}, 0) as share
+  from conversion c
+  left join conversion v on v.organization_id = w.organization_id and v.parent_id = c.id
+    and v.affiliate_id = w.recruiter_id
+  where c.organization_id = w.organization_id and c.affiliate_id = w.id and c.parent_id is null and not c.is_test
+) s
+left join lateral (select {_rate("w.home")} as times, {_rate("s.currency")} as over) r on s.currency <> w.home
+group by w.id, s.currency
+"""
+
+
+def earned(recruits: Sequence[Recruit]) -> list[Earned]:
+    """Return what came of these recruits, test sales apart; each sale is valued at the rate of its day."""
+    odd = {code: exponent for code, exponent in currencies.EXPONENTS.items() if exponent != 2}
+    params: dict[str, object] = {
+        "orgs": [recruit.organization_id for recruit in recruits],
+        "recruiters": [recruit.recruiter_id for recruit in recruits],
+        "ids": [recruit.id for recruit in recruits],
+        "homes": [recruit.currency for recruit in recruits],
+        "odd": list(odd),
+        "exponents": list(odd.values()),
+        "fresh": valuation.FRESH_DAYS,
+    }
+    return [Earned(*row) for row in db.run(_EARNED, params)]

@@ -1,0 +1,253 @@
+"""Clicks as they are written: many at a time, each step one statement for the whole batch of one organization.
+
+Batches go into a statement as one JSON text: an array parameter per column costs several times as much to write and
+to read. `(organization_id = ...) is true` is a condition that no index is chosen for: a plan that was made while the
+tables were small must still go by the id when they are not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from models.db import db
+from models.hot import Hot
+from models.programs import budgets
+from models.programs.budgets import Terms
+
+_TURN = Hot("select pg_advisory_xact_lock(hashtextextended('clicks:' || %s, 0))")
+_KNOWN = Hot("select id::text from click where (organization_id = %s) is true and id = any(%s::text[]::uuid[])")
+
+
+def take_turn(organization_id: UUID, *, wait_ms: int | None = None) -> None:
+    """Stage the wait until nobody else writes or judges clicks of the organization. Taken before any other lock.
+
+    What follows therefore sees every click that was written before, in any process. `wait_ms` is how long this
+    transaction waits for a lock before it gives up (None: as long as every other).
+    """
+    if wait_ms is not None:
+        db.stage("set local lock_timeout = %s", (wait_ms,))
+    db.stage(_TURN, (str(organization_id),))
+
+
+def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that are written already."""
+    return {click_id for (click_id,) in db.run(_KNOWN, (organization_id, _array(click_ids)))}
+
+
+_VISITS = Hot("""
+select v.visitor, seen.* from unnest(%(visitors)s::text[]) as v (visitor) cross join lateral (
+  select program_id::text, affiliate_id::text, slug, max(occurred_at),
+    min(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s),
+    max(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s) from click
+  where organization_id = %(org)s and visitor_hash = decode(v.visitor, 'hex') and occurred_at > %(since)s
+  group by program_id, affiliate_id, slug
+) seen
+""")
+_NETWORKS = Hot("""
+select n.network, n.program_id, n.slug, array_agg(seen.occurred_at)
+from json_to_recordset(%(links)s) as n (network text, program_id text, slug text) cross join lateral (
+  select occurred_at from click
+  where organization_id = %(org)s and network_hash = decode(n.network, 'hex') and program_id = n.program_id::uuid
+    and slug = n.slug and occurred_at > %(since)s
+  order by occurred_at desc limit %(enough)s
+) seen
+group by 1, 2, 3
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """A visitor's clicks on one link: the last of all, the first and the last of those near (None: there are none)."""
+
+    visitor: str
+    program_id: str
+    affiliate_id: str
+    slug: str
+    last_at: datetime
+    near_first: datetime | None
+    near_last: datetime | None
+
+
+def visits(
+    *, organization_id: UUID, visitors: Iterable[str], since: datetime, near: tuple[datetime, datetime]
+) -> list[Visits]:
+    """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
+    params = {
+        "org": organization_id,
+        "visitors": _array(visitors),
+        "since": since,
+        "near_since": near[0],
+        "near_until": near[1],
+    }
+    rows = db.run(_VISITS, params)
+    return [Visits(*row) for row in rows]
+
+
+def network_moments(
+    *, organization_id: UUID, links: Iterable[tuple[str, str, str]], since: datetime, enough: int
+) -> list[tuple[str, str, str, list[datetime]]]:
+    """Return when these networks (hex) clicked on these links since a moment, the last `enough` times.
+
+    `links` are (network, program, slug).
+    """
+    wanted = [{"network": network, "program_id": program_id, "slug": slug} for network, program_id, slug in links]
+    params = {"org": organization_id, "links": _json(wanted), "since": since, "enough": enough}
+    return db.run(_NETWORKS, params)
+
+
+_INSERT = Hot("""
+insert into click (id, organization_id, program_id, affiliate_id, slug, sub_id, visitor_hash, network_hash,
+  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, created_at)
+select id, %(org)s, program_id, affiliate_id, slug, sub_id, decode(visitor, 'hex'), decode(network, 'hex'),
+  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, %(now)s
+from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, slug text, sub_id text,
+  visitor text, network text, occurred_at timestamptz, is_duplicate boolean, score int, reasons text[], outcome text,
+  conversion_id uuid)
+""")
+
+
+def stage_insert(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Stage clicks that `known` does not have. Hashes are hex, reasons None where there are none."""
+    if rows:
+        db.stage(_INSERT, {"org": organization_id, "rows": _json(rows), "now": now})
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A click that waits for its score, with what our own rules made of it."""
+
+    id: str
+    program_id: str
+    affiliate_id: str
+    sub_id: str | None
+    occurred_at: datetime
+    score: int
+    reasons: list[str] | None
+
+
+def unscored(*, organization_id: UUID, click_ids: Sequence[str]) -> list[Unscored]:
+    """Return those of the clicks that wait for their score, in the order of time."""
+    rows = db.run(
+        "select id::text, program_id::text, affiliate_id::text, sub_id, occurred_at, score, reasons from click"
+        " where (organization_id = %s) is true and id = any(%s::text[]::uuid[]) and outcome = 'unscored'"
+        " order by occurred_at, id",
+        (organization_id, _array(click_ids)),
+    )
+    return [Unscored(*row) for row in rows]
+
+
+def stage_scored(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage what became of clicks that waited for their score."""
+    db.stage(
+        "update click c set score = r.score, reasons = r.reasons, outcome = r.outcome, conversion_id = r.conversion_id"
+        " from json_to_recordset(%s) as r (id uuid, score int, reasons text[], outcome text, conversion_id uuid)"
+        " where (c.organization_id = %s) is true and c.id = r.id",
+        (_json(rows), organization_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """An affiliate as far as their clicks go. `is_earning`: approved, no rehearsal, in a program that is open."""
+
+    is_earning: bool
+    grace_days: int
+    terms: Terms
+
+
+_PARTNERS = Hot(f"""
+select a.program_id::text, a.id::text,
+  a.status = 'Approved' and a.deleted_at is null and not a.is_test
+    and p.is_active and p.archived_at is null and p.suspended_at is null,
+  o.payout_grace_days,
+  {budgets.TERMS}
+from unnest(%(ids)s::text[]) as w (id)
+join lateral (
+  select * from affiliate a where a.id = w.id::uuid and (a.organization_id = %(org)s) is true offset 0
+) a on true
+join lateral (
+  select * from program p where p.id = a.program_id and (p.organization_id = %(org)s) is true
+    and (p.default_commission_model = 'Cpc' or p.click_reward_cents is not null) offset 0
+) p on true
+join organization o on o.id = %(org)s
+left join partner_group g on g.id = a.partner_group_id
+""")
+
+
+def partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[str, str], Partner]:
+    """Return those affiliates whose program pays for clicks, by program and affiliate."""
+    rows = db.run(_PARTNERS, {"org": organization_id, "ids": _array(affiliate_ids)})
+    return {(row[0], row[1]): Partner(row[2], row[3], Terms(*row[4:])) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A row that gathers paid clicks. `value` is the fee of each in major units."""
+
+    id: UUID
+    external_event_id: str
+    status: str
+    currency: str
+    value: Decimal
+    commission_cents: int
+    reversed_cents: int
+
+
+_LOCK_AGGREGATES = Hot("""
+with found as materialized (
+  select c.id from unnest(%(keys)s::text[]) as k (key) join lateral (
+    select id from conversion
+    where organization_id = %(org)s and source = %(source)s and external_event_id = k.key offset 0
+  ) c on true
+)
+select id, external_event_id, status, currency, rate_value, commission_cents, reversed_cents from conversion
+where id = any(array(select id from found)) and (organization_id = %(org)s) is true order by id for update
+""")
+
+
+def lock_aggregates(*, organization_id: UUID, source: str, external_event_ids: Sequence[str]) -> list[Aggregate]:
+    """Return those of the rows that there are, locked until the transaction ends, in the order of their ids."""
+    params = {"org": organization_id, "source": source, "keys": _array(external_event_ids)}
+    return [Aggregate(*row) for row in db.run(_LOCK_AGGREGATES, params)]
+
+
+_GROW = Hot("""
+with grown as materialized (
+  select c.id, c.organization_id, c.program_id, c.affiliate_id, c.currency, c.is_test, g.cents, g.cause_id
+  from json_to_recordset(%(rows)s) as g (conversion_id uuid, cents bigint, cause_id uuid) join lateral (
+    select * from conversion where id = g.conversion_id and (organization_id = %(org)s) is true offset 0
+  ) c on true
+), raised as (
+  update conversion c
+  set commission_cents = c.commission_cents + (select cents from grown where grown.id = c.id)
+  where c.id = any(array(select id from grown)) and (c.organization_id = %(org)s) is true
+), noted as (
+  insert into conversion_event
+    (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
+  select gen_random_uuid(), organization_id, id, 'adjustment', 0, cents, %(now)s from grown
+)
+insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
+  cause_id, is_test, created_at)
+select gen_random_uuid(), organization_id, program_id, affiliate_id, id, 'earn', cents, currency, cause_id, is_test,
+  %(now)s from grown
+""")
+
+
+def stage_growth(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Stage more commission for rows that are locked: `conversion_id`, `cents` more, `cause_id` in the ledger."""
+    if rows:
+        db.stage(_GROW, {"org": organization_id, "rows": _json(rows), "now": now})
+
+
+def _json(rows: object) -> str:
+    return orjson.dumps(rows).decode()
+
+
+def _array(texts: Iterable[str]) -> str:
+    """Return a list as PostgreSQL writes one, to be sent as a single text."""
+    return "{" + ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts) + "}"

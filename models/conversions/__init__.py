@@ -1,0 +1,1 @@
+"""Sales, conversions and what happened to them: terms, refunds, reviews, why they are credited."""

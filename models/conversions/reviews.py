@@ -1,0 +1,68 @@
+"""What a review writes to a conversion: its status, and what refunds take back late."""
+
+from datetime import datetime
+from uuid import UUID
+
+from domain.conversions.review import Reached
+from models.db import db
+
+
+def stage_status(*, organization_id: UUID, conversion_id: UUID, status: str) -> None:
+    """Stage another status of a conversion that was locked in this transaction."""
+    db.stage(
+        "update conversion set status = %s where organization_id = %s and id = %s",
+        (status, organization_id, conversion_id),
+    )
+
+
+def stage_validated(*, organization_id: UUID, conversion_id: UUID, status: str, late_cents: int) -> None:
+    """Stage that a conversion earns again, less what refunds take back late; it is held from when it occurred."""
+    db.stage(
+        "update conversion c set status = %s, reversed_cents = reversed_cents + %s,"
+        " hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)"
+        " from organization o where c.organization_id = %s and c.id = %s and o.id = c.organization_id",
+        (status, late_cents, organization_id, conversion_id),
+    )
+
+
+def stage_late_reversal(*, organization_id: UUID, refund_id: UUID, conversion_id: UUID, cents: int) -> None:
+    """Stage what a refund takes back from a row that earned nothing when it came."""
+    db.stage(
+        "update reversal set late_cents = late_cents + %s"
+        " where organization_id = %s and refund_id = %s and conversion_id = %s",
+        (cents, organization_id, refund_id, conversion_id),
+    )
+
+
+def reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[Reached]:
+    """Return the refunds of a parent that reached a row (its own or its override's), in the order of acceptance."""
+    rows = db.run(
+        "select r.id, r.cumulative_cents, r.is_full from refund r"
+        " join reversal v on v.refund_id = r.id and v.conversion_id = %s"
+        " where r.organization_id = %s and r.conversion_id = %s order by r.cumulative_cents",
+        (conversion_id, organization_id, parent_id),
+    )
+    return [Reached(*row) for row in rows]
+
+
+def parent_of(*, organization_id: UUID, conversion_id: UUID) -> UUID | None:
+    """Return the parent of an override row; None for every other row and for an id that nothing has."""
+    row = db.row(
+        "select parent_id from conversion where organization_id = %s and id = %s", (organization_id, conversion_id)
+    )
+    return row[0] if row else None
+
+
+def any_org_release(*, now: datetime, limit: int) -> int:
+    """Approve up to `limit` Pending conversions whose hold has passed; returns how many.
+
+    Locked history stays. What somebody is at work on waits for the next time.
+    """
+    return len(
+        db.run(
+            "update conversion set status = 'Approved' where id in (select id from conversion"
+            " where status = 'Pending' and not payout_locked and hold_until <= %s"
+            " order by hold_until limit %s for no key update skip locked) returning 1",
+            (now, limit),
+        )
+    )

@@ -1,0 +1,1 @@
+"""What the fraud rules kept out, and how strict each brand is."""

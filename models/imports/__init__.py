@@ -1,0 +1,1 @@
+"""Imports of the past, and how one is taken back."""

@@ -1,0 +1,160 @@
+"""Conversions of an import, in statements that do not grow with their number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.imports.imports import ImportJob
+
+SOURCE = "import"
+
+_COLUMNS = {
+    "id": "uuid",
+    "affiliate_id": "uuid",
+    "external_event_id": "text",
+    "amount_cents": "bigint",
+    "currency": "text",
+    "commission_cents": "bigint",
+    "status": "text",
+    "type": "text",
+    "payout_locked": "boolean",
+    "customer_email": "text",
+    "customer_name": "text",
+    "customer_avatar_url": "text",
+    "processor_customer_id": "text",
+    "processor_subscription_id": "text",
+    "occurred_at": "timestamptz",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A sale of the past as it is stored. `customer_key` (None: nobody known) is whose payment it counts as."""
+
+    id: UUID
+    affiliate_id: UUID
+    external_event_id: str
+    amount_cents: int
+    currency: str
+    commission_cents: int
+    status: str
+    type: str
+    payout_locked: bool
+    customer_email: str | None
+    customer_name: str | None
+    customer_avatar_url: str | None
+    processor_customer_id: str | None
+    processor_subscription_id: str | None
+    occurred_at: datetime
+    customer_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Affiliates of a program by email and by slug."""
+
+    by_email: dict[str, UUID]
+    by_slug: dict[str, UUID]
+
+
+_NAMED = """
+select a.email, null, a.id from affiliate a
+where a.organization_id = %(org)s and a.program_id = %(program)s and a.email = any(%(emails)s) and a.deleted_at is null
+union all
+select null, l.slug, l.affiliate_id from tracking_link l join affiliate a on a.id = l.affiliate_id
+where l.organization_id = %(org)s and l.program_id = %(program)s and l.slug = any(%(slugs)s)
+  and l.deleted_at is null and a.deleted_at is null
+"""
+
+
+def affiliates_named(*, organization_id: UUID, program_id: UUID, emails: Sequence[str], slugs: Sequence[str]) -> Named:
+    """Return which affiliates of the program have these emails and slugs, whatever their status."""
+    rows = db.run(_NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)})
+    return Named(
+        by_email={email: found for email, _, found in rows if email is not None},
+        by_slug={slug: found for _, slug, found in rows if slug is not None},
+    )
+
+
+def known(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[str]:
+    """Return which of these rows an import has brought already."""
+    rows = db.run(
+        "select external_event_id from conversion where organization_id = %s and source = %s"
+        " and external_event_id = any(%s)",
+        (organization_id, SOURCE, list(external_event_ids)),
+    )
+    return {found for (found,) in rows}
+
+
+_INSERT = f"""
+insert into conversion (organization_id, program_id, import_job_id, source, attribution_method, rate_source, is_test,
+  created_at, hold_until, {", ".join(_COLUMNS)})
+select o.id, %s, %s, '{SOURCE}', %s, '{SOURCE}', %s, %s, r.occurred_at + make_interval(days => o.payout_grace_days), r.*
+from organization o, unnest({", ".join(f"%s::{type}[]" for type in _COLUMNS.values())})
+  as r ({", ".join(_COLUMNS)})
+where o.id = %s
+"""
+
+# What follows is read from the conversions themselves, so that it cannot say anything else than they do.
+_HISTORY = """
+insert into conversion_event (id, organization_id, conversion_id, event_type, amount_cents, commission_cents,
+  occurred_at)
+select gen_random_uuid(), organization_id, id, case type when 'Recurring' then 'renewal' else 'initial' end,
+  amount_cents, commission_cents, occurred_at
+from conversion where organization_id = %s and import_job_id = %s
+"""
+
+_EARNED = """
+insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
+  cause_id, is_test, created_at)
+select gen_random_uuid(), organization_id, program_id, affiliate_id, id, 'earn', commission_cents, currency, id,
+  is_test, created_at
+from conversion where organization_id = %s and import_job_id = %s and not payout_locked and commission_cents > 0
+"""
+
+_REVENUE = """
+insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)
+select organization_id, affiliate_id, (occurred_at at time zone 'UTC')::date as day, currency, sum(amount_cents)
+from conversion where organization_id = %s and import_job_id = %s and not is_test
+group by 1, 2, day, 4 order by 2, day, 4
+on conflict (organization_id, affiliate_id, day, currency) do update set net_cents = r.net_cents + excluded.net_cents
+"""
+
+_CUSTOMERS = """
+with brought as (
+  select customer_key, min(paid_at) as first_paid_at, count(*) as payments
+  from unnest(%(keys)s::text[], %(moments)s::timestamptz[]) as p (customer_key, paid_at) group by customer_key
+), noted as (
+  insert into import_customer (organization_id, program_id, import_job_id, customer_key, first_paid_at, payments)
+  select %(org)s, %(program)s, %(job)s, brought.* from brought
+)
+insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
+select %(org)s, %(program)s, brought.* from brought order by customer_key
+on conflict (organization_id, program_id, customer_key) do update
+  set payments = c.payments + excluded.payments, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
+"""
+
+
+def stage(job: ImportJob, rows: Sequence[Imported], *, program_id: UUID, method: str, is_test: bool) -> None:
+    """Stage an import's conversions with all they bring: history, what is owed, revenue and payments of customers.
+
+    Locked rows owe nothing. Customers and revenue are taken in one order, so two that meet wait for each other.
+    """
+    if not rows:
+        return
+    columns = ([getattr(row, name) for row in rows] for name in _COLUMNS)
+    db.stage(_INSERT, (program_id, job.id, method, is_test, job.created_at, *columns, job.organization_id))
+    for statement in (_HISTORY, _EARNED, _REVENUE):
+        db.stage(statement, (job.organization_id, job.id))
+    payments = [row for row in rows if row.customer_key is not None]
+    if payments:
+        named = {
+            "org": job.organization_id,
+            "program": program_id,
+            "job": job.id,
+            "keys": [row.customer_key for row in payments],
+            "moments": [row.occurred_at for row in payments],
+        }
+        db.stage(_CUSTOMERS, named)

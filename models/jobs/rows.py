@@ -1,0 +1,325 @@
+"""The job table: staging, handing out, locking and finishing. What an operator sees of it is in `models.jobs.desk`.
+
+Times are the database's clock throughout, so no process's own clock can hand work out early or twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import Json, db
+from models.hot import Hot
+from models.jobs import processes
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """What goes to the broker: which row, which attempt, which actor."""
+
+    job_id: int
+    attempt: int
+    queue: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A job row locked by the worker that runs it; the transaction now belongs to its organization."""
+
+    id: int
+    organization_id: UUID | None
+    args: Mapping[str, str]
+    attempt: int
+    max_attempts: int
+
+    @property
+    def tenant(self) -> UUID:
+        """The organization of a tenant's job."""
+        if self.organization_id is None:
+            raise ValueError(f"job {self.id} belongs to no organization")
+        return self.organization_id
+
+
+_STAGE = Hot(
+    "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
+    " values (%s, %s, %s, %s, %s, %s, %s, coalesce(%s, now()))"
+)
+
+
+def stage(
+    *,
+    queue: str,
+    name: str,
+    organization_id: UUID | None,
+    args: Mapping[str, str],
+    fair_key: str,
+    max_attempts: int,
+    lease_s: int | None,
+    run_at: datetime | None,
+) -> None:
+    """Stage one waiting row. lease_s None takes the relay's."""
+    db.stage(
+        _STAGE,
+        (organization_id, queue, name, Json(args), fair_key, max_attempts, lease_s, run_at),
+    )
+
+
+def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
+    """Say whether any job of a fair key waits or is out."""
+    return bool(
+        db.run("select from job where queue = %s and fair_key = %s and failed_at is null limit 1", (queue, fair_key))
+    )
+
+
+_STAGE_ALL = Hot(
+    "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
+    " select %s, %s, %s, args, %s, %s, %s, coalesce(%s, now()) from jsonb_array_elements(%s) args"
+)
+
+
+def stage_all(
+    *,
+    queue: str,
+    name: str,
+    organization_id: UUID | None,
+    args: Sequence[Mapping[str, str]],
+    fair_key: str,
+    max_attempts: int,
+    lease_s: int | None,
+    run_at: datetime | None,
+) -> None:
+    """Stage one waiting row per element of `args`, as `stage` does one: one statement for all."""
+    db.stage(
+        _STAGE_ALL,
+        (organization_id, queue, name, fair_key, max_attempts, lease_s, run_at, Json(list(args))),
+    )
+
+
+def stage_dead(
+    *, queue: str, name: str, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str
+) -> None:
+    """Stage a row that is a dead letter from the start: something that could not be worked on at all.
+
+    The same one again, which has the same arguments, changes nothing while it is there.
+    """
+    db.stage(
+        "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at, last_error)"
+        " select %(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, 1, 1, now(), %(error)s where not exists"
+        " (select from job where queue = %(queue)s and failed_at is not null and name = %(name)s"
+        "  and args = %(args)s::jsonb)",
+        {
+            "org": organization_id,
+            "queue": queue,
+            "name": name,
+            "args": Json(args),
+            "fair_key": fair_key,
+            "error": error,
+        },
+    )
+
+
+# $live are the processes that take jobs of the queue. A call that somebody else began, who died or is about to end,
+# takes no room of theirs; nobody knows who holds a job that is not begun.
+# $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
+# backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
+# oldest first), so a key with 50,000 rows and a key with one both move.
+_HAND_OUT = Hot("""
+with recursive live as (
+  select id, threads from worker_process
+  where %(queue)s = any(queues) and seen_at > now() - make_interval(secs => %(silent_after_s)s)
+    and not exists (select 1 from queue_pause where queue = %(queue)s)
+), held as (
+  select fair_key, count(*) as out, count(*) filter (where process_id is null or live.id is not null) as in_room
+  from job left join live on live.id = process_id
+  where queue = %(queue)s and failed_at is null and deadline > now() group by fair_key
+), room as (
+  select greatest(coalesce(%(per_thread)s * (select sum(threads) from live), 0)
+                  - (select coalesce(sum(in_room), 0) from held), 0) as free
+), keys (fair_key) as (
+  (select fair_key from job where queue = %(queue)s and failed_at is null order by fair_key limit 1)
+  union all
+  select (select fair_key from job where queue = %(queue)s and failed_at is null and fair_key > keys.fair_key
+          order by fair_key limit 1)
+  from keys where keys.fair_key is not null
+), offers as (
+  select offer.id, offer.run_at,
+         coalesce(held.out, 0) + row_number() over (partition by keys.fair_key order by offer.run_at) as turn
+  from room, keys left join held using (fair_key) cross join lateral (
+    select id, run_at from job
+    where queue = %(queue)s and fair_key = keys.fair_key and failed_at is null and run_at <= now()
+      and (deadline is null or deadline <= now())
+    order by run_at limit least(room.free, greatest(%(share)s - coalesce(held.out, 0), 0))
+    for update skip locked
+  ) offer
+  where room.free > 0
+), taken as (
+  select id from offers order by turn, run_at limit (select free from room)
+)
+update job set
+  process_id = null,
+  attempt = case when attempt < max_attempts then attempt + 1 else attempt end,
+  deadline = case when attempt < max_attempts then now() + make_interval(secs => coalesce(lease_s, %(lease_s)s)) end,
+  failed_at = case when attempt >= max_attempts then now() end,
+  last_error = case when attempt >= max_attempts
+    then coalesce(last_error, '') || 'every attempt was handed out and none came back: the worker died each time'
+    else last_error end
+where id in (select id from taken)
+returning id, attempt, queue, name, failed_at
+""")
+
+
+# Two relays that counted at the same time would each fill the same room. The turn ends with the transaction; a relay
+# that freezes in the middle of it loses it after five seconds, sooner than the others give up waiting.
+_TURN = """
+set local synchronous_commit = off;
+set local idle_in_transaction_session_timeout = '5s';
+select pg_advisory_xact_lock(hashtextextended('hand-out', 0))"""
+
+
+def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
+    """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
+
+    At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. A job
+    whose attempts are used up without a result (it kills its worker) becomes a dead letter here. The commit need not
+    wait for the disk: losing it in a crash only hands the same attempt out again.
+    """
+    db.stage(_TURN)
+    wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s}
+    rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
+    return [
+        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
+        for job_id, attempt, queue_name, name, failed_at in rows
+        if failed_at is None
+    ]
+
+
+def any_org_take_back(pointers: Sequence[Pointer]) -> None:
+    """Undo a hand-out that never reached the broker: the row waits again, with one attempt more to use."""
+    db.stage(
+        "update job set deadline = null, max_attempts = max_attempts + 1"
+        " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
+        " where job.id = lost.id and job.attempt = lost.attempt"
+        " and job.deadline is not null and job.failed_at is null",
+        ([p.job_id for p in pointers], [p.attempt for p in pointers]),
+    )
+
+
+_LOCK = Hot(
+    "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
+    " set_config('app.org', coalesce(organization_id::text, ''), true),"
+    " set_config('idle_in_transaction_session_timeout',"
+    "  coalesce(%s || 's', current_setting('idle_in_transaction_session_timeout')), true),"
+    " id, organization_id, args, attempt, max_attempts from job"
+    " where id = %s and attempt = %s and run_at < deadline and failed_at is null for update skip locked"
+)
+
+
+def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed | None:
+    """Lock the row if this attempt is still the current one, and make the transaction its organization's.
+
+    `silence_s` is how long this transaction may say nothing between two statements before it counts as frozen and is
+    ended, in seconds; None leaves what the connection has.
+    None means: done already, handed out again since, or begun by somebody else. Nothing is left to do.
+    """
+    row = db.row(_LOCK, (silence_s, job_id, attempt))
+    if row is None:
+        return None
+    return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
+
+
+# A lease of its own begins with the call: a pointer that was taken late must not be asked for again in mid-call.
+_BEGUN = Hot("""
+update job set run_at = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))),
+  deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))), process_id = %s
+where id = %s and attempt = %s
+""")
+
+
+def stage_begun(*, job_id: int, attempt: int, process_id: UUID) -> None:
+    """Keep a second copy of this attempt's pointer from beginning it, after the row's lock is given up.
+
+    A job with a lease of its own has all of it from now on. It is due again when its lease ends, as every row that was
+    handed out, or when its process is silent.
+    """
+    db.stage(_BEGUN, (process_id, job_id, attempt))
+
+
+_DONE = Hot("delete from job where id = %s and attempt = %s")
+
+
+def stage_done(*, job_id: int, attempt: int) -> None:
+    """Delete the row in the transaction of the work that it asked for."""
+    db.stage(_DONE, (job_id, attempt))
+
+
+def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool | None:
+    """Record a failed attempt: wait `retry_in_s`, or become a dead letter when it is None or was the last attempt.
+
+    Returns whether it is a dead letter now; None when the attempt was no longer the current one.
+    """
+    row = db.row(
+        "update job set deadline = null, last_error = %s,"
+        " run_at = case when %s::int is null then run_at else now() + make_interval(secs => %s) end,"
+        " failed_at = case when %s::int is null or attempt >= max_attempts then now() end"
+        " where id = %s and attempt = %s and failed_at is null returning failed_at is not null",
+        (error, retry_in_s, retry_in_s or 0, retry_in_s, job_id, attempt),
+    )
+    return row[0] if row else None
+
+
+_AGAIN = Hot(
+    "update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s where id = %s and attempt = %s"
+)
+
+
+def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
+    """Put the row back to wait until `at`, with one attempt more to use.
+
+    The number of an attempt is never used twice: it is what tells a late worker that the row has moved on.
+    """
+    db.stage(_AGAIN, (at, job_id, attempt))
+
+
+# An hour is far longer than a release takes to reach every fleet. Only what a worker waited to be asked again counts:
+# neither a pause of the queue nor a time without workers.
+_UNKNOWN_FOR_S = 3600
+_UNKNOWN = f"""
+update job set
+  deadline = null, max_attempts = max_attempts + 1,
+  unknown_s = unknown_s + least(greatest(unknown_s, %(first_s)s), %(longest_s)s),
+  run_at = now() + make_interval(secs => least(greatest(unknown_s, %(first_s)s), %(longest_s)s)),
+  failed_at = case when unknown_s >= {_UNKNOWN_FOR_S} then now() end,
+  last_error = format(case when unknown_s >= {_UNKNOWN_FOR_S}
+    then 'No worker knew this kind of work, %%s, for an hour. Start workers of a release that does, then:'
+      ' flask jobs replay %%s'
+    else 'A worker does not know this kind of work, %%s; another release may. It is asked again.' end, name, id)
+where id = %(id)s and attempt = %(attempt)s and failed_at is null
+returning name, failed_at is not null
+"""
+
+
+def any_org_put_off_unknown(*, job_id: int, attempt: int, first_s: int, longest_s: int) -> tuple[str, bool] | None:
+    """Put a job back whose kind this release does not know, with one attempt more to use.
+
+    It waits `first_s` seconds, then twice as long each time up to `longest_s`; after an hour it becomes a dead letter.
+    Returns its kind and whether it is dead now; None when the attempt was no longer the current one.
+    """
+    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "first_s": first_s, "longest_s": longest_s})
+    return (row[0], row[1]) if row else None
+
+
+# A dead letter that is played again may be tried as often as most jobs are from the start.
+_FRESH_ATTEMPTS = 20
+REPLAY = (
+    "update job set failed_at = null, deadline = null, unknown_s = 0, run_at = now(),"
+    f" max_attempts = attempt + {_FRESH_ATTEMPTS} where failed_at is not null"
+)
+
+
+def stage_revive(*, organization_id: UUID, name: str, conversion_id: UUID) -> None:
+    """Make a dead job about one conversion wait again, if there is one."""
+    db.stage(
+        f"{REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
+        (organization_id, name, str(conversion_id)),
+    )

@@ -1,0 +1,1 @@
+"""Leads, free and paid."""

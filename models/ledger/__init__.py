@@ -1,0 +1,1 @@
+"""Whether the money adds up, and what the last check found."""

@@ -1,0 +1,200 @@
+"""What must be true of the money, each rule as the statement that finds its exceptions.
+
+A rule is a sentence and SQL that returns one text per exception; all of them hold at every commit, also while work is
+under way. Each is one statement, so it looks at one moment. `{org:c}` stands for the tenant of the alias `c`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.payouts.candidates import reading_whole_tables
+
+Rows = Callable[..., list[tuple[Any, ...]]]
+
+# A check reads everything that an organization ever earned; nobody waits for it.
+_STATEMENT_TIMEOUT = "10min"
+
+# Minor units of a percentage, half to even, written out again here so that the service's own rounding is checked too.
+_SHARE = """
+cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
+cross join lateral (select floor(exact) + case
+  when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
+) share
+"""
+_EARNED = "case when c.status in ('Denied', 'Invalidated') then 0 else c.commission_cents - c.reversed_cents end"
+
+#: What was earned and taken back.
+EARNINGS: Mapping[str, str] = {
+    "the ledger earned what the conversion says": """
+select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'earn'
+where {org:c} and not c.payout_locked group by c.id
+having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
+and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
+  select from event e where e.organization_id = c.organization_id
+  and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
+  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated'))))""",
+    "rewards cost a budget what they still earn": """
+select coalesce(s.program_id, c.program_id)::text from (
+  select organization_id, program_id, currency, sum(spent_cents) as cents from reward_spend group by 1, 2, 3) s
+full join (
+  select organization_id, program_id, currency, sum(commission_cents - reversed_cents) as cents from conversion
+  where type in ('ClickReward', 'LeadReward') and not is_test and status not in ('Denied', 'Invalidated', 'Refunded')
+  group by 1, 2, 3) c using (organization_id, program_id, currency)
+where coalesce(s.cents, 0) <> coalesce(c.cents, 0) and {org:organization_id}""",
+    "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": f"""
+select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
+and l.kind in ('earn', 'reverse', 'adjust') where {{org:c}} and not c.payout_locked
+group by c.id having coalesce(sum(l.amount_cents), 0) <> {_EARNED}""",
+    "the ledger took back what the conversion says": """
+select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'reverse'
+where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
+    "the ledger and the conversion name one affiliate and one currency": """
+select l.id::text from ledger_entry l join conversion c on c.id = l.conversion_id
+where (l.affiliate_id, l.currency, l.organization_id) is distinct from (c.affiliate_id, c.currency, c.organization_id)
+and {org:l}""",
+    "nothing is refunded or taken back beyond what there was": """
+select c.external_event_id from conversion c where {org:c}
+and not (c.refunded_cents between 0 and c.amount_cents and c.reversed_cents between 0 and c.commission_cents)""",
+    "the refunds of a sale add up to what it says, each on top of the one before": """
+select c.external_event_id from conversion c left join refund r on r.conversion_id = c.id
+where c.parent_id is null and {org:c} group by c.id
+having coalesce(sum(r.amount_cents), 0) <> c.refunded_cents or coalesce(max(r.cumulative_cents), 0) <> c.refunded_cents
+union all
+select id::text from (select r.id, r.cumulative_cents,
+    sum(r.amount_cents) over (partition by r.conversion_id order by r.cumulative_cents) as so_far
+  from refund r where {org:r}) r where cumulative_cents <> so_far""",
+    "the reversals of a row add up to what it says": """
+select c.external_event_id from conversion c left join reversal v on v.conversion_id = c.id
+where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
+    "a sale refunded in full has given everything back": """
+select c.external_event_id from conversion c where c.parent_id is null and {org:c}
+and c.status not in ('Denied', 'Invalidated') and c.amount_cents > 0
+and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed_cents = c.commission_cents)""",
+    "a sale has at most one override, and it is the share it says of the sale's commission": f"""
+select c.external_event_id from conversion c join conversion p on p.id = c.parent_id {_SHARE}
+where {{org:c}} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
+union all
+select c.parent_id::text from conversion c where c.parent_id is not null and {{org:c}}
+group by c.parent_id having count(*) > 1""",
+}
+
+# A payout of this long ago that nobody works on is not just about to be handed out.
+_LONG_AGO = "interval '1 hour'"
+_NOBODY_ASKS = """not exists (select from job j where j.organization_id = p.organization_id
+  and j.name = 'payout.transfer' and j.args ->> 'payout_id' = p.id::text and j.failed_at is null)"""
+
+#: What was paid out.
+PAYOUTS: Mapping[str, str] = {
+    "the ledger comes to what a conversion earns less what was paid for it": f"""
+select format('conversion %s: the ledger says %s, it earns %s and %s is paid', c.id, coalesce(sum(l.amount_cents), 0),
+  {_EARNED}, c.paid_cents)
+from conversion c left join ledger_entry l on l.conversion_id = c.id
+where {{org:c}} and not c.payout_locked group by c.id
+having coalesce(sum(l.amount_cents), 0) <> {_EARNED} - c.paid_cents""",
+    "a payout is the sum of its lines": """
+select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(l.amount_cents), 0))
+from payout p left join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
+where {org:p} group by p.id having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
+    "no conversion stands in two open lines": """
+select format('conversion %s: %s open lines', l.conversion_id, count(*)) from payout_line l
+where {org:l} and l.is_open group by l.organization_id, l.conversion_id having count(*) > 1""",
+    "a line is open only while its payout may still pay it": """
+select format('line %s is open, its payout %s is %s', l.id, p.id, p.status) from payout_line l
+join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+where {org:l} and l.is_open and (p.status = 'Paid' or p.voided_at is not null)""",
+    "a payout that is not Paid and not voided keeps its lines open": """
+select format('line %s of payout %s (%s) is closed', l.id, p.id, p.status) from payout_line l
+join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+where {org:l} and not l.is_open and p.status <> 'Paid' and p.voided_at is null and l.native_amount_cents <> 0""",
+    "a line that can still shrink pays no more than its conversion still earns": f"""
+select format('line %s of payout %s (%s) pays %s, %s is left', l.id, p.id, p.status, l.native_amount_cents,
+  {_EARNED} - c.paid_cents)
+from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where {{org:l}} and l.is_open and p.status in ('Pending', 'Failed') and l.native_amount_cents > 0
+and l.native_amount_cents > {_EARNED} - c.paid_cents""",
+    "a Paid payout was paid by an attempt of its own or by the brand": """
+select format('payout %s', p.id) from payout p where {org:p} and p.status = 'Paid'
+and p.external_transaction_id is null and not exists (select from payout_attempt a
+  where a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt and a.state = 'paid')""",
+    "nothing that a rail has paid is anything but Paid": """
+select format('payout %s is %s, its attempt %s was paid', p.id, p.status, a.number) from payout_attempt a
+join payout p on p.organization_id = a.organization_id and p.id = a.payout_id
+where {org:a} and a.state = 'paid' and (p.status <> 'Paid' or p.attempt <> a.number)""",
+    "a rail was asked for what the payout comes to": """
+select format('payout %s: %s, asked for %s', p.id, p.amount_cents, a.amount_cents) from payout p
+join payout_attempt a on a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt
+where {org:p} and p.status in ('Processing', 'Paid') and a.state <> 'rejected' and a.amount_cents <> p.amount_cents""",
+    "an attempt is asked for under its own key": """
+select a.key from payout_attempt a where {org:a} and a.key <> format('payout:%s:%s', a.payout_id, a.number)""",
+    "the ledger booked what the lines of Paid payouts say": """
+select format('payout %s, conversion %s: paid %s, booked %s', coalesce(l.payout_id, b.cause_id),
+  coalesce(l.conversion_id, b.conversion_id), coalesce(l.cents, 0), coalesce(b.cents, 0))
+from (select p.organization_id, l.payout_id, l.conversion_id, sum(l.native_amount_cents) as cents from payout_line l
+  join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+  where {org:l} and p.status = 'Paid' and l.native_amount_cents <> 0 group by 1, 2, 3) l
+full join (select b.cause_id, b.conversion_id, -sum(b.amount_cents) as cents from ledger_entry b
+  where {org:b} and b.kind in ('pay', 'clawback') group by 1, 2) b
+on b.cause_id = l.payout_id and b.conversion_id = l.conversion_id
+where coalesce(l.cents, 0) <> coalesce(b.cents, 0)""",
+    "a conversion was paid what the lines of Paid payouts say": """
+select format('conversion %s: %s, its lines %s', c.id, c.paid_cents, coalesce(l.cents, 0)) from conversion c
+left join (select l.organization_id, l.conversion_id, sum(l.native_amount_cents) as cents from payout_line l
+  join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+  where {org:l} and p.status = 'Paid' group by 1, 2) l
+on l.organization_id = c.organization_id and l.conversion_id = c.id
+where {org:c} and c.paid_cents <> coalesce(l.cents, 0)""",
+    "a conversion that is Paid was paid what it earns, or is locked history": """
+select format('conversion %s: %s of %s', c.id, c.paid_cents, c.commission_cents - c.reversed_cents) from conversion c
+where {org:c} and c.status = 'Paid' and not c.payout_locked and c.paid_cents < c.commission_cents - c.reversed_cents""",
+    "a line pays its payout's affiliate for what they earned, in its currency": """
+select format('line %s', l.id) from payout_line l
+join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where {org:l} and (c.affiliate_id <> p.affiliate_id or c.currency <> l.native_currency or c.is_test or c.payout_locked)
+union all
+select format('line %s pays for a conversion that is gone', l.id) from payout_line l
+where {org:l} and not exists (select from conversion c
+  where c.organization_id = l.organization_id and c.id = l.conversion_id)""",
+    "somebody asks about a payout that is on its way": f"""
+select format('payout %s is Processing since %s and no job asks its rail', p.id, p.submitted_at) from payout p
+where {{org:p}} and p.status = 'Processing' and p.submitted_at < now() - {_LONG_AGO} and {_NOBODY_ASKS}""",
+    "somebody sends a payout that may be sent": f"""
+select format('payout %s is Pending since %s and no job sends it', p.id, p.created_at) from payout p
+join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
+where {{org:p}} and p.status = 'Pending' and p.created_at < now() - {_LONG_AGO} and p.exported_at is null
+and coalesce(r.review_status, 'Approved') = 'Approved' and {_NOBODY_ASKS}""",
+}
+
+RULES: Mapping[str, str] = {**EARNINGS, **PAYOUTS}
+
+
+def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:
+    """Return `(rule, exception)` for all that is not as it must be in an organization, at most `limit` per rule."""
+    db.stage("set local statement_timeout = %s", (_STATEMENT_TIMEOUT,))
+    with reading_whole_tables():
+        return [
+            (rule, exception)
+            for rule, sql in RULES.items()
+            for (exception,) in db.run(f"{scoped(sql, organization_id)} limit {int(limit)}")
+        ]
+
+
+def scoped(sql: str, organization_id: UUID | None) -> str:
+    """Return a rule for one organization; None looks at every one."""
+    return sql.format(org=_Scope(organization_id))
+
+
+class _Scope:
+    """Writes `{org:c}` as a condition on `c.organization_id`, and on a whole expression as it is."""
+
+    def __init__(self, organization_id: UUID | None) -> None:
+        self._organization_id = organization_id
+
+    def __format__(self, what: str) -> str:
+        if self._organization_id is None:
+            return "true"
+        column = f"{what}.organization_id" if what.isidentifier() and len(what) == 1 else what
+        return f"{column} = '{self._organization_id}'"

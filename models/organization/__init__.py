@@ -1,0 +1,1 @@
+"""Tenants: their keys, people and audit trail."""

@@ -1,0 +1,138 @@
+"""The lines of payouts: what each pays for which conversion, and what was taken back from it."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from uuid import UUID
+
+from domain.payouts import plan, reversal
+from domain.payouts.reversal import Change
+from models.db import db
+from models.hot import Hot
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with the state of its payout. Native minor units but for the two amounts in US cents.
+
+    `was_exported`: the payout was listed to be paid by hand, so what it pays is as fixed as what a rail was sent.
+    """
+
+    id: UUID
+    payout_id: UUID
+    conversion_id: UUID
+    native_amount_cents: int
+    native_currency: str
+    fx_rate: Decimal
+    fx_rate_date: date
+    amount_cents: int
+    reversed_native_cents: int
+    reversed_amount_cents: int
+    reversed_at: datetime | None
+    is_open: bool
+    payout_status: str
+    was_exported: bool
+
+    @property
+    def as_it_stands(self) -> reversal.Line:
+        """What taking back asks about it."""
+        return reversal.Line(
+            native_cents=self.native_amount_cents,
+            amount_cents=self.amount_cents,
+            reversed_native_cents=self.reversed_native_cents,
+            factor=plan.usd_factor(self.native_currency, self.fx_rate),
+            can_shrink=self.is_open and self.payout_status in ("Pending", "Failed") and not self.was_exported,
+        )
+
+
+_OWN = [name for name in Line.__dataclass_fields__ if name not in ("payout_status", "was_exported")]
+_COLUMNS = ", ".join(f"l.{name}" for name in _OWN)
+_FROM = (
+    f"select {_COLUMNS}, p.status, p.exported_at is not null from payout_line l join payout p"
+    " on p.organization_id = l.organization_id and p.id = l.payout_id where l.organization_id = %s"
+)
+
+
+def has_any(*, organization_id: UUID, conversion_id: UUID) -> bool:
+    """Say whether any payout ever named this conversion."""
+    return bool(
+        db.run(
+            "select from payout_line where organization_id = %s and conversion_id = %s limit 1",
+            (organization_id, conversion_id),
+        )
+    )
+
+
+def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[Line]:
+    """Return the lines that pay (or paid) for a locked conversion, the newest first, locked with their payouts."""
+    rows = db.run(
+        f"{_FROM} and l.conversion_id = %s and l.released_at is null and l.native_amount_cents > 0"
+        " order by l.is_open desc, p.created_at desc, l.id for update of l, p",
+        (organization_id, conversion_id),
+    )
+    return [Line(*row) for row in rows]
+
+
+def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
+    """Return what the conversion's open line pays, or holds back (native minor units); 0 without one."""
+    row = db.row(
+        "select native_amount_cents from payout_line where organization_id = %s and conversion_id = %s and is_open",
+        (organization_id, conversion_id),
+    )
+    return int(row[0]) if row else 0
+
+
+def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[Line]:
+    """Return the lines of a payout in the order of their ids, those that were let go included."""
+    rows = db.run(f"{_FROM} and l.payout_id = %s order by l.id", (organization_id, payout_id))
+    return [Line(*row) for row in rows]
+
+
+_LOCK_CONVERSIONS = Hot(
+    "select from conversion where organization_id = %(org)s and id = any(array(select conversion_id from payout_line"
+    " where organization_id = %(org)s and payout_id = %(payout)s and is_open)) order by id for update"
+)
+
+
+def lock_conversions(*, organization_id: UUID, payout_id: UUID) -> None:
+    """Lock the conversions that a payout's open lines name, by id: before the payout, as refunds do.
+
+    Staged: they are locked with the next statement, before what it does.
+    """
+    db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
+
+
+def stage_change(*, organization_id: UUID, line: Line, change: Change, at: datetime) -> None:
+    """Stage what becomes of a line, and of its payout's amount with it. A line that pays nothing more is let go."""
+    is_gone = change.native_cents == 0
+    db.stage(
+        "update payout_line set native_amount_cents = %s, amount_cents = %s, reversed_native_cents = %s,"
+        " reversed_amount_cents = %s, reversed_at = %s, is_open = is_open and not %s,"
+        " released_at = case when %s then %s else released_at end where organization_id = %s and id = %s",
+        (
+            change.native_cents,
+            change.amount_cents,
+            change.reversed_native_cents,
+            change.reversed_amount_cents,
+            at if change.reversed_native_cents else None,
+            is_gone,
+            is_gone,
+            at,
+            organization_id,
+            line.id,
+        ),
+    )
+    if change.amount_cents != line.amount_cents:
+        db.stage(
+            "update payout set amount_cents = amount_cents + %s where organization_id = %s and id = %s",
+            (change.amount_cents - line.amount_cents, organization_id, line.payout_id),
+        )
+
+
+def stage_release(*, organization_id: UUID, payout_id: UUID, at: datetime) -> None:
+    """Stage that a payout lets go of its lines: what they paid for is due again."""
+    db.stage(
+        "update payout_line set is_open = false, released_at = %s"
+        " where organization_id = %s and payout_id = %s and is_open",
+        (at, organization_id, payout_id),
+    )

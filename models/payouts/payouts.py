@@ -1,0 +1,269 @@
+"""Payouts as they are paid: locked, sent, answered, failed, retried. Their lines are in `models.payouts.lines`.
+
+Whoever changes what a payout pays locks its conversions first, by id, then the payout: as refunds do.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+
+#: The columns of what a rail calls a payment, by the rail's own names for them.
+REFERENCE_COLUMNS: Mapping[str, str] = {
+    "processorTransferId": "processor_transfer_id",
+    "walletBatchId": "wallet_batch_id",
+    "walletTransactionId": "wallet_transaction_id",
+    "gpOutboundPaymentId": "gp_outbound_payment_id",
+    "externalTransactionId": "external_transaction_id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Payout:
+    """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC."""
+
+    id: UUID
+    organization_id: UUID
+    run_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    amount_cents: int
+    currency: str
+    method: str
+    destination: str
+    status: str
+    attempt: int
+    processor_transfer_id: str | None
+    wallet_batch_id: str | None
+    wallet_transaction_id: str | None
+    gp_outbound_payment_id: str | None
+    external_transaction_id: str | None
+    notes: str | None
+    failure_code: str | None
+    failure_reason: str | None
+    period_start: date
+    period_end: date
+    created_at: datetime
+    exported_at: datetime | None
+    submitted_at: datetime | None
+    paid_at: datetime | None
+    failed_at: datetime | None
+    voided_at: datetime | None
+    review_status: str | None
+    hold_until: datetime | None
+    sandbox_rail: str | None
+
+    @property
+    def references(self) -> dict[str, str]:
+        """What its rail calls the payment, as far as it is known."""
+        named = ((name, getattr(self, column)) for name, column in REFERENCE_COLUMNS.items())
+        return {name: value for name, value in named if value is not None}
+
+
+_OTHERS = {"review_status": "r.review_status", "hold_until": "r.hold_until", "sandbox_rail": "o.sandbox_rail"}
+_SHOWN = ", ".join(_OTHERS.get(name, f"p.{name}") for name in Payout.__dataclass_fields__)
+_SELECT = (
+    f"select {_SHOWN} from payout p"
+    " join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id"
+    " join organization o on o.id = p.organization_id"
+    " where p.organization_id = %s and p.id = %s"
+)
+
+_FIND = Hot(_SELECT)
+_LOCK = Hot(f"{_SELECT} for update of p")
+
+
+def find(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
+    """Return one payout of the organization, or None."""
+    row = db.row(_FIND, (organization_id, payout_id))
+    return Payout(*row) if row else None
+
+
+def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
+    """Return one payout, locked until the transaction ends. Lock its conversions first to change what it pays."""
+    row = db.row(_LOCK, (organization_id, payout_id))
+    return Payout(*row) if row else None
+
+
+def stage_change(payout: Payout, **changes: object) -> None:
+    """Stage other values of columns of a locked payout."""
+    db.stage(_change(tuple(changes)), (*changes.values(), payout.organization_id, payout.id))
+
+
+@functools.cache
+def _change(columns: tuple[str, ...]) -> Hot:
+    """Return the statement that changes these columns: there are a handful of sets of them."""
+    return Hot(
+        f"update payout set {', '.join(f'{name} = %s' for name in columns)} where organization_id = %s and id = %s"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
+
+    `books` are those that may hold the payment; None: whoever was asked refused our credentials, so none do.
+
+    The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
+    """
+
+    number: int
+    key: str
+    destination: str
+    amount_cents: int
+    state: str
+    asked: int
+    books: str | None
+    age: timedelta
+
+
+_INTENT = Hot(
+    "insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents,"
+    " books, created_at) values (%s, %s, %s, %s, %s, %s, %s, %s, now())"
+)
+
+
+def stage_intent(payout: Payout, *, key: str, books: str) -> None:
+    """Stage that a rail is about to be asked; the key of an attempt is written once."""
+    db.stage(
+        _INTENT,
+        (
+            payout.organization_id,
+            payout.id,
+            payout.attempt,
+            key,
+            payout.method,
+            payout.destination,
+            payout.amount_cents,
+            books,
+        ),
+    )
+
+
+def stage_books(payout: Payout, books: str) -> None:
+    """Stage which books may hold the present attempt from now on."""
+    db.stage(
+        "update payout_attempt set books = %s where organization_id = %s and payout_id = %s and number = %s",
+        (books, payout.organization_id, payout.id, payout.attempt),
+    )
+
+
+def stage_no_books(payout: Payout, *, asked: int) -> None:
+    """Stage that no books hold the present attempt, unless it was asked for more than `asked` times meanwhile."""
+    db.stage(
+        "update payout_attempt set books = null where organization_id = %s and payout_id = %s and number = %s"
+        " and asked = %s",
+        (payout.organization_id, payout.id, payout.attempt, asked),
+    )
+
+
+def attempt_of(payout: Payout) -> Attempt | None:
+    """Return the payout's present attempt, None when no rail was asked yet."""
+    row = db.row(
+        "select number, key, destination, amount_cents, state, asked, books, now() - created_at from payout_attempt"
+        " where organization_id = %s and payout_id = %s and number = %s",
+        (payout.organization_id, payout.id, payout.attempt),
+    )
+    return Attempt(*row) if row else None
+
+
+_ANSWER = Hot(
+    "update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1"
+    " where organization_id = %s and payout_id = %s and number = %s"
+)
+
+
+def stage_answer(payout: Payout, *, state: str, detail: str | None, at: datetime) -> None:
+    """Stage what the rail said of the present attempt, and that it was asked once more."""
+    db.stage(_ANSWER, (state, detail, at, payout.organization_id, payout.id, payout.attempt))
+
+
+# By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
+_PAY = Hot("""
+with paid as (
+  update payout_line set is_open = false where organization_id = %(org)s and payout_id = %(payout)s and is_open
+  returning conversion_id, native_amount_cents as cents
+), booked as (
+  insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
+    cause_id, is_test, created_at)
+  select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id,
+    case when paid.cents > 0 then 'pay' else 'clawback' end, -paid.cents, c.currency, %(payout)s::uuid, c.is_test,
+    %(at)s::timestamptz
+  from paid join conversion c on c.organization_id = %(org)s and c.id = paid.conversion_id
+  where paid.cents <> 0 and c.id = any(array(select conversion_id from paid))
+)
+update conversion c set paid_cents = c.paid_cents + paid.cents,
+  status = case
+    when c.status in ('Pending', 'Approved')
+      and c.paid_cents + paid.cents >= c.commission_cents - c.reversed_cents then 'Paid'
+    when c.status = 'Paid' and c.paid_cents + paid.cents < c.commission_cents - c.reversed_cents then 'Approved'
+    else c.status end
+from paid where c.organization_id = %(org)s and c.id = paid.conversion_id
+  and c.id = any(array(select conversion_id from paid))
+""")
+
+
+def stage_paid(payout: Payout, *, at: datetime) -> None:
+    """Stage that a payout's lines are paid: closed, booked, and their conversions Paid where nothing is left due."""
+    db.stage(_PAY, {"org": payout.organization_id, "payout": payout.id, "at": at})
+
+
+def pending_of_run(*, organization_id: UUID, run_id: UUID) -> list[UUID]:
+    """Return the payouts of a run that were not sent yet, by id."""
+    rows = db.run(
+        "select id from payout where organization_id = %s and run_id = %s and status = 'Pending' order by id",
+        (organization_id, run_id),
+    )
+    return [row[0] for row in rows]
+
+
+def pending_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[UUID]:
+    """Return the payouts of an affiliate that were not sent yet, by id."""
+    rows = db.run(
+        "select id from payout where organization_id = %s and affiliate_id = %s and status = 'Pending' order by id",
+        (organization_id, affiliate_id),
+    )
+    return [row[0] for row in rows]
+
+
+def any_org_organization_of(payout_id: UUID) -> UUID | None:
+    """Return whose payout this is, for an operator who knows its id alone."""
+    row = db.row("select organization_id from payout where id = %s", (payout_id,))
+    return row[0] if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOwner:
+    """Whose attempt a key is, and by which method it was sent."""
+
+    organization_id: UUID
+    payout_id: UUID
+    number: int
+    method: str
+
+
+def any_org_attempt_owner(key: str) -> AttemptOwner | None:
+    """Return whose attempt a key is, for a rail that knows the key alone."""
+    row = db.row("select organization_id, payout_id, number, method from payout_attempt where key = %s", (key,))
+    return AttemptOwner(*row) if row else None
+
+
+def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a rail calls a payment, by column."""
+    return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
+
+
+def review_run(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
+    """Close the review of a run; False when there is none open."""
+    return bool(
+        db.run(
+            "update payout_run set review_status = %s where organization_id = %s and id = %s"
+            " and review_status = 'Pending' returning id",
+            ("Approved" if is_approved else "Rejected", organization_id, run_id),
+        )
+    )

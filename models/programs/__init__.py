@@ -1,0 +1,1 @@
+"""Campaigns with their former slugs, groups, tiers, budgets and numbers."""

@@ -1,0 +1,257 @@
+"""The numbers of programs: what is counted, what is owed, what happened last. Money is in minor units.
+
+Rows of test keys never count. Overrides are owed like everything else and are no conversions of their own.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from domain.money.valuation import Factors
+from domain.programs.numbers import Part
+from models import fx_rates
+from models.db import db
+from models.payouts import candidates
+
+_NET = "commission_cents - reversed_cents"
+_COUNTED = "parent_id is null and status not in ('Denied', 'Invalidated')"
+_IS_VISIT = "not is_duplicate and outcome <> 'blocked'"
+# A row that pays for clicks gathers those of an hour, so they are counted by themselves.
+_PAID_CLICKS = (
+    "from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id"
+    " where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null"
+    " and c.status not in ('Denied', 'Invalidated') and not c.is_test"
+)
+_SUMMED = fx_rates.summed(_NET)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program with what is counted without its conversions. `first_conversion_at` None: it has none."""
+
+    id: UUID
+    home_currency: str
+    first_conversion_at: datetime | None
+    affiliates: int
+    clicks: int
+    paid_clicks: int
+
+
+def programs(*, organization_id: UUID, since: datetime) -> list[Program]:
+    """Return the programs that are not archived, newest first, with their affiliates and the clicks since then.
+
+    A click is paid as long as the row that pays for it counts.
+    """
+    params = {"org": organization_id, "since": since}
+    with _reading_whole_tables():
+        rows = db.run(
+            "select p.id, o.home_currency,"
+            " (select min(occurred_at) from conversion c where c.organization_id = p.organization_id"
+            "   and c.program_id = p.id),"
+            " coalesce(a.number, 0), coalesce(k.number, 0), coalesce(paid.number, 0)"
+            " from program p join organization o on o.id = p.organization_id"
+            " left join (select program_id, count(*) as number from affiliate where organization_id = %(org)s"
+            "   and deleted_at is null and not is_test group by program_id) a on a.program_id = p.id"
+            " left join (select program_id, count(*) as number from click where organization_id = %(org)s"
+            f"   and occurred_at >= %(since)s and {_IS_VISIT} group by program_id) k on k.program_id = p.id"
+            f" left join (select k.program_id, count(*) as number {_PAID_CLICKS} group by k.program_id) paid"
+            "   on paid.program_id = p.id"
+            " where p.organization_id = %(org)s and p.archived_at is null order by p.created_at desc, p.id desc",
+            params,
+        )
+    return [Program(*row) for row in rows]
+
+
+def currencies(organization_id: UUID) -> list[str]:
+    """Return the currencies that the organization has conversions in, looking at one row of each."""
+    rows = db.run(
+        "with recursive known (currency) as ((select currency from conversion where organization_id = %(org)s"
+        " order by currency limit 1) union all select (select c.currency from conversion c"
+        " where c.organization_id = %(org)s and c.currency > known.currency order by c.currency limit 1)"
+        " from known where currency is not null) select currency from known where currency is not null",
+        {"org": organization_id},
+    )
+    return [currency for (currency,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What the conversions of one program, currency and bucket come to, or a part of it.
+
+    `bucket` is "pending", "available", "settling" (in a payout that is not Paid yet) or None for what is not owed.
+    """
+
+    program_id: UUID
+    bucket: str | None
+    sales: int
+    leads: int
+    money: Part
+
+
+_IS_RECENT = f"occurred_at >= %(since)s and {_COUNTED}"
+_IS_HELD = "status = 'Pending' and hold_until > %(now)s"
+# First what every conversion earns that was not denied or paid, as if there were no payouts. Then, for the few that a
+# payout holds or has paid, the same money taken out, and what they still have to give (or to get back) put in.
+_SUMS = f"""
+select program_id, currency, status in ('Pending', 'Approved') and not payout_locked as is_owed, {_IS_HELD} as is_held,
+  false as is_settling, 1 as sign,
+  count(*) filter (where {_IS_RECENT} and type in ('OneTime', 'Recurring')),
+  count(*) filter (where {_IS_RECENT} and type = 'LeadReward'),
+  {_SUMMED}
+from conversion
+where organization_id = %(org)s and not is_test
+  and (occurred_at >= %(since)s or status in ('Pending', 'Approved'))
+group by 1, 2, 3, 4, 5
+union all
+select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_rates.summed("part.cents")}
+from (
+  select id, bool_or(is_settling) as is_settling from (
+    select conversion_id as id, true as is_settling from payout_line where organization_id = %(org)s and is_open
+    union all select id, false from conversion
+      where organization_id = %(org)s and paid_cents > 0 and status in ('Pending', 'Approved')
+    union all select id, false from conversion
+      where organization_id = %(org)s and paid_cents > {candidates.EARNED}
+  ) named group by id
+) named
+join conversion c on c.organization_id = %(org)s and c.id = named.id
+cross join lateral (select {_IS_HELD} as is_held, {candidates.EARNED} - paid_cents as cents) due
+cross join lateral (values
+  (case when status in ('Pending', 'Approved') then {_NET} else 0 end, -1, due.is_held, false),
+  (abs(due.cents), sign(due.cents)::int, due.is_held and due.cents > 0, named.is_settling)
+) as part (cents, sign, is_held, is_settling)
+where not is_test and not payout_locked and part.cents > 0
+group by program_id, currency, part.is_held, part.is_settling, part.sign
+"""
+
+
+def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datetime) -> list[Sum]:
+    """Return what the organization's conversions come to: counts of those since `since`, money of all.
+
+    Some parts are to be taken off others: their money is less than 0. One pass over the table, which only a plan that
+    reads all of it can make fast.
+    """
+    params = {"org": organization_id, "since": since, "now": now, **fx_rates.value_params(factors)}
+    with _reading_whole_tables():
+        rows = db.run(_SUMS, params)
+    return [_sum(row) for row in rows]
+
+
+def _sum(row: tuple[Any, ...]) -> Sum:
+    program_id, currency, is_owed, is_held, is_settling, sign, sales, leads, home, held = row
+    bucket = None
+    if is_owed:
+        bucket = "settling" if is_settling else "pending" if is_held else "available"
+    return Sum(program_id, bucket, sales, leads, Part(currency, _whole(home, sign), _whole(held, sign)))
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a program's tracking brought in: the last click and conversion of all, and the numbers since a moment."""
+
+    last_click_at: datetime | None
+    last_conversion_at: datetime | None
+    clicks: int
+    conversions: int
+    is_installed: bool
+    script_seen_at: datetime | None
+    script_origin: str | None
+
+
+def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
+    """Return a program's traffic. A test key's conversion shows that tracking works, so it is seen and not counted."""
+    row = db.row(
+        "select greatest("
+        "   (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),"
+        "   (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s)),"
+        " (select max(occurred_at) from conversion where organization_id = %(org)s and program_id = %(program)s"
+        "   and parent_id is null),"
+        " (select count(*) from click where organization_id = %(org)s and program_id = %(program)s"
+        f"   and occurred_at >= %(since)s and {_IS_VISIT}),"
+        " (select count(*) from conversion where organization_id = %(org)s and program_id = %(program)s"
+        f"   and occurred_at >= %(since)s and {_COUNTED} and type not in ('Bonus', 'ClickReward') and not is_test)"
+        f" + (select count(*) {_PAID_CLICKS} and k.program_id = %(program)s),"
+        " p.install_seen_at is not null, p.script_seen_at, p.script_origin"
+        " from program p where p.organization_id = %(org)s and p.id = %(program)s",
+        {"org": organization_id, "program": program_id, "since": since},
+    )
+    assert row is not None
+    return Traffic(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A click or a conversion; what only the other kind has is None."""
+
+    type: str
+    id: UUID
+    affiliate_id: UUID
+    occurred_at: datetime
+    sub_id: str | None
+    slug: str | None
+    is_duplicate: bool | None
+    outcome: str | None
+    amount_cents: int | None
+    currency: str | None
+    commission_cents: int | None
+    status: str | None
+    conversion_type: str | None
+    attribution_method: str | None
+    is_test: bool | None
+
+
+def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[Event]:
+    """Return a program's last clicks and conversions, newest first. Overrides are no events of their own."""
+    rows = db.run(
+        "(select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, outcome, null::bigint,"
+        "   null::text, null::bigint, null::text, null::text, null::text, null::boolean"
+        "   from click where organization_id = %(org)s and program_id = %(program)s"
+        "   order by occurred_at desc, id desc limit %(limit)s)"
+        " union all"
+        " (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, null, amount_cents, currency,"
+        f"   {_NET}, status, type, attribution_method, is_test"
+        "   from conversion where organization_id = %(org)s and program_id = %(program)s and parent_id is null"
+        "   order by occurred_at desc, id desc limit %(limit)s)"
+        " order by occurred_at desc, id desc limit %(limit)s",
+        {"org": organization_id, "program": program_id, "limit": limit},
+    )
+    return [Event(*row) for row in rows]
+
+
+_IS_SPEND = "type in ('ClickReward', 'LeadReward') and status not in ('Denied', 'Invalidated') and not is_test"
+
+
+def spend_since(*, organization_id: UUID, program_id: UUID) -> tuple[list[str], datetime | None]:
+    """Return the currencies that a program's budget was spent in, and when it was first."""
+    row = db.row(
+        "select coalesce(array_agg(distinct currency), '{}'), min(occurred_at) from conversion"
+        f" where organization_id = %s and program_id = %s and {_IS_SPEND}",
+        (organization_id, program_id),
+    )
+    assert row is not None
+    return row[0], row[1]
+
+
+def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
+    """Return what was spent of a program's budget, by currency."""
+    rows = db.run(
+        f"select currency, {_SUMMED} from conversion"
+        f" where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} group by currency",
+        {"org": organization_id, "program": program_id, **fx_rates.value_params(factors)},
+    )
+    return [Part(currency, _whole(home), _whole(held)) for currency, home, held in rows]
+
+
+def _whole(number: Decimal | int | None, sign: int = 1) -> int | None:
+    return None if number is None else sign * int(number)
+
+
+@contextmanager
+def _reading_whole_tables() -> Iterator[None]:
+    """Let the planner read whole tables, which the session forbids for the sake of statements that are kept."""
+    db.stage("set local enable_seqscan = on")
+    yield
+    db.stage("set local enable_seqscan = off")

@@ -1,0 +1,1 @@
+"""Endpoints, and the outbox of events and deliveries."""

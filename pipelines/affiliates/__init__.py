@@ -1,0 +1,1 @@
+"""What happens to affiliates: created, changed, decided about, recruited, given links and tax forms."""

@@ -1,0 +1,177 @@
+"""Affiliates: how somebody joins a program, whoever brought them, and which slug they get.
+
+Source: core spec, "Affiliate"; tracking spec, section 6, affiliate.created and affiliate.approved.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import emails, statuses
+from domain.programs import terms
+from domain.refused import Refused, not_found
+from domain.webhooks import events
+from models import ids
+from models.affiliates import affiliates
+from models.affiliates import links as tracking_links
+from models.programs import programs
+from pipelines.programs import home_rate
+from pipelines.webhooks import emit
+
+# Lower case without the letters and digits that are taken for one another (0 o, 1 i l): 31 to the power of 8.
+_SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_SLUG_LENGTH = 8
+_SLUG_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A new affiliate with their links, the default one first."""
+
+    affiliate: affiliates.Affiliate
+    links: list[tracking_links.ShownLink]
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Joined:
+    """Create an affiliate for the brand. `wanted` is `schemas.affiliates.affiliate.AffiliateBody` loaded.
+
+    Raises Refused: 404 not_found for the program; 409 affiliate_already_exists, alias_already_taken; for the rate
+    what `program_terms.check_rate` raises.
+    """
+    columns = dict(wanted)
+    alias = columns.pop("alias")
+    if wanted["custom_commission_type"] is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
+    program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
+    if program is None:
+        raise not_found("program", wanted["program_id"])
+    columns["custom_commission_currency"] = checked_rate(program, wanted)
+    tracking_links.stage_person_turn(organization_id=organization_id, email=wanted["email"])
+    if alias is not None:
+        check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
+    columns |= {
+        "organization_id": organization_id,
+        "source": statuses.AffiliateSource.Direct.value,
+        "is_test": is_test,
+    }
+    return join(columns, alias=alias, now=now)
+
+
+def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
+    """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
+    tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+    if tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
+        raise alias_taken()
+
+
+def free_slug(*, organization_id: UUID, email: str) -> str:
+    """Return a random slug that nobody else has, held for this person until the transaction ends."""
+    for _ in range(_SLUG_TRIES):
+        slug = random_slug()
+        tracking_links.lock_slug(organization_id=organization_id, slug=slug)
+        if not tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
+            return slug
+    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
+
+
+def random_slug() -> str:
+    """Return a slug that is probably free."""
+    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+
+
+def alias_taken() -> Refused:
+    """Return the refusal for a slug that is taken."""
+    return Refused(409, "alias_already_taken", "This alias is taken.", field="customAlias")
+
+
+def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | None = None, now: datetime) -> Joined:
+    """Insert an affiliate with their links and tell the brand.
+
+    `wanted` holds the columns that are known: organization, program, email, status, source and what else there is.
+    The caller has this person's turn and has checked the alias. `event_source` is public_apply for an application,
+    which an Approved status then shows as approved on arrival.
+    Raises Refused 409: affiliate_already_exists, alias_already_taken.
+    """
+    is_approved = wanted["status"] == statuses.AffiliateStatus.Approved
+    values = {
+        **wanted,
+        "id": ids.new_id(),
+        "email_normalized": emails.normalize(wanted["email"]),
+        "applied_at": now,
+        "approved_at": now if is_approved else None,
+        "created_at": now,
+    }
+    if not affiliates.insert(values):
+        raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
+    joined = Joined(affiliate=affiliates.Affiliate(**values), links=_insert_links(values, alias))
+    tell(joined.affiliate, slug=joined.links[0].slug, event_source=event_source, now=now)
+    return joined
+
+
+def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | None:
+    """Check the rate of their own that somebody is to have; return the currency of a Fixed one, None for any other.
+
+    The program's terms stand still until the transaction ends. Raises Refused: what `program_terms.check_rate` raises.
+    """
+    if wanted["custom_commission_type"] is None:
+        return None
+    standard = home_rate.of(program.organization_id)
+    terms.check_rate(
+        model=program.default_commission_model,
+        type=wanted["custom_commission_type"],
+        value=wanted["custom_commission_value"],
+        home=standard,
+        prefix="custom",
+    )
+    return terms.fixed_in(wanted["custom_commission_type"], standard.currency)
+
+
+def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.ShownLink]:
+    organization_id, email = affiliate["organization_id"], affiliate["email"]
+    known = tracking_links.slug_of(organization_id=organization_id, email=email)
+    slug = known or alias or free_slug(organization_id=organization_id, email=email)
+    values = link_values(affiliate, slug=slug, alias=alias)
+    for link in values:
+        if not tracking_links.insert_link(link):
+            raise alias_taken()
+    return tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
+
+
+def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
+    """Return the columns of a new affiliate's links, the default one first.
+
+    A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
+    """
+    return [
+        {
+            "id": ids.new_id(),
+            "organization_id": affiliate["organization_id"],
+            "program_id": affiliate["program_id"],
+            "affiliate_id": affiliate["id"],
+            "slug": text,
+            "custom_alias": alias if text == alias else None,
+            "is_default": text == slug,
+            "created_at": affiliate["created_at"],
+        }
+        for text in ([slug] if alias in (None, slug) else [slug, alias])
+    ]
+
+
+def tell(affiliate: affiliates.Affiliate, *, slug: str, event_source: str | None, now: datetime) -> None:
+    """Stage what the brand is told of a new affiliate; with an `event_source` an Approved one was so on arrival."""
+    shared: dict[str, Any] = {
+        "affiliate_id": affiliate.id,
+        "program_id": affiliate.program_id,
+        "email": affiliate.email,
+        "full_name": affiliate.full_name,
+        "application_answers": affiliate.application_data,
+    }
+    created = events.affiliate_created(**shared, status=affiliate.status, slug=slug, source=event_source)
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
+    if affiliate.status != statuses.AffiliateStatus.Approved:
+        return
+    approved = events.affiliate_approved(**shared, approved_at=now, auto_approved=event_source is not None)
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)

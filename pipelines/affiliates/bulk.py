@@ -1,0 +1,59 @@
+"""One decision about many affiliates. Whoever is not there, or not in the status for it, is left alone.
+
+Source: core spec, "Affiliates" (bulk-action) and section 3 (affiliate, bulk approve or bulk pause).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain.webhooks import events
+from models.affiliates import links, sets
+from models.affiliates.sets import Changed
+from pipelines.webhooks import emit
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whom the action took, in the order in which they were named, and how many it left alone."""
+
+    affected: list[Changed]
+    skipped: int
+
+
+def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> Outcome:
+    """Approve those who are Pending, pause those who are Approved, or delete any; an id named twice counts once.
+
+    Approvals are told to the brand. Deleting ends the links and keeps everything that was earned.
+    """
+    wanted = list(dict.fromkeys(affiliate_ids))
+    place = {affiliate_id: number for number, affiliate_id in enumerate(wanted)}
+    changed = sorted(_change(organization_id, action, wanted, now), key=lambda one: place[one.id])
+    if action == "approve":
+        for one in changed:
+            emit.event(organization_id=organization_id, type="affiliate.approved", data=_approved(one), at=now)
+    elif action == "delete":
+        links.stage_retire_all(organization_id=organization_id, affiliate_ids=[one.id for one in changed], at=now)
+    return Outcome(affected=changed, skipped=len(wanted) - len(changed))
+
+
+def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: datetime) -> list[Changed]:
+    if action == "approve":
+        return sets.approve(organization_id=organization_id, affiliate_ids=wanted, at=now)
+    if action == "pause":
+        return sets.pause(organization_id=organization_id, affiliate_ids=wanted)
+    return sets.delete(organization_id=organization_id, affiliate_ids=wanted, at=now)
+
+
+def _approved(one: Changed) -> dict[str, Any]:
+    assert one.approved_at is not None  # the update has set it
+    return events.affiliate_approved(
+        affiliate_id=one.id,
+        program_id=one.program_id,
+        email=one.email,
+        full_name=one.full_name,
+        approved_at=one.approved_at,
+        application_answers=one.application_data,
+    )

@@ -1,0 +1,1 @@
+"""What happens to clicks: written, paid by the hour, scored; where public links lead."""

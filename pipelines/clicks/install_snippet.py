@@ -1,0 +1,59 @@
+"""Makes the HTML that a brand puts on its pages, of what its organization and program are now.
+
+Source: tracking spec, "Install snippet".
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from domain.clicks import install_snippet
+from domain.clicks.attribution_params import Params
+from domain.refused import Refused
+from models.organization import organizations
+from models.programs import programs
+from models.programs.programs import Program
+
+
+def make(
+    *, organization_id: UUID, program_id: UUID | None, with_pixel: bool, captures_emails: bool, base_url: str
+) -> Mapping[str, object]:
+    """Return the snippet with what it was made of, as `schemas.clicks.install_snippet.Snippet` shows it.
+
+    `base_url` is the service's own address. A program that is asked for by its id need not be open yet.
+    Raises Refused: 404 no_program_found, 409 pixel_not_provisioned. Budget: 2 statements.
+    """
+    program = _program(organization_id, program_id)
+    organization = organizations.find(organization_id)
+    if program is None or organization is None:
+        raise Refused(404, "no_program_found", "The organization has no such program.", field="programId")
+    if with_pixel and organization.pixel_public_key is None:
+        raise Refused(409, "pixel_not_provisioned", "The organization has no pixel key.", field="withPixel")
+    is_verified = organization.tracking_domain is not None and organization.tracking_domain_verified
+    script_host = install_snippet.host(
+        tracking_domain=organization.tracking_domain, is_verified=is_verified, base_url=base_url
+    )
+    custom = Params(organization.attribution_params).printable.custom
+    return {
+        "snippet": install_snippet.render(
+            script_host=script_host,
+            program_id=str(program.id),
+            captures_emails=captures_emails,
+            custom_params=custom,
+            pixel_key=organization.pixel_public_key if with_pixel else None,
+        ),
+        "program_id": program.id,
+        "program_slug": program.slug,
+        "with_pixel": with_pixel,
+        "has_custom_attribution_params": custom is not None,
+        "custom_attribution_params": custom,
+        "script_host": script_host,
+        "using_tracking_domain": is_verified,
+        "email_capture": captures_emails,
+    }
+
+
+def _program(organization_id: UUID, program_id: UUID | None) -> Program | None:
+    if program_id is None:
+        return programs.newest_open(organization_id=organization_id)
+    found = programs.find(organization_id=organization_id, program_id=program_id)
+    return found if found is not None and found.archived_at is None else None

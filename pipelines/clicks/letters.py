@@ -1,0 +1,50 @@
+"""Clicks beside their stream: entries that cannot be written, which become dead letters, and clicks that came late."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from domain.clicks import raw_click as wire
+from domain.clicks.raw_click import RawClick
+from models.jobs import rows
+from pipelines import jobs
+from pipelines.clicks import clicks
+from pipelines.jobs import GiveUp
+
+# Longer than any click (raw_click bounds what is in one); of what is longer the beginning tells what it was.
+_KEPT_BYTES = 32_768
+_ERROR_CHARACTERS = 2_000
+
+
+def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) -> None:
+    """Stage the dead letter of one entry, once. `organization_id` None: nobody knows whose it is."""
+    rows.stage_dead(
+        queue=jobs.CLICK_UNREADABLE.queue,
+        name=jobs.CLICK_UNREADABLE.name,
+        organization_id=organization_id,
+        args={"entry_id": entry_id, "entry": _storable(sent[:_KEPT_BYTES].decode("utf-8", "replace"))},
+        fair_key=str(organization_id or ""),
+        error=_storable(why[-_ERROR_CHARACTERS:]),
+    )
+
+
+def leave(click: RawClick) -> None:
+    """Stage the job that writes a click, for who cannot wait until nobody else writes the organization's."""
+    entry = wire.to_bytes(click).decode()
+    jobs.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
+
+
+def write_again(args: Mapping[str, str], *, now: datetime) -> None:
+    """Write the click of a dead letter that is played again, or of one that was left for later.
+
+    Raises GiveUp when it still cannot be read: no repetition mends it.
+    """
+    try:
+        click: RawClick = wire.from_bytes(args["entry"].encode())
+        clicks.write([click], now)
+    except ValueError as error:
+        raise GiveUp(f"it is no click that can be written: {error}") from error
+
+
+def _storable(text: str) -> str:
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()

@@ -1,0 +1,125 @@
+"""Conversions that the brand records by hand: a sale that nothing tracked, or a bonus.
+
+They are priced, announced and shared with a recruiter as settled sales are.
+Source: core spec, "Conversions" (manual conversion).
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import statuses
+from domain.conversions import avatars, commission, manual_sales
+from domain.refused import Refused, not_found
+from models import ids
+from models.conversions import conversions, sales
+from models.conversions import manual_sales as partners
+from models.conversions.sale_terms import Terms
+from models.organization import organizations
+from models.programs import programs
+from pipelines import earn
+from pipelines.conversions import sale
+
+SOURCE = METHOD = "manual"
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> conversions.Conversion:
+    """Write a conversion with its ledger entry and event, and stage its override. Each call writes another one.
+
+    `wanted` is `schemas.conversions.manual.ManualConversionBody` loaded.
+    Raises Refused: 404 not_found for the program; 409 program_suspended, affiliate_not_approved; 400
+    occurred_at_out_of_range, no_active_program, affiliate_not_in_program, test_affiliate_not_allowed,
+    not_a_sale_campaign.
+    """
+    occurred_at = wanted["occurred_at"] or now
+    if not manual_sales.is_possible(occurred_at, now=now):
+        message = "occurredAt must not be in the future, nor more than five years ago."
+        raise Refused(400, "occurred_at_out_of_range", message, field="occurredAt")
+    _check_program(organization_id, wanted["program_id"])
+    terms = _terms(organization_id, wanted)
+    facts = _facts(organization_id, wanted, terms, occurred_at, is_test)
+    rate, commission_cents = _price(organization_id, wanted, facts)
+    conversion = _conversion(organization_id, wanted, facts, rate, commission_cents, now)
+    conversions.stage_insert(conversion)
+    earn.stage(conversion, now=now)
+    conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
+    sale.enqueue_override(facts, conversion)
+    return conversion
+
+
+def _check_program(organization_id: UUID, program_id: UUID) -> None:
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise not_found("program", program_id)
+    if program.suspended_at:
+        raise Refused(409, "program_suspended", "The campaign is suspended; nothing can be earned in it.")
+    if program.archived_at:
+        raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
+
+
+def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> Terms:
+    partner = partners.partner(
+        organization_id=organization_id, program_id=wanted["program_id"], affiliate_id=wanted["affiliate_id"]
+    )
+    if partner is None:
+        raise Refused(
+            400, "affiliate_not_in_program", "The campaign has no affiliate with this id.", field="affiliateId"
+        )
+    if partner.is_test:
+        message = "The affiliate is one to rehearse with and is never paid."
+        raise Refused(400, "test_affiliate_not_allowed", message, field="affiliateId")
+    if partner.status != statuses.AffiliateStatus.Approved:
+        raise Refused(409, "affiliate_not_approved", f"The affiliate is {partner.status}, not Approved.")
+    return partner.terms
+
+
+def _facts(
+    organization_id: UUID, wanted: Mapping[str, Any], terms: Terms, occurred_at: datetime, is_test: bool
+) -> sales.Facts:
+    """Return the sale as one that stands alone: its customer's first, paid when it occurred."""
+    conversion_id = ids.new_id()
+    email = wanted["customer_email"]
+    return sales.Facts(
+        sale_id=conversion_id,
+        external_event_id=f"{SOURCE}:{conversion_id}",
+        program_id=wanted["program_id"],
+        affiliate_id=wanted["affiliate_id"],
+        amount_cents=wanted["amount_cents"],
+        currency=wanted["currency"] or organizations.home_currency(organization_id),
+        customer_id=None,
+        customer_name=None,
+        customer_email=email,
+        customer_avatar_url=avatars.of(email),
+        sub_id=None,
+        is_test=is_test,
+        accepted_at=occurred_at,
+        customer_ordinal=1,
+        first_paid_at=occurred_at,
+        terms=terms,
+    )
+
+
+def _price(organization_id: UUID, wanted: Mapping[str, Any], facts: sales.Facts) -> tuple[commission.Rate | None, int]:
+    """Return the rate and the commission; without a rate what the brand itself said."""
+    if wanted["commission_cents"] is not None:
+        return None, wanted["commission_cents"]
+    if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
+        message = "The campaign pays for clicks or leads; say commissionCents to pay for a sale."
+        raise Refused(400, "not_a_sale_campaign", message, field="programId")
+    rate = sale.rate_of(organization_id, facts)
+    return rate, sale.commission_of(facts, rate)
+
+
+def _conversion(
+    organization_id: UUID,
+    wanted: Mapping[str, Any],
+    facts: sales.Facts,
+    rate: commission.Rate | None,
+    commission_cents: int,
+    now: datetime,
+) -> conversions.Conversion:
+    kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
+    made = sale.conversion_of(organization_id, facts, rate, commission_cents, kind.value, source=SOURCE)
+    return dataclasses.replace(made, attribution_method=METHOD, created_at=now)

@@ -1,0 +1,186 @@
+"""Refunds: what a parent conversion gives back, and the same fraction of its override.
+
+Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain import statuses
+from domain.conversions import refund
+from domain.refused import Refused
+from domain.webhooks import events
+from models import ids
+from models.conversions import conversions, refunds, sales
+from pipelines import jobs
+from pipelines.conversions import sale
+from pipelines.payouts import take_back
+from pipelines.webhooks import emit
+
+
+@dataclass(frozen=True, slots=True)
+class Refunded:
+    """What a refund did; minor units of the conversion's currency."""
+
+    conversion_id: UUID
+    refunded_amount_cents: int
+    cumulative_refunded_amount_cents: int
+    is_full_refund: bool
+
+
+def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime) -> Refunded:
+    """Refund a signed sale by its external id; None asks for what remains. The totals returned are final.
+
+    A sale that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
+    Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
+    amount_exceeds_original.
+    Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
+    to settle first, and one more when a payout names the conversion.
+    """
+    conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
+    if conversion_id is None:
+        raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
+    sale.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    take_back.stage_turn(organization_id)
+    conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
+    if conversion is None:
+        raise LookupError(f"sale {conversion_id} is settled and has no conversion")
+    outcome = _decide(conversion, requested_cents)
+    record = refunds.Refund(
+        id=ids.new_id(),
+        amount_cents=outcome.refund_cents,
+        cumulative_cents=outcome.cumulative_cents,
+        is_full=outcome.is_full,
+        created_at=now,
+    )
+    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
+    _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
+    conversions.stage_revenue(conversion, amount_cents=-record.amount_cents)
+    has_override, is_in_payout = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
+    if is_in_payout:
+        take_back.take_back(conversion, outcome.reversal_cents, now=now)
+    # An override that is not written yet catches up by itself: its job locks this parent first.
+    if has_override:
+        jobs.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
+    return Refunded(
+        conversion_id=conversion_id,
+        refunded_amount_cents=outcome.refund_cents,
+        cumulative_refunded_amount_cents=outcome.cumulative_cents,
+        is_full_refund=outcome.is_full,
+    )
+
+
+def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
+    """Bring the override of a refunded conversion to the parent's fraction, refund by refund, in their order.
+
+    Idempotent, and right in any order: a cascade that runs before the override is written does nothing, and the
+    override's own job applies what it missed. An override that was paid out is left untouched.
+    Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
+    """
+    take_back.stage_turn(organization_id)
+    parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
+    override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
+    if parent is None or override is None or override.status == statuses.ConversionStatus.Paid:
+        return
+    reversed_cents = override.reversed_cents
+    missed = refunds.not_cascaded(organization_id=organization_id, parent_id=conversion_id, override_id=override.id)
+    for record in missed:
+        reversal_cents = _override_reversal_cents(parent, override, record, reversed_cents)
+        reversed_cents += reversal_cents
+        _take_back(override, record, reversal_cents=reversal_cents, status=_override_status(override, record))
+    take_back.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
+
+
+def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> refund.Outcome:
+    balance = refund.Balance(
+        amount_cents=conversion.amount_cents,
+        commission_cents=conversion.commission_cents,
+        refunded_cents=conversion.refunded_cents,
+        reversed_cents=conversion.reversed_cents,
+        status=conversion.status,
+    )
+    try:
+        return refund.apply(balance, requested_cents=requested_cents)
+    except refund.RefundRefused as refused:
+        raise Refused(422, refused.code, refused.message) from refused
+
+
+_EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
+
+
+def _override_reversal_cents(
+    parent: conversions.Conversion,
+    override: conversions.Conversion,
+    record: refunds.Refund,
+    reversed_cents: int,
+) -> int:
+    if override.status in _EARNS_NOTHING:
+        return 0
+    return refund.cascade(
+        commission_cents=override.commission_cents,
+        reversed_cents=reversed_cents,
+        parent_amount_cents=parent.amount_cents,
+        parent_cumulative_cents=record.cumulative_cents,
+        parent_is_full=record.is_full,
+    )
+
+
+def _override_status(override: conversions.Conversion, record: refunds.Refund) -> str:
+    if record.is_full and override.status not in _EARNS_NOTHING:
+        return statuses.ConversionStatus.Refunded.value
+    return override.status
+
+
+def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
+    """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
+    is_override = conversion.parent_id is not None
+    organization_id = conversion.organization_id
+    refunds.stage_refunded(
+        organization_id=organization_id,
+        conversion_id=conversion.id,
+        refunded_cents=0 if is_override else record.cumulative_cents,
+        reversal_cents=reversal_cents,
+        status=status,
+        refunded_at=record.created_at if record.is_full else None,
+    )
+    refunds.stage_reversal(
+        organization_id=organization_id,
+        refund_id=record.id,
+        conversion_id=conversion.id,
+        commission_cents=reversal_cents,
+        at=record.created_at,
+    )
+    conversions.stage_event(
+        organization_id=organization_id,
+        conversion_id=conversion.id,
+        event_type="refund",
+        amount_cents=0 if is_override else -record.amount_cents,
+        commission_cents=-reversal_cents,
+        occurred_at=record.created_at,
+    )
+    conversions.stage_ledger_entry(
+        conversion, kind="reverse", amount_cents=-reversal_cents, cause_id=record.id, created_at=record.created_at
+    )
+    _stage_refunded_event(conversion, record, reversal_cents)
+
+
+def _stage_refunded_event(conversion: conversions.Conversion, record: refunds.Refund, reversal_cents: int) -> None:
+    emit.event(
+        organization_id=conversion.organization_id,
+        type="conversion.refunded",
+        data=events.conversion_refunded(
+            conversion_id=conversion.id,
+            affiliate_id=conversion.affiliate_id,
+            program_id=conversion.program_id,
+            refunded_amount_cents=record.amount_cents,
+            commission_reversed_cents=reversal_cents,
+            cumulative_refunded_amount_cents=record.cumulative_cents,
+            is_full_refund=record.is_full,
+            currency=conversion.currency,
+            refunded_at=record.created_at,
+            attribution_method=conversion.attribution_method,
+            parent_affiliate_conversion_id=conversion.parent_id,
+        ),
+        at=record.created_at,
+    )

@@ -1,0 +1,1 @@
+"""Fraud events, their summary, and bans."""

@@ -1,0 +1,20 @@
+"""Bans: an affiliate whose traffic is fraud earns nothing from now on.
+
+Clicks, leads, sales and overrides look at the affiliate's status when they come in, so the status is all that it takes.
+What was earned before stays as it is.
+Source: core spec, "Click and lead fraud review" and section 3 (affiliate).
+"""
+
+from datetime import datetime
+
+from domain.statuses import AffiliateStatus
+from models.affiliates.affiliates import Affiliate
+from pipelines.affiliates import changes
+
+
+def ban(*, affiliate: Affiliate, now: datetime) -> bool:
+    """Ban a locked affiliate, whatever their status; False when they are banned already."""
+    if affiliate.status == AffiliateStatus.Banned:
+        return False
+    changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)
+    return True

@@ -1,0 +1,132 @@
+"""Fraud events: how one is recorded, and how a brand closes it.
+
+Source: core spec, "Click and lead fraud review".
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+from uuid import UUID, uuid5
+
+from domain.fraud import Verdict, severity
+from domain.fraud.bands import Severity
+from domain.refused import Refused, not_found
+from models import ids
+from models.fraud import events
+from models.fraud.events import FraudEvent
+
+# What an action of the API leaves an event as.
+_CLOSED_AS = {"resolve": "resolved", "dismiss": "dismissed"}
+
+
+def record_event(
+    *,
+    organization_id: UUID,
+    program_id: UUID,
+    affiliate_id: UUID,
+    subject: Literal["click", "lead"],
+    subject_id: UUID,
+    verdict: Verdict,
+    action: Literal["blocked", "held"],
+    severity: Severity,
+    at: datetime,
+) -> None:
+    """Stage an open event for a click or lead; the same one again changes nothing. `at` is when it happened."""
+    events.stage_insert(
+        {
+            "id": ids.new_id(),
+            "organization_id": organization_id,
+            "program_id": program_id,
+            "affiliate_id": affiliate_id,
+            "subject": subject,
+            "subject_id": subject_id,
+            "score": verdict.score,
+            "reasons": list(verdict.reasons),
+            "severity": severity,
+            "action": action,
+            "occurred_at": at,
+        }
+    )
+
+
+def record_held_click(
+    *, organization_id: UUID, click_id: str, link: tuple[UUID, UUID], verdict: Verdict, at: datetime
+) -> None:
+    """Stage the open event of a held click on a link: its program and affiliate."""
+    record_event(
+        organization_id=organization_id,
+        program_id=link[0],
+        affiliate_id=link[1],
+        subject="click",
+        subject_id=UUID(click_id),
+        verdict=verdict,
+        action="held",
+        severity=severity(verdict.score),
+        at=at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedClick:
+    """A click that was blocked, of a program and an affiliate."""
+
+    id: str
+    program_id: UUID
+    affiliate_id: UUID
+    verdict: Verdict
+    at: datetime
+
+    @property
+    def event_id(self) -> UUID:
+        """The event that it is counted in: one per link, hour (UTC) and reasons."""
+        hour = self.at.astimezone(UTC).strftime("%Y%m%d%H")
+        return uuid5(self.affiliate_id, ":".join(["blocked", str(self.program_id), hour, *self.verdict.reasons]))
+
+
+def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClick]) -> None:
+    """Stage the events of blocked clicks, in the organization's turn, each click in the transaction that writes it.
+
+    Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
+    that whoever clicks cannot fill the list. One that the brand closed goes on counting till its hour is over.
+    """
+    counted: dict[UUID, list[BlockedClick]] = defaultdict(list)
+    for click in clicks:
+        counted[click.event_id].append(click)
+    rows = [_blocked(event_id, those[0], len(those)) for event_id, those in counted.items()]
+    events.stage_blocked(organization_id=organization_id, rows=rows)
+
+
+def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:
+    return {
+        "id": event_id,
+        "program_id": first.program_id,
+        "affiliate_id": first.affiliate_id,
+        "subject_id": first.id,
+        "score": first.verdict.score,
+        "reasons": first.verdict.reasons,
+        "severity": severity(first.verdict.score),
+        "occurred_at": first.at,
+        "occurrences": occurrences,
+    }
+
+
+def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
+    """Return an event of the organization or refuse with 404 not_found."""
+    found = events.find(organization_id=organization_id, event_id=event_id)
+    if found is None:
+        raise not_found("fraud event", event_id)
+    return found
+
+
+def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> None:
+    """Resolve or dismiss an open event, in the row and on the object. `by` is the member.
+
+    Raises Refused: 409 invalid_status_transition for one that is closed, also by somebody a moment ago.
+    """
+    status = _CLOSED_AS[action]
+    if not events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now):
+        message = f"Only an open fraud event can be {status}; this one is closed."
+        raise Refused(409, "invalid_status_transition", message)
+    event.status, event.resolved_at, event.resolved_by = status, now, by

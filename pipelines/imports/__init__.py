@@ -1,0 +1,1 @@
+"""Imports of affiliates and conversions, and their undo."""

@@ -1,0 +1,166 @@
+"""Affiliates from another service: up to a thousand at once, in statements that do not grow with their number.
+
+Source: core spec, "Affiliates" (import body) and "Shared import safeguards".
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import emails, slugs
+from domain.refused import Refused
+from domain.statuses import AffiliateSource, AffiliateStatus
+from models import ids
+from models.affiliates import links as tracking_links
+from models.affiliates import sets
+from models.imports import imports
+from models.imports.imports import ImportJob
+from models.programs import programs
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.imports import letter
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who imports: `is_test` rows never reach a payout; without `may_notify` nobody is written to."""
+
+    organization_id: UUID
+    member_id: UUID
+    is_test: bool
+    may_notify: bool
+
+
+def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
+    """Import rows and return what came of them. `wanted` is `schemas.imports.affiliates.AffiliateImport` loaded.
+
+    A row that cannot be taken is counted and skipped. No event is sent.
+    Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
+    Budget: 7 round trips, whatever the number of rows.
+    """
+    organization_id = asked.organization_id
+    program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
+    if program is None:
+        raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
+    if not imports.try_turn(organization_id):
+        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    tracking_links.stage_turn_of_everybody(organization_id=organization_id)
+    reasons: Counter[str] = Counter()
+    rows = _chosen(program, wanted, reasons)
+    job = ImportJob(
+        id=ids.new_id(),
+        organization_id=organization_id,
+        kind="Affiliates",
+        total=len(wanted["affiliates"]),
+        imported=len(rows),
+        skipped=reasons.total(),
+        errored=0,
+        reasons=dict(reasons),
+        created_by=asked.member_id,
+        created_at=now,
+    )
+    imports.stage(job)
+    _write(asked, job, program, rows)
+    if rows and wanted["notify_affiliates"] and asked.may_notify:
+        letter.ask(job, program_id=program.id, message=wanted["notification_message_html"] or "")
+    return job
+
+
+def _chosen(program: programs.Program, wanted: Mapping[str, Any], reasons: Counter[str]) -> list[Mapping[str, Any]]:
+    known = sets.emails_in(
+        organization_id=program.organization_id,
+        program_id=program.id,
+        emails=[row["email"] for row in wanted["affiliates"] if row["email"]],
+    )
+    taken, included = [], wanted["include_statuses"]
+    seen: set[str] = set()
+    for row in wanted["affiliates"]:
+        reason = _why_not(row, included, seen, known)
+        if reason:
+            reasons[reason] += 1
+        else:
+            taken.append(row)
+        if reason in (None, "already_exists"):
+            seen.add(row["email"])
+    return taken
+
+
+def _why_not(row: Mapping[str, Any], included: set[str] | None, seen: set[str], known: set[str]) -> str | None:
+    if row["problem"]:
+        return str(row["problem"])
+    if included is not None and row["status"] not in included:
+        return "status_excluded"
+    if row["email"] in seen:
+        return "duplicate_in_batch"
+    return "already_exists" if row["email"] in known else None
+
+
+def _write(asked: Asked, job: ImportJob, program: programs.Program, rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        return
+    shared = {
+        "program_id": program.id,
+        "source": AffiliateSource.Direct.value,
+        "import_job_id": job.id,
+        "is_test": asked.is_test,
+        "applied_at": job.created_at,
+        "created_at": job.created_at,
+    }
+    affiliates = [
+        shared
+        | {name: row[name] for name in ("email", "full_name", "status", "wallet_email")}
+        | {
+            "id": ids.new_id(),
+            "email_normalized": emails.normalize(row["email"]),
+            "approved_at": job.created_at if row["status"] == AffiliateStatus.Approved else None,
+        }
+        for row in rows
+    ]
+    links = [
+        _link(affiliate, slug, is_default=number == 0, is_alias=slug == row["slug"])
+        for affiliate, row, held in zip(affiliates, rows, _slugs(asked.organization_id, rows), strict=True)
+        for number, slug in enumerate(held)
+    ]
+    sets.stage_affiliates(asked.organization_id, affiliates)
+    sets.stage_links(asked.organization_id, links)
+
+
+def _slugs(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+    """Yield each row's slugs, the default one first: the person's known one, the one they bring, or a fresh one."""
+    known = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
+    brought = [row["slug"] for row in rows if _is_usable(row["slug"])]
+    fresh = iter(_fresh(organization_id, len(rows), besides=set(brought)))
+    owners = tracking_links.owners(organization_id=organization_id, slugs=brought)
+    for row in rows:
+        slug = row["slug"] if _is_usable(row["slug"]) and owners.get(row["slug"], set()) <= {row["email"]} else None
+        if slug:
+            owners.setdefault(slug, set()).add(row["email"])
+        default = known.get(row["email"]) or slug or next(fresh)
+        yield [default] if slug in (None, default) else [default, slug]
+
+
+def _is_usable(slug: str | None) -> bool:
+    return slug is not None and slugs.is_valid(slug) and slug not in slugs.RESERVED
+
+
+def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]:
+    # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
+    drawn: set[str] = set()
+    while len(drawn) < count:
+        more = {affiliate_rules.random_slug() for _ in range(count - len(drawn))} - besides
+        drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
+    return list(drawn)
+
+
+def _link(affiliate: Mapping[str, Any], slug: str, *, is_default: bool, is_alias: bool) -> dict[str, Any]:
+    return {
+        "id": ids.new_id(),
+        "program_id": affiliate["program_id"],
+        "affiliate_id": affiliate["id"],
+        "slug": slug,
+        "custom_alias": slug if is_alias else None,
+        "is_default": is_default,
+        "created_at": affiliate["created_at"],
+    }

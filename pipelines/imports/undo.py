@@ -1,0 +1,69 @@
+"""Takes an import back: its conversions as a whole, or those of its affiliates who were never used.
+
+Source: core spec, "Shared import safeguards" (an import can be undone from the dashboard); decision 11.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain.refused import Refused, not_found
+from models.affiliates import links, sets
+from models.imports import imports, undo
+from pipelines.payouts import take_back
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An import before and after it was undone (rows of `imports`), and how many of its rows went and stayed."""
+
+    before: Any
+    after: Any
+    removed: int
+    kept: int
+
+
+def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
+    """Undo an import that stands and say what came of it.
+
+    Conversions go all or none; the same rows can be imported again then. Affiliates who have a conversion, a click, a
+    recruit or an account stay, the others are deleted with their links.
+    Raises Refused: 404 not_found; 409 migration_already_in_progress, import_already_undone, import_not_undoable (with
+    `reasons`, how many conversions each holds back: refunded, overridden, paid).
+    Budget: 5 round trips for conversions and 7 for affiliates, whatever their number.
+    """
+    if not imports.find(organization_id=organization_id, job_id=import_id):
+        raise not_found("import", import_id)
+    if not imports.try_turn(organization_id):
+        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    before = imports.find(organization_id=organization_id, job_id=import_id)
+    assert before is not None
+    if before.status != imports.COMPLETED:
+        raise Refused(409, "import_already_undone", "This import has been undone already.")
+    if before.kind == "Conversions":
+        _take_conversions_back(organization_id, import_id, now)
+        removed, kept = before.imported, 0
+    else:
+        removed, kept = _take_affiliates_back(organization_id, import_id, now)
+    imports.stage_undone(organization_id=organization_id, job_id=import_id, at=now)
+    after = before._replace(status=imports.UNDONE, undone_at=now)
+    return Undone(before, after, removed=removed, kept=kept)
+
+
+def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
+    take_back.stage_turn(organization_id)
+    held = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
+    if held:
+        message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
+        raise Refused(409, "import_not_undoable", message, reasons=held)
+    undo.stage_removal(organization_id=organization_id, job_id=import_id, at=now)
+
+
+def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
+    links.stage_turn_of_everybody(organization_id=organization_id)
+    there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
+    unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
+    sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
+    links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
+    return len(unused), there - len(unused)

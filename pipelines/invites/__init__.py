@@ -1,0 +1,1 @@
+"""Invitations: written, sent, accepted."""

@@ -1,0 +1,185 @@
+"""What somebody with the link of an invite may do: look at it, and accept it once.
+
+Source: core spec, "Affiliate invites", invite rules, and section 3 (Invite).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import invites as rules
+from domain import slugs, statuses
+from domain.invites import InviteState
+from domain.refused import Refused
+from models import invites
+from models.affiliates import affiliates, links
+from models.affiliates.affiliates import Affiliate
+from models.invites import AffiliateInvite
+from models.organization import organizations
+from models.programs import programs
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.invites import invites as invite_rules
+from pipelines.invites.letter import Occasion
+
+_SLUG_UNAVAILABLE = "slug_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What accepting led to. `warning` is set when the invite promised a slug that could not be had.
+
+    `link` is the link of that slug, None when the brand has taken it away since.
+    """
+
+    affiliate_id: UUID
+    program_id: UUID
+    status: str
+    slug: str
+    warning: str | None
+    link: links.ShownLink | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """An invite with what it is about; `standing` once it is accepted."""
+
+    occasion: Occasion
+    state: InviteState
+    standing: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An accepted invite with where that leads; `before` is the invite as it was, None when it was accepted already."""
+
+    invite: AffiliateInvite
+    standing: Standing
+    before: AffiliateInvite | None
+
+
+def any_org_organization(token_hash: bytes) -> UUID:
+    """Return whose invite a token opens. Raises Refused 404 not_found, alike for every token that opens none."""
+    organization_id = invites.any_org_owner(token_hash)
+    if organization_id is None:
+        raise _unknown()
+    return organization_id
+
+
+def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Preview:
+    """Return what an invite is about.
+
+    Raises Refused: 404 not_found; 410 invite_expired, invite_revoked.
+    """
+    invite = invites.find_by_token(organization_id=organization_id, token_hash=token_hash)
+    if invite is None:
+        raise _unknown()
+    state = _check_good(invite, now)
+    organization = organizations.find(organization_id)
+    program = programs.find(organization_id=organization_id, program_id=invite.program_id)
+    assert organization is not None  # foreign keys hold both
+    assert program is not None
+    return Preview(
+        occasion=Occasion(organization=organization, program=program, invite=invite),
+        state=state,
+        standing=_standing(invite) if state == InviteState.Accepted else None,
+    )
+
+
+def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accepted:
+    """Make the invited person an affiliate; whoever repeats it is told the same.
+
+    Somebody who joined in the meantime stays the affiliate that they are.
+    Raises Refused: 404 not_found; 410 invite_expired, invite_revoked; 409 program_inactive.
+    """
+    invite = invites.lock_by_token(organization_id=organization_id, token_hash=token_hash)
+    if invite is None:
+        raise _unknown()
+    if _check_good(invite, now) == InviteState.Accepted:
+        return Accepted(invite=invite, standing=_standing(invite), before=None)
+    program = invite_rules.open_program(organization_id, invite.program_id)
+    affiliate_id, kept_slug = _joined(invite, program, now)
+    changes = {
+        "state": InviteState.Accepted.value,
+        "accepted_at": now,
+        "affiliate_id": affiliate_id,
+        "kept_slug": kept_slug,
+    }
+    invites.update(organization_id=organization_id, invite_id=invite.id, changes=changes)
+    accepted = invites.find_by_token(organization_id=organization_id, token_hash=token_hash)
+    assert accepted is not None  # it is locked
+    return Accepted(invite=accepted, standing=_standing(accepted), before=invite)
+
+
+def _unknown() -> Refused:
+    return Refused(404, "not_found", "There is no such invite.")
+
+
+def _check_good(invite: AffiliateInvite, now: datetime) -> InviteState:
+    state = rules.state_at(invite.state, expires_at=invite.expires_at, now=now)
+    if state == InviteState.Expired:
+        raise Refused(410, "invite_expired", "This invite has expired. Ask the brand to send it again.")
+    if state == InviteState.Revoked:
+        raise Refused(410, "invite_revoked", "This invite is not valid any more.")
+    return state
+
+
+def _joined(invite: AffiliateInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
+    """Return the affiliate's id and what they were given of the slug that the invite promised."""
+    organization_id = invite.organization_id
+    links.stage_person_turn(organization_id=organization_id, email=invite.email)
+    known = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
+    if known is not None:
+        return known.id, _slug_of(known, invite)
+    kept_slug = _free(invite)
+    joined = affiliate_rules.join(_columns(invite), alias=kept_slug, now=now)
+    return joined.affiliate.id, kept_slug
+
+
+def _slug_of(known: Affiliate, invite: AffiliateInvite) -> str | None:
+    has_it = invite.slug is not None and invites.has_link(
+        organization_id=known.organization_id, affiliate_id=known.id, slug=invite.slug
+    )
+    return invite.slug if has_it else None
+
+
+def _free(invite: AffiliateInvite) -> str | None:
+    """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
+    slug = invite.slug
+    if slug is None or not slugs.is_valid_strict(slug) or slug in slugs.RESERVED:
+        return None
+    links.lock_slug(organization_id=invite.organization_id, slug=slug)
+    return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
+
+
+def _columns(invite: AffiliateInvite) -> dict[str, Any]:
+    status = statuses.AffiliateStatus.Approved if invite.auto_approve else statuses.AffiliateStatus.Pending
+    return {
+        "organization_id": invite.organization_id,
+        "program_id": invite.program_id,
+        "email": invite.email,
+        "full_name": invite.full_name,
+        "status": status.value,
+        "source": statuses.AffiliateSource.Invite.value,
+        "custom_commission_type": invite.custom_commission_type,
+        "custom_commission_value": invite.custom_commission_value,
+        "custom_commission_currency": invite.custom_commission_currency,
+        "is_test": invite.is_test,
+    }
+
+
+def _standing(invite: AffiliateInvite) -> Standing:
+    affiliate_id = invite.affiliate_id
+    assert affiliate_id is not None  # the table holds that for an accepted one
+    status, slug = invites.standing_of(organization_id=invite.organization_id, affiliate_id=affiliate_id)
+    slug = invite.kept_slug or slug
+    held = links.links(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
+    was_promised = invite.slug is not None and invite.kept_slug is None
+    return Standing(
+        affiliate_id=affiliate_id,
+        program_id=invite.program_id,
+        status=status,
+        slug=slug,
+        warning=_SLUG_UNAVAILABLE if was_promised else None,
+        link=next((link for link in held if link.slug == slug), None),
+    )

@@ -1,0 +1,189 @@
+"""Invitations: writing one or many, sending one again, taking one back.
+
+Whoever adds to the pending invites of an organization has its turn until the end, so the ceiling holds and two
+invites never promise one slug. `pipelines.invites.accept` is the other side.
+Source: core spec, "Affiliate invites" and section 3 (Invite).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import invites as rules
+from domain import slugs
+from domain.invites import InviteState
+from domain.programs import terms
+from domain.refused import Refused, not_found
+from models import invites
+from models.affiliates import affiliates
+from models.invites import AffiliateInvite
+from models.programs import programs
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.invites import sending
+from pipelines.invites.sending import Inviter, Sent
+from pipelines.programs import home_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was sent, and which pending invites of the same people it took the place of."""
+
+    sent: list[Sent]
+    replaced: list[AffiliateInvite]
+    skipped: int = 0
+    conflicts: list[rules.Conflict] = field(default_factory=list)
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
+    """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
+
+    Raises Refused: 404 not_found for the program; 400 slug_reserved and what `program_terms.check_rate` raises;
+    409 program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
+    """
+    if wanted["custom_commission_type"] is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
+    program = _program(organization_id, wanted["program_id"])
+    invitation = {**wanted, "custom_commission_currency": affiliate_rules.checked_rate(program, wanted)}
+    email, slug = wanted["email"], wanted["slug"]
+    if slug in slugs.RESERVED:
+        raise Refused(400, "slug_reserved", "This word is kept for the service.", field="slug")
+    earlier = _turn(program, [email])
+    if invites.affiliates_among(organization_id=organization_id, program_id=program.id, emails=[email]):
+        raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
+    replaced = _close(earlier, now)
+    if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
+        raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
+    sent = sending.write(program=program, wanted=[invitation], inviter=inviter, now=now)
+    return Outcome(sent=sent, replaced=replaced)
+
+
+def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
+    """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
+
+    Whoever is in the batch twice or in the program already is skipped; a slug that cannot be had is a conflict.
+    Raises Refused: 404 not_found for the program; 409 program_inactive, pending_invites_limit_reached for the whole
+    batch.
+    """
+    program = _program(organization_id, wanted["program_id"])
+    first_of = {recipient["email"]: recipient for recipient in reversed(wanted["recipients"])}
+    earlier = _turn(program, first_of)
+    members = invites.affiliates_among(organization_id=organization_id, program_id=program.id, emails=first_of)
+    people = [
+        recipient
+        for recipient in wanted["recipients"]
+        if recipient["email"] not in members and first_of[recipient["email"]] is recipient
+    ]
+    replaced = _close([invite for invite in earlier if invite.email not in members], now)
+    granted, conflicts = _granted(organization_id, people, now)
+    shared = {name: wanted[name] for name in ("program_id", "personal_note_html", "auto_approve")}
+    rows = [{**shared, **person, "slug": granted[person["email"]]} for person in people]
+    return Outcome(
+        sent=sending.write(program=program, wanted=rows, inviter=inviter, now=now),
+        replaced=replaced,
+        skipped=len(wanted["recipients"]) - len(people),
+        conflicts=conflicts,
+    )
+
+
+def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
+    """Send an invite again with a new link that works as long as the first one did; the old link is dead.
+
+    Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
+    expired one whose rate the program cannot have any more what `program_terms.check_rate` raises.
+    """
+    invites.stage_turn(organization_id)
+    invite = _lock_unanswered(organization_id, invite_id, now)
+    if invite.custom_commission_type is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=invite.program_id)
+    program = _program(organization_id, invite.program_id)
+    if _state(invite, now) == InviteState.Expired:
+        _check_kept_rate(program, invite)
+    pending = invites.lock_pending(organization_id=organization_id, program_id=program.id, emails=[invite.email])
+    replaced = _close([other for other in pending if other.id != invite.id], now)
+    if _state(invite, now) == InviteState.Expired:
+        sending.check_room(organization_id=organization_id, adding=1, now=now)
+    return Outcome(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
+
+
+def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> AffiliateInvite:
+    """Take an invite back; its link is dead. Returns it as it was before, locked.
+
+    Raises Refused: 404 not_found; 409 invite_not_pending.
+    """
+    invite = _lock_unanswered(organization_id, invite_id, now)
+    changes = {"state": InviteState.Revoked.value}
+    invites.update(organization_id=organization_id, invite_id=invite.id, changes=changes)
+    return invite
+
+
+def any_org_expire(*, now: datetime) -> None:
+    """Mark what was not accepted in time. Idempotent; whatever reads an invite knows it before."""
+    invites.any_org_stage_expiry(now=now)
+
+
+def _program(organization_id: UUID, program_id: UUID) -> programs.Program:
+    if programs.find(organization_id=organization_id, program_id=program_id) is None:
+        raise not_found("program", program_id)
+    return open_program(organization_id, program_id)
+
+
+def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
+    """Return a program that takes affiliates, or refuse with 409 program_inactive."""
+    program = programs.find_open(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise Refused(409, "program_inactive", "The program is not active: nobody can join it now.")
+    return program
+
+
+def _check_kept_rate(program: programs.Program, invite: AffiliateInvite) -> None:
+    type, value = invite.custom_commission_type, invite.custom_commission_value
+    if type is None or value is None:
+        return
+    currency = invite.custom_commission_currency
+    terms.check_rate(
+        model=program.default_commission_model,
+        type=type,
+        value=value,
+        home=home_rate.in_currency(currency) if currency else home_rate.of(program.organization_id),
+        prefix="custom",
+    )
+
+
+def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[AffiliateInvite]:
+    # One that is just being accepted is waited for here, and its affiliate is then seen.
+    invites.stage_turn(program.organization_id)
+    return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
+
+
+def _close(pending: Sequence[AffiliateInvite], now: datetime) -> list[AffiliateInvite]:
+    """Stage the end of locked invites that others replace; returns those that were still good, as they were."""
+    if pending:
+        invites.stage_closed(
+            organization_id=pending[0].organization_id, invite_ids=[invite.id for invite in pending], now=now
+        )
+    return [invite for invite in pending if _state(invite, now) == InviteState.Pending]
+
+
+def _granted(
+    organization_id: UUID, people: Sequence[Mapping[str, Any]], now: datetime
+) -> tuple[dict[str, str | None], list[rules.Conflict]]:
+    wishes = [rules.Wish(email=person["email"], slug=person["slug"]) for person in people]
+    pairs = [(wish.slug, wish.email) for wish in wishes if wish.slug and slugs.is_valid_strict(wish.slug)]
+    of_others = invites.slugs_of_others(organization_id=organization_id, wanted=pairs, now=now)
+    return rules.grant(wishes, of_others=of_others)
+
+
+def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> AffiliateInvite:
+    invite = invites.lock(organization_id=organization_id, invite_id=invite_id)
+    if invite is None:
+        raise not_found("invite", invite_id)
+    state = _state(invite, now)
+    if state not in (InviteState.Pending, InviteState.Expired):
+        raise Refused(409, "invite_not_pending", f"The invite is {state}.")
+    return invite
+
+
+def _state(invite: AffiliateInvite, now: datetime) -> InviteState:
+    return rules.state_at(invite.state, expires_at=invite.expires_at, now=now)

@@ -1,0 +1,1 @@
+"""What happens to leads: signed, captured on a page, paid for."""

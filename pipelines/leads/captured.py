@@ -1,0 +1,85 @@
+"""A lead that a page of the brand sends. Whoever sends one learns nothing from it.
+
+The request is only written down; everything that depends on who is known happens in two jobs. The first finds the
+tenant, the second works inside it. What was sent says who somebody is, so the jobs carry it sealed.
+Source: tracking spec, "Browser lead capture".
+"""
+
+import base64
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from adapters import sealing
+from domain import statuses
+from pipelines import jobs
+from pipelines.clicks import public_links
+from pipelines.leads import leads
+from pipelines.leads.leads import Signup
+
+_BELONGS_TO = "lead.capture"
+
+
+def any_org_stage(*, lead: Mapping[str, Any], now: datetime) -> None:
+    """Stage the job for what a page sent; `lead` is `schemas.leads.lead.BrowserLeadBody` loaded.
+
+    Every link has its turn, so that one that is flooded keeps nobody else waiting.
+    Budget: 1 round trip.
+    """
+    jobs.enqueue(
+        jobs.LEAD_CAPTURE,
+        organization_id=None,
+        fair_key=f"lead {lead['slug']}",
+        sealed=_sealed(lead),
+        at=now.isoformat(),
+    )
+
+
+def any_org_forward(*, sealed: str, at: str) -> None:
+    """Find whose lead this is and stage the job that records it; a slug that cannot earn now ends here."""
+    lead = _unsealed(sealed)
+    link = public_links.find(lead["slug"], lead["program_id"])
+    if link is None or not link.can_earn:
+        return
+    jobs.enqueue(
+        jobs.LEAD_RECORD,
+        organization_id=link.organization_id,
+        program_id=link.program_id,
+        affiliate_id=link.affiliate_id,
+        sealed=sealed,
+        at=at,
+    )
+
+
+def record(
+    *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, sealed: str, at: datetime, now: datetime
+) -> None:
+    """Record a lead that was captured `at` a moment, unless it is known or its affiliate cannot be credited by now."""
+    lead = _unsealed(sealed)
+    referral = leads.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+    is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
+    if referral is None or not is_approved or not referral.is_program_open:
+        return
+    signup = Signup(
+        email=lead["email"],
+        name=lead["name"],
+        occurred_at=at,
+        is_test=referral.is_test_affiliate,
+        sub_id=lead["sub_id"],
+    )
+    leads.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+
+
+def _sealed(lead: Mapping[str, Any]) -> str:
+    return base64.b64encode(sealing.seal(orjson.dumps(lead).decode(), belongs_to=_BELONGS_TO)).decode()
+
+
+def _unsealed(sealed: str) -> dict[str, Any]:
+    try:
+        opened: dict[str, Any] = orjson.loads(sealing.unseal(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
+    except sealing.CannotOpen as error:
+        raise jobs.GiveUp(str(error)) from error
+    return opened

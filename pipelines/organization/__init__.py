@@ -1,0 +1,1 @@
+"""What happens to a tenant: made, set up, signed in to; keys, capacity, pictures."""

@@ -1,0 +1,93 @@
+"""How much of its plan an organization uses, and whether there is room for one more affiliate.
+
+Source: core spec, "Billing state" (limits); tracking spec, "Public storefront" (program_at_capacity).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from adapters import clock
+from domain.money import fx
+from domain.organization import plans
+from domain.organization.plans import SubscriptionStatus, Tier
+from models import fx_rates
+from models.organization import organizations
+from models.organization.organizations import Organization
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What is used of one limit; `max` None is no limit."""
+
+    current: int
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Every limit of the plan with what is used of it. Payouts in the home currency's minor units, this month UTC."""
+
+    affiliates: Share
+    campaigns: Share
+    partner_payouts_this_month_cents: Share
+    team_seats: Share
+
+
+def affiliates_left(organization_id: UUID) -> int | None:
+    """Return how many more affiliates the organization may have; None is no limit.
+
+    Whoever adds one on the strength of the answer takes `organizations.stage_capacity_turn` first, so that two who
+    ask for the last place at once are told one after the other.
+    """
+    organization = organizations.find(organization_id)
+    assert organization is not None  # whoever asks has looked up something of it
+    most = _most_affiliates(organization, clock.now())
+    return None if most is None else max(most - organizations.count_affiliates(organization_id), 0)
+
+
+def shares(organization: Organization, now: datetime) -> Shares:
+    """Return what an organization uses of its plan."""
+    limits = plans.LIMITS[tier(organization, now)]
+    month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    used = organizations.usage(organization_id=organization.id, paid_since=month)
+    return Shares(
+        affiliates=Share(used.affiliates, _most_affiliates(organization, now)),
+        campaigns=Share(used.campaigns, limits.campaigns),
+        partner_payouts_this_month_cents=Share(
+            _at_home(used.paid_cents, organization.home_currency), limits.partner_payouts_cents
+        ),
+        team_seats=Share(used.team_seats, limits.team_seats),
+    )
+
+
+def tier(organization: Organization, now: datetime) -> Tier:
+    """Return the tier that counts now."""
+    return plans.counting_tier(
+        plan_tier=Tier(organization.plan_tier),
+        subscription_status=SubscriptionStatus(organization.subscription_status),
+        trial_ends_at=organization.trial_ends_at,
+        now=now,
+    )
+
+
+def _most_affiliates(organization: Organization, now: datetime) -> int | None:
+    if organization.affiliate_limit is not None:
+        return organization.affiliate_limit
+    return plans.LIMITS[tier(organization, now)].affiliates
+
+
+def _at_home(paid_cents: Mapping[str, int], home: str) -> int:
+    # Money that no stored rate can value is left out of the figure, as everywhere.
+    converted = [
+        fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=_rates(currency, home))
+        for currency, cents in paid_cents.items()
+    ]
+    return sum(cents for cents in converted if cents is not None)
+
+
+def _rates(*currencies: str) -> dict[str, Decimal]:
+    found = {currency: fx_rates.newest(currency) for currency in currencies if currency != "USD"}
+    return {currency: rate for currency, rate in found.items() if rate is not None}

@@ -1,0 +1,220 @@
+"""What an operator may set of an organization: each setting by its name, from text to the columns it stands for."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from domain import slugs
+from domain.fraud import Strictness
+from domain.money import currencies
+from domain.money.money import MAX_AMOUNT_CENTS
+from domain.organization import host_names, plans
+from domain.payouts import gates
+from domain.refused import Refused
+from pipelines.payouts import sandbox
+
+Columns = dict[str, object]
+Setter = Callable[[str, datetime], Columns]
+
+_TRIAL = timedelta(days=14)
+
+#: The fifteen native connections; while one is marked connected, signed sales and leads are refused.
+_GATEWAYS = [
+    "stripe",
+    "braintree",
+    "mollie",
+    "shopify",
+    "bigcommerce",
+    "wix",
+    "woocommerce",
+    "paddle",
+    "chargebee",
+    "recurly",
+    "maxio",
+    "gumroad",
+    "lemonsqueezy",
+    "thrivecart",
+    "paypal",
+]
+
+_LONGEST_GRACE_DAYS = 90
+_MOST_AFFILIATES = 10**9
+_LONGEST_LABEL = 63
+_HIGHEST_SCORE = 100
+_MOST_LEADS_PER_DAY = 1_000_000
+_LONGEST_HOLD_DAYS = 365
+_MOST_REFERRERS = 1000
+_PIXEL_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+def read(assignments: Mapping[str, str], *, now: datetime) -> Columns:
+    """Return the columns that settings given as text stand for. Raises Refused 400: unknown_setting, bad_value,
+    unsupported_currency.
+    """
+    changes: Columns = {}
+    for name, value in sorted(assignments.items()):  # a new domain first, then that it is verified
+        if name not in _SETTERS:
+            raise Refused(400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}.")
+        changes.update(_SETTERS[name](value, now))
+    return changes
+
+
+def subscription(status: str, now: datetime) -> Columns:
+    """Return the columns of a subscription's status; a trial begins now."""
+    chosen = _one_of(status, list(plans.SubscriptionStatus))
+    is_trial = chosen == plans.SubscriptionStatus.Trialing
+    return {"subscription_status": chosen, "trial_ends_at": now + _TRIAL if is_trial else None}
+
+
+def currency(value: str) -> str:
+    """Return a currency's code. Raises Refused 400 unsupported_currency."""
+    code = currencies.normalize(value)
+    if code is None:
+        raise Refused(400, "unsupported_currency", f"{value!r} is not a supported currency code.")
+    return code
+
+
+def _gateways(value: str, now: datetime) -> Columns:
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    return {"gateways": [_one_of(name, _GATEWAYS) for name in names]}
+
+
+def _trial_ends(value: str, now: datetime) -> Columns:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise _bad(value, "is no ISO 8601 moment") from error
+    if moment.tzinfo is None:
+        raise _bad(value, "says no time zone; add Z")
+    return {"trial_ends_at": moment}
+
+
+def _affiliate_limit(value: str, now: datetime) -> Columns:
+    limit = _or_none(value)
+    if limit is not None and not _is_whole(limit, 0, _MOST_AFFILIATES):
+        raise _bad(value, "is neither a number of affiliates nor none")
+    return {"affiliate_limit": None if limit is None else int(limit)}
+
+
+def _subdomain(value: str, now: datetime) -> Columns:
+    if not slugs.is_valid_strict(value) or len(value) > _LONGEST_LABEL or value in slugs.RESERVED:
+        raise _bad(value, "is no subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved")
+    return {"subdomain": value}
+
+
+def _tracking_domain(value: str, now: datetime) -> Columns:
+    return {**_host("tracking_domain", "go.example.com")(value, now), "tracking_domain_verified": False}
+
+
+def _banned_referrers(value: str, now: datetime) -> Columns:
+    hosts = sorted({host.strip().lower() for host in value.split(",") if host.strip()})
+    for host in hosts:
+        if not host_names.is_host_name(host):
+            raise _bad(host, "is no host name, such as coupons.example.com")
+    if len(hosts) > _MOST_REFERRERS:
+        raise Refused(400, "bad_value", f"There are {len(hosts)} host names; {_MOST_REFERRERS} can be banned.")
+    return {"banned_referrers": hosts}
+
+
+def _pixel_public_key(value: str, now: datetime) -> Columns:
+    key = _or_none(value)
+    if key is not None and not _PIXEL_KEY.fullmatch(key):
+        raise _bad(value, "is neither 8 to 64 of A-Z, a-z, 0-9, _ and -, nor none")
+    return {"pixel_public_key": key}
+
+
+def _payout_hold(value: str, now: datetime) -> Columns:
+    days = {"on": str(gates.HOLDING.days), "off": "0"}.get(value, value)
+    if not _is_whole(days, 0, _LONGEST_HOLD_DAYS):
+        raise _bad(value, f"is neither on, off nor a number of days to {_LONGEST_HOLD_DAYS}")
+    return {"payout_hold_days": int(days)}
+
+
+def _whole(column: str, what: str, least: int, most: int) -> Setter:
+    def read(value: str, now: datetime) -> Columns:
+        if not _is_whole(value, least, most):
+            raise _bad(value, f"is no {what} from {least} to {most}")
+        return {column: int(value)}
+
+    return read
+
+
+def _choice(column: str, allowed: list[str]) -> Setter:
+    return lambda value, now: {column: _one_of(value, allowed)}
+
+
+def _choice_or_none(column: str, allowed: list[str]) -> Setter:
+    return lambda value, now: {column: (chosen := _or_none(value)) and _one_of(chosen, allowed)}
+
+
+def _meaning(column: str, meanings: Mapping[str, object]) -> Setter:
+    return lambda value, now: {column: meanings[_one_of(value, list(meanings))]}
+
+
+def _switch(column: str) -> Setter:
+    return _meaning(column, {"on": True, "off": False})
+
+
+def _host(column: str, example: str) -> Setter:
+    def read(value: str, now: datetime) -> Columns:
+        host = _or_none(value)
+        if host is not None and not host_names.is_host_name(host):
+            raise _bad(value, f"is neither a host name, such as {example}, nor none")
+        return {column: host}
+
+    return read
+
+
+# One more than the highest score is a threshold that none reaches.
+_THRESHOLD = ("threshold", 1, _HIGHEST_SCORE + 1)
+
+_SETTERS: Mapping[str, Setter] = {
+    "plan": _choice("plan_tier", list(plans.Tier)),
+    "status": subscription,
+    "gateways": _gateways,
+    "payoutGraceDays": _whole("payout_grace_days", "number of days", 0, _LONGEST_GRACE_DAYS),
+    "trialEndsAt": _trial_ends,
+    "currency": lambda value, now: {"home_currency": currency(value), "home_currency_changed_at": now},
+    "affiliateLimit": _affiliate_limit,
+    "subdomain": _subdomain,
+    "portalHost": _host("portal_host", "partners.example.com"),
+    "billingProvider": lambda value, now: {"billing_provider": _or_none(value)},
+    "billingInterval": _choice_or_none("billing_interval", ["Month", "Year"]),
+    "fraudStrictness": _choice("fraud_strictness", list(Strictness)),
+    "fraudScore": _whole("fraud_score", "score", 0, _HIGHEST_SCORE),
+    "bannedReferrers": _banned_referrers,
+    "leadsPerDay": _whole("leads_per_day", "number of leads", 1, _MOST_LEADS_PER_DAY),
+    "leadPreview": _switch("lead_preview"),
+    "pixelPublicKey": _pixel_public_key,
+    "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox.MODES)),
+    "verified": _meaning("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
+    "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),
+    "identityThreshold": _whole("identity_threshold", *_THRESHOLD),
+    "highRiskThreshold": _whole("high_risk_threshold", *_THRESHOLD),
+    "fundingMode": _choice("funding_mode", ["debit", "balance"]),
+    "bankBalanceCents": _whole("bank_balance_cents", "number of US cents", 0, MAX_AMOUNT_CENTS),
+    "fundingFrozen": _switch("funding_frozen"),
+    "needsReview": _switch("payouts_need_review"),
+    "payoutHold": _payout_hold,
+    "taxFormRequired": _switch("tax_form_required"),
+    "trackingDomain": _tracking_domain,
+    "trackingDomainVerified": _switch("tracking_domain_verified"),
+}
+
+
+def _is_whole(value: str, least: int, most: int) -> bool:
+    return value.isascii() and value.isdigit() and least <= int(value) <= most
+
+
+def _or_none(value: str) -> str | None:
+    return None if value in ("", "none") else value
+
+
+def _one_of(value: str, allowed: list[str]) -> str:
+    if value not in allowed:
+        raise _bad(value, f"must be one of: {', '.join(allowed)}")
+    return str(value)
+
+
+def _bad(value: str, why: str) -> Refused:
+    return Refused(400, "bad_value", f"{value!r} {why}.")

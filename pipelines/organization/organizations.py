@@ -1,0 +1,60 @@
+"""Organizations and their members, as the operator makes and changes them."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from domain.organization import plans
+from domain.refused import Refused
+from models import ids
+from models.organization import members, organizations
+from pipelines.conversions import renewal
+from pipelines.organization import operator_settings
+
+
+def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
+    """Create an organization with its first Owner; runs in a transaction that sees every tenant."""
+    organization_id = ids.new_id()
+    slug = f"{_slug(name)}-{organization_id.hex[-12:]}"
+    organizations.insert(
+        {
+            "id": organization_id,
+            "name": name,
+            "slug": slug,
+            "subdomain": slug,
+            "plan_tier": plans.Tier(plan).value,
+            **operator_settings.subscription(plans.SubscriptionStatus(status).value, now),
+            "home_currency": operator_settings.currency(currency),
+            "created_at": now,
+        }
+    )
+    members.insert(
+        {
+            "id": ids.new_id(),
+            "organization_id": organization_id,
+            "email": owner_email.strip().lower(),
+            "role": "Owner",
+            "created_at": now,
+        }
+    )
+    return organization_id
+
+
+def change(*, organization_id: UUID, assignments: Mapping[str, str], now: datetime) -> Mapping[str, object]:
+    """Change settings that only an operator may, given as text; returns the columns that were set.
+
+    Raises Refused for a setting or a value that does not exist, and then nothing is changed.
+    """
+    changes = operator_settings.read(assignments, now=now)
+    if organizations.find(organization_id) is None:
+        raise Refused(404, "not_found", f"There is no organization {organization_id}.")
+    if not organizations.update_unless_taken(organization_id, changes):
+        raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
+    if "payout_grace_days" in changes:
+        renewal.renew(organization_id)
+    return changes
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "org"

@@ -1,0 +1,101 @@
+"""What a brand changes of its own organization: profile, home currency, attribution parameters.
+
+The organization is locked by the caller; what changes is set in the row and on the object.
+Source: core spec, "Organization profile" and "Home currency"; tracking spec, "Attribution parameters".
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from domain import slugs
+from domain.clicks import attribution_params
+from domain.money import currencies
+from domain.refused import Refused
+from models.organization import organizations
+from models.organization.organizations import Organization
+from pipelines.conversions import renewal
+from pipelines.payouts import cadence
+
+#: How often an organization may rename the host of its portal: old links die with the old name.
+SUBDOMAIN_CHANGES_MAX = 3
+
+
+def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> None:
+    """Change the profile. `wanted` is `schemas.organization.organization.ProfileChanges` loaded.
+
+    A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency
+    of now, and keeps it.
+    Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
+    subdomain_already_taken.
+    """
+    if "min_payout_cents" in wanted:
+        is_set = wanted["min_payout_cents"] is not None
+        wanted = {**wanted, "min_payout_currency": organization.home_currency if is_set else None}
+    changes = {column: value for column, value in wanted.items() if getattr(organization, column) != value}
+    _check_grace_days(organization, changes)
+    if "subdomain" in changes:
+        changes |= _moved(organization, str(changes["subdomain"]))
+    if "automatic_payout_cadence" in changes:
+        timezone = str(changes.get("timezone", organization.timezone))
+        name = changes["automatic_payout_cadence"]
+        changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
+    _set(organization, changes)
+    if "payout_grace_days" in changes:
+        renewal.renew(organization.id)
+
+
+def set_home_currency(organization: Organization, code: str, now: datetime) -> bool:
+    """Set the home currency; False when it is that already. Amounts keep the currency that they were stored in.
+
+    Raises Refused 400 unsupported_currency.
+    """
+    currency = currencies.normalize(code)
+    if currency is None:
+        message = "homeCurrency must be a supported ISO 4217 code."
+        raise Refused(400, "unsupported_currency", message, field="homeCurrency")
+    if currency == organization.home_currency:
+        return False
+    _set(organization, {"home_currency": currency, "home_currency_changed_at": now})
+    return True
+
+
+def set_attribution_params(organization: Organization, sent: str | None) -> bool:
+    """Set the custom attribution parameters; False when they are these already.
+
+    Raises Refused: what `attribution_params.settle` raises.
+    """
+    custom = attribution_params.settle(sent)
+    if custom == organization.attribution_params:
+        return False
+    _set(organization, {"attribution_params": custom})
+    return True
+
+
+def _check_grace_days(organization: Organization, changes: Mapping[str, object]) -> None:
+    days = changes.get("payout_grace_days")
+    if isinstance(days, int) and days > organization.payout_grace_days_max:
+        raise Refused(
+            400,
+            "payout_grace_days_out_of_range",
+            f"payoutGraceDays must be from 0 to {organization.payout_grace_days_max}.",
+            field="payoutGraceDays",
+        )
+
+
+def _moved(organization: Organization, subdomain: str) -> dict[str, object]:
+    if subdomain in slugs.RESERVED:
+        raise Refused(400, "slug_reserved", f"{subdomain} is kept for the service.", field="subdomain")
+    if organization.subdomain_change_count >= SUBDOMAIN_CHANGES_MAX:
+        message = f"The subdomain can be changed {SUBDOMAIN_CHANGES_MAX} times, and was."
+        raise Refused(409, "subdomain_change_limit_reached", message, field="subdomain")
+    if not organizations.update_unless_taken(organization.id, {"subdomain": subdomain}):
+        message = "Another organization has this subdomain."
+        raise Refused(409, "subdomain_already_taken", message, field="subdomain")
+    return {"subdomain_change_count": organization.subdomain_change_count + 1}
+
+
+def _set(organization: Organization, changes: Mapping[str, object]) -> None:
+    if changes:
+        organizations.update(organization.id, changes)
+    for column, value in changes.items():
+        setattr(organization, column, value)

@@ -1,0 +1,135 @@
+"""Automatic payouts: a cadence prepares what an Owner confirms; where an Owner said so, it confirms by itself.
+
+Preparing claims nothing: it tells what was due at that moment. What is confirmed, by whomever, is an ordinary run with
+every gate. Source: core spec, "Organization profile" (automatic payouts).
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from domain.payouts import cadence
+from domain.payouts.cadence import Cadence
+from domain.refused import Refused
+from models import ids
+from models.organization import audit, organizations
+from models.organization.organizations import Organization
+from models.payouts import candidates, proposals
+from models.payouts.candidates import Filters
+from models.payouts.proposals import Due
+from pipelines import jobs
+from pipelines.payouts import due as payout_plan
+from pipelines.payouts import letters, run
+from pipelines.payouts.due import Preview
+from pipelines.payouts.run import Asked, Receipt
+
+# A cadence confirms what there is, and all of it.
+_EVERYTHING = Asked(
+    confirm_total_cents=None,
+    confirm_totals=None,
+    filters=Filters(),
+    method=None,
+    notes=None,
+    external_transaction_id=None,
+    shown_filters={},
+)
+
+
+def local_day(timezone: str, now: datetime) -> date:
+    """Return which day it is in a time zone."""
+    return now.astimezone(ZoneInfo(timezone)).date()
+
+
+def counted_from(name: object, *, timezone: str, now: datetime) -> date | None:
+    """Return the day from which a cadence that is chosen now counts its periods; None for Manual."""
+    return None if name == Cadence.Manual else local_day(timezone, now)
+
+
+def any_org_look(*, now: datetime) -> int:
+    """Stage a job for every organization whose cadence has come round; returns how many."""
+    due = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
+    for one in due:
+        jobs.enqueue(jobs.PAYOUT_PREPARE, organization_id=one.organization_id)
+    return len(due)
+
+
+def prepare(*, organization_id: UUID, now: datetime) -> None:
+    """Write down what is due if the cadence has come round, and tell the Owners; once, whoever asks and how often.
+
+    What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
+    """
+    candidates.take_run_turn(organization_id)
+    organization = organizations.lock(organization_id)
+    found = proposals.with_cadence(organization_id)
+    due_on = _due_on(found, now) if found else None
+    if organization is None or due_on is None:
+        return
+    preview = payout_plan.preview(organization_id=organization_id, filters=Filters(), now=now)
+    proposals.stage_replaced(organization_id=organization_id, at=now)
+    proposal = _proposal(preview, due_on, now)
+    proposals.stage(proposal)
+    if proposal["status"] == "Open":
+        organizations.update(organization_id, {"last_automatic_payout_at": now})
+        _go_on(organization, proposal, now)
+
+
+def _go_on(organization: Organization, proposal: Mapping[str, object], now: datetime) -> None:
+    if not organization.automatic_payout_enabled:
+        letters.send_prepared(organization, proposal, at=now)
+        return
+    try:
+        receipt = run.run(organization_id=organization.id, asked=_EVERYTHING, by=None, now=now)
+    except Refused as refusal:  # before anything is written
+        proposals.stage_refused(organization_id=organization.id, code=refusal.code, message=refusal.message)
+        letters.send_refused(organization, proposal, refusal, at=now)
+    else:
+        _stage_audit(organization.id, receipt, now)
+        letters.send_confirmed(organization, receipt, at=now)
+
+
+def _due_on(found: Due, now: datetime) -> date | None:
+    today = local_day(found.timezone, now)
+    came = cadence.latest(Cadence(found.cadence), since=found.since, today=today)
+    is_done = came is None or (found.last_on is not None and found.last_on >= came)
+    return None if is_done else came
+
+
+def _proposal(preview: Preview, due_on: date, now: datetime) -> dict[str, object]:
+    planned = preview.planned
+    ready = {candidate.payee.affiliate_id for candidate in planned.candidates if candidate.is_ready}
+    return {
+        "id": ids.new_id(),
+        "organization_id": preview.organization.id,
+        "due_on": due_on,
+        "status": "Open" if ready else "Empty",
+        "recipients": len(ready),
+        "confirm_total_cents": planned.confirm_total_cents,
+        "native_totals": planned.native_totals,
+        "usd_estimate_cents": preview.usd_estimate_cents,
+        "created_at": now,
+        "closed_at": None if ready else now,
+    }
+
+
+def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None:
+    audit.stage(
+        organization_id=organization_id,
+        action="payout.run",
+        entity_type="payout",
+        entity_id=str(receipt.run_id),
+        actor_type="system",
+        actor_user_id=None,
+        actor_label="payout cadence",
+        ip=None,
+        user_agent=None,
+        request_id=None,
+        before=None,
+        after={
+            "totalCents": receipt.total_cents,
+            "nativeTotalsForRun": dict(receipt.native_totals),
+            "reviewStatus": receipt.review_status,
+            "payoutCount": len(receipt.payouts),
+        },
+        at=now,
+    )

@@ -1,0 +1,75 @@
+"""How an organization's payouts are funded, and whether it may pay out.
+
+Source: core spec, "Payouts", funding status.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain.payouts import gates
+from models.organization import organizations
+from pipelines.payouts import due
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedRules:
+    """What holds until an organization is verified. US cents; what remains is None where nothing limits it."""
+
+    holding_days: int
+    window_days: int
+    cap_cents: int
+    cap_used_cents: int
+    cap_remaining_cents: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Funding:
+    """Where an organization stands. The balance is None unless payouts are paid from one; reason and message are None
+    while a run could pass.
+    """
+
+    mode: str
+    bank_transfer_balance_cents: int | None
+    verification_state: str
+    payouts_allowed: bool
+    payouts_blocked_reason: str | None
+    payouts_blocked_message: str | None
+    verification_required: bool
+    identity_required: bool
+    can_manage_funding: bool
+    bank_transfer_instructions: str | None
+    unverified_rules: UnverifiedRules
+
+
+def status(*, organization_id: UUID, can_manage: bool, now: datetime) -> Funding:
+    """Return how the organization stands; `can_manage` is whether this caller may change it. Budget: 3 round trips."""
+    organization = organizations.find(organization_id)
+    if organization is None:
+        raise LookupError(f"there is no organization {organization_id}")
+    standing = due.standing(organization, now=now)
+    refusal = gates.standing_refusal(standing)
+    is_from_balance = standing.funding_mode == "balance"
+    return Funding(
+        mode=standing.funding_mode,
+        bank_transfer_balance_cents=organization.bank_balance_cents if is_from_balance else None,
+        verification_state=standing.verification_state,
+        payouts_allowed=refusal is None,
+        payouts_blocked_reason=refusal and refusal[0],
+        payouts_blocked_message=refusal and refusal[1],
+        verification_required=standing.is_high_risk,
+        identity_required=standing.is_identity_required,
+        can_manage_funding=can_manage,
+        bank_transfer_instructions=_instructions(organization.slug) if can_manage and is_from_balance else None,
+        unverified_rules=UnverifiedRules(
+            holding_days=gates.HOLDING.days,
+            window_days=gates.WINDOW.days,
+            cap_cents=gates.CAP_CENTS,
+            cap_used_cents=standing.cap_used_cents,
+            cap_remaining_cents=standing.cap_remaining_cents,
+        ),
+    )
+
+
+def _instructions(slug: str) -> str:
+    return f"Transfer to the bank account that the operator of this service named to you, with the reference {slug}."

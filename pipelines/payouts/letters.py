@@ -1,0 +1,74 @@
+"""What the Owners of an organization are told by mail of their automatic payouts. No affiliate is named."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import settings
+from domain.money import currencies
+from domain.refused import Refused
+from models.organization import members
+from models.organization.organizations import Organization
+from pipelines import mail
+from pipelines.payouts.run import Receipt
+
+
+def send_prepared(organization: Organization, proposal: Mapping[str, Any], *, at: datetime) -> None:
+    """Tell the Owners that payouts wait for one of them."""
+    text = (
+        f"{_due(organization, proposal)}\n\nNothing was paid yet: look at the preview and confirm the run in the"
+        f" dashboard at {settings.current().public_base_url}. What changes until then is in the preview."
+    )
+    _send(organization, f"Payouts of {organization.name} wait for you", text, "payout.prepared", at)
+
+
+def send_refused(organization: Organization, proposal: Mapping[str, Any], refusal: Refused, *, at: datetime) -> None:
+    """Tell the Owners why automatic payouts were not confirmed."""
+    text = (
+        f"{_due(organization, proposal)}\n\nThey are to be confirmed automatically, and that was refused"
+        f" ({refusal.code}): {refusal.message}\n\nNothing was paid. Once it is settled, confirm the run in the"
+        f" dashboard at {settings.current().public_base_url}."
+    )
+    _send(organization, f"Payouts of {organization.name} were not made", text, "payout.refused", at)
+
+
+def send_confirmed(organization: Organization, receipt: Receipt, *, at: datetime) -> None:
+    """Tell the Owners that automatic payouts were confirmed."""
+    waits = ""
+    if receipt.review_status:
+        waits = " They wait for the operator's review."
+    elif receipt.hold_until:
+        waits = f" They are held until {receipt.hold_until:%Y-%m-%d %H:%M} UTC."
+    text = (
+        f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in all, were"
+        f" confirmed automatically.{waits}\n\nThe run is {receipt.run_id}; see it in the dashboard at"
+        f" {settings.current().public_base_url}."
+    )
+    _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", at)
+
+
+def _due(organization: Organization, proposal: Mapping[str, Any]) -> str:
+    totals = ", ".join(_money(cents, currency) for currency, cents in proposal["native_totals"].items())
+    estimate = _money(proposal["usd_estimate_cents"], "USD")
+    return (
+        f"Affiliates of {organization.name} who are due to be paid: {proposal['recipients']}. Due: {totals}; about"
+        f" {estimate} at today's rates."
+    )
+
+
+def _money(cents: int, currency: str) -> str:
+    exponent = currencies.exponent(currency)
+    return f"{Decimal(cents).scaleb(-exponent):,.{exponent}f} {currency}"
+
+
+def _send(organization: Organization, subject: str, text: str, kind: str, at: datetime) -> None:
+    for email in members.owners(organization.id):
+        mail.send(
+            organization_id=organization.id,
+            to=email,
+            subject=" ".join(subject.split()),
+            text=text,
+            kind=kind,
+            at=at,
+        )

@@ -1,0 +1,95 @@
+"""Takes what payout rails tell by themselves: each confirmation once, in any order, and never backwards.
+
+A confirmation only brings forward what asking the rail would bring too. One that comes after the end changes nothing;
+one that contradicts what we hold is kept for the operator, since money is somewhere else than the books say.
+Source: tracking spec, section 6 (payout.paid, payout.failed).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from adapters.rails import base, registry
+from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Unknown
+from domain.refused import Refused
+from models.payouts import lines, payouts, rail_events
+from models.payouts.payouts import AttemptOwner, Payout
+from pipelines.payouts import transfer
+
+_log = structlog.get_logger(__name__)
+
+#: The rails by what they are called in the address that they post to.
+METHODS: Mapping[str, Method] = {"processor": "ProcessorConnect", "wallet": "Wallet", "global-payouts": "GlobalPayouts"}
+
+
+def read(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
+    """Return what a confirmation says, None when it is not about a transfer. May call the rail: not in a transaction.
+
+    Raises Refused: 404 not_found for a rail that is not configured, 400 bad_signature, 503 rail_unavailable when the
+    rail has to be asked what it means and does not say; it tells again then.
+    """
+    found = registry.configured(METHODS[rail]) if rail in METHODS else None
+    if found is None:
+        raise Refused(404, "not_found", "There is no such rail here.")
+    try:
+        event = found.parse_event(headers, body)
+    except base.NotSigned as error:
+        raise Refused(400, "bad_signature", "The rail's signature does not hold.") from error
+    except base.RailMisconfigured as error:
+        _log.error("rail.misconfigured", rail=rail, why=str(error))
+        raise Refused(503, "rail_unavailable", "The rail refuses this service's credentials.") from error
+    if event is not None and isinstance(event.answer, Unknown | NotFound):
+        raise Refused(503, "rail_unavailable", "The rail did not say what became of the payment.")
+    return event
+
+
+def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> str | None:
+    """Write a confirmation down and do what it says; returns its outcome, None when it was told before."""
+    is_new = rail_events.any_org_insert_once(
+        rail=rail,
+        event_id=event.id,
+        payout_key=event.key,
+        answer=type(event.answer).__name__,
+        references=event.references,
+        detail=event.answer.message if isinstance(event.answer, Rejected) else None,
+        at=now,
+    )
+    if not is_new:
+        return None
+    owner = payouts.any_org_attempt_owner(event.key) if event.key else None
+    if owner is None or owner.method != METHODS[rail]:
+        _log.warning("rail.parked", rail=rail, event_id=event.id, key=event.key)
+        return "Parked"
+    outcome = _settle(owner, event.answer, now)
+    rail_events.any_org_stage_outcome(
+        rail=rail,
+        event_id=event.id,
+        organization_id=owner.organization_id,
+        payout_id=owner.payout_id,
+        outcome=outcome,
+    )
+    if outcome == "Contradicts":
+        _log.error("rail.contradicts", rail=rail, payout=str(owner.payout_id), key=event.key)
+    return outcome
+
+
+def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> str:
+    where = {"organization_id": owner.organization_id, "payout_id": owner.payout_id}
+    lines.lock_conversions(**where)
+    payout = payouts.lock(**where)
+    assert payout is not None  # its attempt names it
+    outcome = _outcome(payout, owner, answer)
+    if outcome in ("Settled", "Noted"):
+        transfer.settle(replace(payout, attempt=owner.number), answer, now=now)
+    return outcome
+
+
+def _outcome(payout: Payout, owner: AttemptOwner, answer: Answer) -> str:
+    is_present = payout.attempt == owner.number
+    if is_present and payout.status == "Processing":
+        return "Noted" if isinstance(answer, Accepted) else "Settled"
+    is_paid_by_it = is_present and payout.status == "Paid" and payout.method == owner.method
+    is_elsewhere = (isinstance(answer, Paid) and not is_paid_by_it) or (isinstance(answer, Rejected) and is_paid_by_it)
+    return "Contradicts" if is_elsewhere else "Late"

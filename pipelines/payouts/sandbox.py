@@ -1,0 +1,105 @@
+"""A rail without money, for trying out and for tests: it can be told to fail, to be silent or to settle late.
+
+It stands in for an outside service, so it commits a unit of work of its own and refuses to be called inside one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+
+from adapters import clock
+from adapters.rails.base import KeyTaken, RailEvent
+from domain.payouts.transfers import REFERENCES, Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
+from models import db
+from models.payouts import sandbox
+from models.payouts.sandbox import Booked
+
+#: ok pays at once; fail rejects; ambiguous never answers a first request, and carries out every second one of them;
+#: slow accepts, and has paid when it is asked again after `SETTLES_AFTER`.
+MODES = ("ok", "fail", "ambiguous", "slow")
+
+SETTLES_AFTER = timedelta(seconds=3)
+
+
+class SandboxRail:
+    """The sandbox of one organization in one of `MODES`, for one method."""
+
+    key_lasts = timedelta(days=3650)
+    finds_by_key = True
+    books = "sandbox"
+
+    def __init__(self, *, method: Method, mode: str) -> None:
+        self.method = method
+        self._mode = mode
+
+    def send(self, transfer: Transfer) -> Answer:
+        """Book the transfer, once. Raises KeyTaken."""
+        state = self._first_state(transfer.key)
+        now = clock.now()
+        booked = Booked(
+            transfer.amount_cents,
+            transfer.currency,
+            transfer.destination.account,
+            state,
+            _references(transfer),
+            now,
+        )
+        with db.unit_of_work(transfer.organization_id):
+            if sandbox.book(
+                organization_id=transfer.organization_id, key=transfer.key, method=self.method, booked=booked
+            ):
+                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else _said(booked)
+            known = _known(transfer)
+            sandbox.carry_out(organization_id=transfer.organization_id, key=transfer.key)
+        if known is None:
+            raise KeyTaken(f"{transfer.key} is another organization's in the sandbox")
+        return Paid(known.references) if known.state == "Lost" else _said(known)
+
+    def look_up(self, transfer: Transfer) -> Answer:
+        """Say what the books hold. Raises KeyTaken."""
+        with db.unit_of_work(transfer.organization_id):
+            known = _known(transfer)
+        return _said(known) if known else NotFound()
+
+    def parse_event(self, headers: Mapping[str, str], body: bytes) -> RailEvent | None:
+        """Return None: the sandbox tells nothing by itself."""
+        return None
+
+    def _first_state(self, key: str) -> str:
+        match self._mode:
+            case "fail":
+                return "Rejected"
+            case "slow":
+                return "Accepted"
+            case "ambiguous":
+                return "Paid" if is_carried_out(key) else "Lost"
+        return "Paid"
+
+
+def is_carried_out(key: str) -> bool:
+    """Return whether the ambiguous sandbox carries a key's first request out; the same for a key each time."""
+    return hashlib.sha256(key.encode()).digest()[0] % 2 == 0
+
+
+def _known(transfer: Transfer) -> Booked | None:
+    known = sandbox.find(organization_id=transfer.organization_id, key=transfer.key)
+    wanted = (transfer.amount_cents, transfer.currency, transfer.destination.account)
+    if known is not None and (known.amount_cents, known.currency, known.account) != wanted:
+        raise KeyTaken(f"{transfer.key} is another amount or recipient in the sandbox")
+    return known
+
+
+def _said(booked: Booked) -> Answer:
+    match booked.state:
+        case "Lost":
+            return NotFound()
+        case "Rejected":
+            return Rejected("sandbox_rejected", "The sandbox was told to reject this transfer.")
+        case "Accepted" if clock.now() - booked.created_at < SETTLES_AFTER:
+            return Accepted(booked.references)
+    return Paid(booked.references)
+
+
+def _references(transfer: Transfer) -> dict[str, str]:
+    number = hashlib.sha256(transfer.key.encode()).hexdigest()[:20]
+    return dict.fromkeys(REFERENCES[transfer.destination.method], f"sandbox_{number}")

@@ -1,0 +1,1 @@
+"""What happens to campaigns: created, changed, supervised, counted."""

@@ -1,0 +1,62 @@
+"""Changing a program: what is sent is merged with what it is, and the whole obeys the rules of a new one.
+
+Source: core spec, "Campaigns (programs)" and "Program fields accepted on create or update".
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain.programs import ceilings
+from domain.programs import changes as rules
+from models.programs import former_slugs, programs
+from pipelines.programs import home_rate
+from pipelines.programs import programs as program_rules
+
+
+def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> programs.Program:
+    """Return the program that `sent` changes, locked until the transaction ends.
+
+    Raises Refused: 404 not_found; 409 invalid_status_transition for an archived one.
+    """
+    if sent.get("is_primary"):
+        programs.stage_primary_turn(organization_id=organization_id)
+    return program_rules.lock_living(organization_id=organization_id, program_id=program_id)
+
+
+def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime) -> bool:
+    """Change a locked program, in the row and on the object; False when it is so already.
+
+    `sent` is `schemas.programs.program.ProgramChanges` loaded.
+    Raises Refused: what `domain.programs.changes.settle` raises; 409 slug_already_taken.
+    """
+    standard = home_rate.of(program.organization_id)
+    settled = rules.settle(programs.columns(program), sent, home=standard)
+    if not settled:
+        return False
+    if "default_commission_model" in settled:
+        _check_kept_rates(program, settled["default_commission_model"], standard)
+    if settled.get("is_primary"):
+        # Before the slug: whoever wants the one that is given up waits for it while they hold a program.
+        programs.stage_no_primary(organization_id=program.organization_id)
+    if "slug" in settled:
+        _rename(program, settled["slug"], now)
+    program_rules.apply(program=program, changes={**settled, "updated_at": now})
+    return True
+
+
+def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
+    rates = programs.partner_rates(organization_id=program.organization_id, program_id=program.id)
+    standards = {currency: home_rate.in_currency(currency) for _, _, currency in rates if currency is not None}
+    rules.check_kept_rates(
+        model, [(type, value, standards[currency] if currency else standard) for type, value, currency in rates]
+    )
+
+
+def _rename(program: programs.Program, slug: str, now: datetime) -> None:
+    organization_id = program.organization_id
+    if not programs.rename(organization_id=organization_id, program_id=program.id, slug=slug):
+        raise program_rules.slug_taken()
+    former_slugs.stage_taken(organization_id=organization_id, slug=slug)
+    former_slugs.stage_retired(organization_id=organization_id, program_id=program.id, slug=program.slug, at=now)

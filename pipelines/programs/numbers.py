@@ -1,0 +1,171 @@
+"""The numbers of programs: statistics, tracking status, recent events, budget status.
+
+Source: core spec, "Campaigns (programs)".
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from domain.money import fx, valuation
+from domain.programs import numbers as program_numbers
+from domain.programs.numbers import Budget, Money
+from domain.refused import not_found
+from models import fx_rates
+from models.organization import organizations
+from models.programs import numbers, programs
+
+_RECENT_DAYS = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """One program's statistics; counts are of the last 30 days, money is of all time."""
+
+    program_id: UUID
+    affiliates: int
+    clicks: int
+    sales: int
+    leads: int
+    paid_clicks: int
+    pending: Money
+    available: Money
+    settling: Money
+
+    @property
+    def conversions(self) -> int:
+        """Sales, leads and paid clicks together."""
+        return self.sales + self.leads + self.paid_clicks
+
+    @property
+    def owed_eligible_in_home_cents(self) -> int:
+        """What could be paid now: the available money under its other name."""
+        return self.available.home_cents
+
+    @property
+    def settling_in_home_cents(self) -> int:
+        """What open payouts hold: the settling money under its other name."""
+        return self.settling.home_cents
+
+
+def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
+    """Return the statistics of every program that is not archived, newest first.
+
+    Budget: 4 round trips (programs; currencies; rates; conversions) and the commit, however much there is.
+    """
+    since = now - _RECENT_DAYS
+    found = numbers.programs(organization_id=organization_id, since=since)
+    if not found:
+        return []
+    firsts = [program.first_conversion_at for program in found if program.first_conversion_at is not None]
+    factors = _factors(
+        home=found[0].home_currency, currencies=numbers.currencies(organization_id), first=min(firsts, default=now)
+    )
+    sums = numbers.sums(organization_id=organization_id, factors=factors, since=since, now=now)
+    by_program: dict[UUID, list[numbers.Sum]] = {}
+    for part in sums:
+        by_program.setdefault(part.program_id, []).append(part)
+    return [_stats(program, by_program.get(program.id, [])) for program in found]
+
+
+def _stats(program: numbers.Program, sums: Sequence[numbers.Sum]) -> Stats:
+    return Stats(
+        program_id=program.id,
+        affiliates=program.affiliates,
+        clicks=program.clicks,
+        sales=sum(part.sales for part in sums),
+        leads=sum(part.leads for part in sums),
+        paid_clicks=program.paid_clicks,
+        pending=_money(sums, "pending"),
+        available=_money(sums, "available"),
+        settling=_money(sums, "settling"),
+    )
+
+
+def _money(sums: Iterable[numbers.Sum], bucket: str) -> Money:
+    return program_numbers.total(part.money for part in sums if part.bucket == bucket)
+
+
+def _factors(*, home: str, currencies: Sequence[str], first: datetime) -> valuation.Factors:
+    oldest = first.date() - timedelta(days=valuation.FRESH_DAYS)
+    published = fx_rates.published(currencies=[*currencies, home], since=oldest)
+    return valuation.factors(home=home, currencies=currencies, published=published)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingStatus:
+    """Whether a program's tracking was ever seen to work, when last, and how much came in the last 30 days."""
+
+    last_click_at: datetime | None
+    last_conversion_at: datetime | None
+    total_clicks: int
+    total_conversions: int
+    is_installed: bool
+    script_seen_at: datetime | None
+    script_origin: str | None
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether any click or conversion was ever recorded, or a page was seen to carry the program's tag."""
+        return self.is_installed or self.last_click_at is not None or self.last_conversion_at is not None
+
+
+def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> TrackingStatus:
+    """Return a program's tracking status. Raises Refused 404 not_found."""
+    _find(organization_id, program_id)
+    found = numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
+    return TrackingStatus(
+        found.last_click_at,
+        found.last_conversion_at,
+        found.clicks,
+        found.conversions,
+        found.is_installed,
+        found.script_seen_at,
+        found.script_origin,
+    )
+
+
+def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.Event]:
+    """Return a program's last clicks and conversions, newest first. Raises Refused 404 not_found."""
+    _find(organization_id, program_id)
+    return numbers.recent(organization_id=organization_id, program_id=program_id, limit=limit)
+
+
+def budget_status(*, organization_id: UUID, program_id: UUID) -> Budget:
+    """Return what a program spent on clicks and leads beside its budget. Raises Refused 404 not_found.
+
+    A budget in a former home currency is valued by the newest rates.
+    """
+    program = _find(organization_id, program_id)
+    home = organizations.home_currency(organization_id)
+    budget_cents = _budget_cents(program, home)
+    return Budget(
+        budget_cents=budget_cents,
+        spent=_spent(organization_id, program_id, home),
+        currency=home,
+        is_unconvertible=budget_cents is None and program.budget_cents is not None,
+    )
+
+
+def _budget_cents(program: programs.Program, home: str) -> int | None:
+    cents, currency = program.budget_cents, program.budget_currency
+    if cents is None or currency is None or currency == home:
+        return cents
+    per_usd = fx_rates.newest_of({currency, home})
+    return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=per_usd)
+
+
+def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
+    currencies, first = numbers.spend_since(organization_id=organization_id, program_id=program_id)
+    if first is None:
+        return program_numbers.total([])
+    factors = _factors(home=home, currencies=currencies, first=first)
+    return program_numbers.total(numbers.spend(organization_id=organization_id, program_id=program_id, factors=factors))
+
+
+def _find(organization_id: UUID, program_id: UUID) -> programs.Program:
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise not_found("program", program_id)
+    return program

@@ -1,0 +1,109 @@
+"""Programs (campaigns): creating, archiving and finding one, and its sub-affiliate setting.
+
+Source: core spec, "Campaigns (programs)"; tracking spec, "Sub-affiliate recruiting".
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import slugs
+from domain.programs import terms as program_terms
+from domain.refused import Refused, not_found
+from models import ids
+from models.programs import former_slugs, programs
+from pipelines.programs import home_rate
+
+# Two campaigns of one name are rare, so the first random ending is free; more would mean that something is wrong.
+_ENDINGS = 5
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> programs.Program:
+    """Create a program. `wanted` is `schemas.programs.program.ProgramBody` loaded.
+
+    Raises Refused: what `program_terms.settle` raises; 409 slug_already_taken for a slug that was asked for.
+    """
+    terms = program_terms.settle(wanted, home=home_rate.of(organization_id))
+    values = {
+        "id": ids.new_id(),
+        "organization_id": organization_id,
+        **terms,
+        "created_at": now,
+        "updated_at": now,
+    }
+    if values.get("is_primary"):
+        programs.stage_primary_turn(organization_id=organization_id)
+        programs.stage_no_primary(organization_id=organization_id)
+    for slug in _candidates(wanted):
+        if programs.insert(values | {"slug": slug}):
+            former_slugs.stage_taken(organization_id=organization_id, slug=slug)
+            return programs.Program(**values | {"slug": slug})
+    raise slug_taken()
+
+
+def slug_taken() -> Refused:
+    """Return the refusal for a slug that another program of the organization has."""
+    return Refused(409, "slug_already_taken", "Another program of this organization has this slug.", field="slug")
+
+
+def find(*, organization_id: UUID, program_id: UUID) -> programs.Program:
+    """Return a program of the organization, archived or not. Raises Refused 404 not_found."""
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise not_found("program", program_id)
+    return program
+
+
+def lock(*, organization_id: UUID, program_id: UUID) -> programs.Program:
+    """Return a program of the organization, locked until the transaction ends. Raises Refused 404 not_found."""
+    program = programs.lock(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise not_found("program", program_id)
+    return program
+
+
+def lock_living(*, organization_id: UUID, program_id: UUID) -> programs.Program:
+    """Return a program that can be changed, locked until the transaction ends.
+
+    Raises Refused: 404 not_found; 409 invalid_status_transition for an archived one.
+    """
+    program = lock(organization_id=organization_id, program_id=program_id)
+    if program.archived_at:
+        raise Refused(409, "invalid_status_transition", "This program is archived: it can be read and not changed.")
+    return program
+
+
+def archive(*, program: programs.Program, now: datetime) -> bool:
+    """Archive a locked program, in the row and on the object; False when it is archived already.
+
+    It earns nothing from now on, is no longer the primary one, and lets go of its domain.
+    """
+    if program.archived_at:
+        return False
+    changes = {"archived_at": now, "is_primary": False, "updated_at": now}
+    apply(program=program, changes=changes)
+    return True
+
+
+def set_sub_affiliate_config(*, program: programs.Program, changes: Mapping[str, Any], now: datetime) -> None:
+    """Set a locked program's sub-affiliate columns, in the row and on the object."""
+    apply(program=program, changes={**changes, "updated_at": now})
+
+
+def apply(*, program: programs.Program, changes: Mapping[str, Any]) -> None:
+    """Set columns of a locked program, in the row and on the object."""
+    programs.update(organization_id=program.organization_id, program_id=program.id, changes=changes)
+    for column, value in changes.items():
+        setattr(program, column, value)
+
+
+def _candidates(wanted: Mapping[str, Any]) -> Iterator[str]:
+    if "slug" in wanted:
+        yield wanted["slug"]
+        return
+    slug = slugs.from_name(wanted["name"])
+    yield slug
+    for _ in range(_ENDINGS):
+        yield f"{slug}-{secrets.token_hex(3)}"

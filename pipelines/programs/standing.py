@@ -1,0 +1,61 @@
+"""How far an affiliate has come: a program's performance tiers beside the revenue that the affiliate brought."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from uuid import UUID
+
+from domain.conversions import commission
+from domain.money import fx
+from models import fx_rates
+from models.conversions import conversions
+from models.organization import organizations
+from models.programs import performance_tiers
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
+
+    tiers: tuple[commission.Tier, ...] = ()
+    revenue_cents: Fraction = Fraction(0)
+    home_currency: str = ""
+    per_usd: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Standing:
+    """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
+    home_currency = organizations.home_currency(organization_id)
+    days = conversions.revenue_by_day(
+        organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency
+    )
+    tiers = performance_tiers.of_program(organization_id=organization_id, program_id=program_id)
+    foreign = {tier.currency for tier in tiers} - {home_currency}
+    return Standing(
+        tiers=tuple(_tier(tier) for tier in tiers),
+        revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
+        home_currency=home_currency,
+        per_usd=fx_rates.newest_of({home_currency, *foreign}) if foreign else {},
+    )
+
+
+def _tier(tier: performance_tiers.Tier) -> commission.Tier:
+    return commission.Tier(
+        min_revenue_cents=tier.min_revenue_cents,
+        currency=tier.currency,
+        type=commission.CommissionType(tier.commission_type),
+        value=tier.commission_value,
+    )
+
+
+def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> Fraction:
+    rates: dict[str, Decimal] = {}
+    if day.per_usd is not None:
+        rates[day.currency] = day.per_usd
+    if day.home_per_usd is not None:
+        rates[home_currency] = day.home_per_usd
+    converted = fx.exactly(
+        amount_cents=day.net_cents, from_currency=day.currency, to_currency=home_currency, per_usd=rates
+    )
+    return converted or Fraction(0)  # revenue without a rate cannot count towards a tier

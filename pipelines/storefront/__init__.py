@@ -1,0 +1,1 @@
+"""Strangers: which campaign they see, and their application."""

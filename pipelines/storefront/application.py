@@ -1,0 +1,131 @@
+"""Strangers apply to a campaign. Whatever the outcome, they are told the same, and it costs the same.
+
+Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain import emails, statuses
+from domain.refused import Refused
+from models import ids, storefront
+from models.affiliates import accounts, affiliates
+from models.affiliates import links as tracking_links
+from models.affiliates.affiliates import Affiliate
+from models.affiliates.links import ShownLink
+from models.organization import organizations
+from models.programs import programs
+from models.storefront import Desk
+from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import recruiting
+from pipelines.organization import capacity
+
+_EVENT_SOURCE = "public_apply"
+_SLUG_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What became of an application: the affiliate's id, and the new rows unless they were there already."""
+
+    affiliate_id: UUID
+    affiliate: Affiliate | None
+    links: list[ShownLink]
+
+
+def any_org_owner(program_id: UUID) -> UUID:
+    """Return the organization of a campaign; raises Refused 404 not_found."""
+    organization_id = programs.any_org_owner(program_id)
+    if organization_id is None:
+        raise _not_open()
+    return organization_id
+
+
+def any_org_has_account(*, email: str, program_id: UUID) -> bool:
+    """Say whether the applicant has an account with this email already; applying to this campaign gives them none."""
+    has_signed_in = bool(accounts.find_by_email(email))
+    # Both are asked in any case, so the time that it takes says no more than the answer.
+    return affiliates.any_org_has_account(email=email, program_id=program_id) or has_signed_in
+
+
+def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, Any], now: datetime) -> Filed:
+    """Record an application; one that is there already stays as it is.
+
+    `application` is `ApplicationBody` loaded. An invite-only campaign takes applications too: it
+    approves none by itself. Room in the plan and the alias are looked at before the applicant is, everything is read
+    before anything is decided, and what is written goes with the commit: whoever applied before, the database is asked
+    the same questions as often.
+    Raises Refused: 404 not_found for a campaign that is not open; 409 program_at_capacity, alias_already_taken.
+    Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
+    of affiliates under a plan that limits it, for a recruiter and for an alias.
+    """
+    program = programs.find_open(organization_id=organization_id, program_id=program_id)
+    if program is None:
+        raise _not_open()
+    organizations.stage_capacity_turn(organization_id)
+    if capacity.affiliates_left(organization_id) == 0:
+        raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
+    recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
+    desk, slug = _desk(program, email=application["email"], alias=application["alias"])
+    if desk.is_alias_taken:
+        raise affiliate_rules.alias_taken()
+    if desk.affiliate_id is not None:
+        return Filed(desk.affiliate_id, None, [])
+    values = _columns(program, application, recruiter_id, now)
+    links = affiliate_rules.link_values(values, slug=slug, alias=application["alias"])
+    storefront.stage_affiliate(values, links)
+    affiliate = Affiliate(**values)
+    affiliate_rules.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
+    return Filed(
+        affiliate.id,
+        affiliate,
+        [_shown(link, program, desk.is_shared(link["slug"], alias=application["alias"])) for link in links],
+    )
+
+
+def _shown(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> ShownLink:
+    return ShownLink.of(link, destination_url=program.referral_destination_url, needs_program=needs_program)
+
+
+def _not_open() -> Refused:
+    return Refused(404, "not_found", "There is no such program, or it takes no applications.")
+
+
+def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[Desk, str]:
+    """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
+    organization_id = program.organization_id
+    tracking_links.stage_person_turn(organization_id=organization_id, email=email)
+    if alias is not None:
+        tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+    for _ in range(_SLUG_TRIES):
+        spare = affiliate_rules.random_slug()
+        found = storefront.desk(
+            organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
+        )
+        if not found.is_spare_taken:
+            return found, found.slug or alias or spare
+    raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
+
+
+def _columns(
+    program: programs.Program, application: Mapping[str, Any], recruiter_id: UUID | None, now: datetime
+) -> dict[str, Any]:
+    status = statuses.AffiliateStatus.Approved if program.auto_approve else statuses.AffiliateStatus.Pending
+    return {
+        "id": ids.new_id(),
+        "organization_id": program.organization_id,
+        "program_id": program.id,
+        "email": application["email"],
+        "email_normalized": emails.normalize(application["email"]),
+        "full_name": application["full_name"],
+        "status": status.value,
+        "source": statuses.AffiliateSource.Public.value,
+        "application_data": application["answers"] or None,
+        "recruited_by_affiliate_id": recruiter_id,
+        "applied_at": now,
+        "approved_at": now if program.auto_approve else None,
+        "created_at": now,
+    }

@@ -1,0 +1,201 @@
+"""Webhook endpoints as the brand manages them. One attempt to deliver is in `webhook`.
+
+Source: tracking spec, section 6 "Events" (who may subscribe to what, the Test action, delivery history).
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from adapters import sealing
+from adapters.safe_http import addresses, client
+from domain import statuses
+from domain.refused import Refused, not_found
+from domain.webhooks import events
+from models import ids
+from models.webhooks import endpoints, outbox
+from pipelines import jobs
+from pipelines.webhooks import delivery as webhook
+from pipelines.webhooks import emit
+
+# Every event of an organization is copied to every endpoint that asks for it, in the transaction of the sale.
+MOST_ENDPOINTS = 20
+
+_EVERYTHING = "*"
+_GENERIC_TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class WithSecret:
+    """An endpoint at the only moments when its signing secret is readable."""
+
+    endpoint: endpoints.WebhookEndpoint
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A test that is on its way."""
+
+    delivery_id: UUID
+    event_id: UUID
+
+
+def refusal_of(url: str) -> Refused | None:
+    """Say why a URL may not be told anything. Asks DNS, so never inside a transaction.
+
+    400 invalid_url, https_required, url_not_allowed.
+    """
+    try:
+        client.check_url(url, webhook.policy())
+    except addresses.Refused as refused:
+        return Refused(400, refused.code, refused.message, field="url")
+    return None
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without its query, where a receiver may want a secret."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> WithSecret:
+    """Create an endpoint. `wanted` is `schemas.webhooks.webhook.EndpointBody` loaded, its URL checked.
+
+    Raises Refused 400: webhook_limit_reached, endpoint_already_exists.
+    """
+    endpoints.stage_turn(organization_id)
+    if endpoints.count(organization_id) >= MOST_ENDPOINTS:
+        raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
+    _check_url_is_free(organization_id, wanted["url"])
+    endpoint_id, secret = ids.new_id(), _new_secret()
+    values = {
+        **wanted,
+        "id": endpoint_id,
+        "organization_id": organization_id,
+        "secret_sealed": sealing.seal(secret, belongs_to=str(endpoint_id)),
+        "created_at": now,
+        "updated_at": now,
+    }
+    endpoints.insert(values)
+    return WithSecret(endpoint=endpoints.WebhookEndpoint(**values), secret=secret)
+
+
+def find(*, organization_id: UUID, endpoint_id: UUID) -> endpoints.WebhookEndpoint:
+    """Return an endpoint of the organization, or raise Refused 404 not_found."""
+    endpoint = endpoints.find(organization_id=organization_id, endpoint_id=endpoint_id)
+    if endpoint is None:
+        raise not_found("webhook endpoint", endpoint_id)
+    return endpoint
+
+
+def change(*, endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any], now: datetime) -> None:
+    """Change an endpoint's URL, events or description, in the row and on the object; the URL is checked.
+
+    Raises Refused 400: endpoint_already_exists.
+    """
+    if "url" in changes:
+        endpoints.stage_turn(endpoint.organization_id)
+        _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
+        if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
+            changes = {**changes, "failing_since": None, "failure_told_at": None}
+    _set(endpoint, {**changes, "updated_at": now})
+
+
+def remove(*, endpoint: endpoints.WebhookEndpoint, now: datetime) -> None:
+    """Delete an endpoint; its history stays, and what is on its way to it is not sent."""
+    _set(endpoint, {"deleted_at": now, "updated_at": now})
+
+
+def rotate_secret(*, endpoint: endpoints.WebhookEndpoint, now: datetime) -> WithSecret:
+    """Give an endpoint a new signing secret; the old one signs nothing from now on."""
+    secret = _new_secret()
+    _set(endpoint, {"secret_sealed": sealing.seal(secret, belongs_to=str(endpoint.id)), "updated_at": now})
+    return WithSecret(endpoint=endpoint, secret=secret)
+
+
+def send_test(*, endpoint: endpoints.WebhookEndpoint, type: str, now: datetime) -> Sent:
+    """Queue a sample event to this endpoint alone.
+
+    Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed.
+    """
+    _check_testable(endpoint, type)
+    sent = Sent(delivery_id=ids.new_id(), event_id=ids.new_id())
+    _stage_test(endpoint, sent, type, now)
+    jobs.enqueue(
+        jobs.WEBHOOK_DELIVER,
+        organization_id=endpoint.organization_id,
+        fair_key=str(endpoint.id),
+        delivery_id=sent.delivery_id,
+    )
+    return sent
+
+
+def redeliver(*, endpoint: endpoints.WebhookEndpoint, delivery_id: UUID, now: datetime) -> None:
+    """Queue one more attempt of a settled delivery, under its own id.
+
+    Raises Refused: 404 not_found; 409 invalid_status_transition while attempts are still being made.
+    """
+    organization_id = endpoint.organization_id
+    delivery = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
+    if delivery is None:
+        raise not_found("delivery", delivery_id)
+    if delivery.status == statuses.DeliveryStatus.Pending:
+        raise Refused(409, "invalid_status_transition", "The delivery is Pending: its attempts are still being made.")
+    outbox.stage_reopen(organization_id=organization_id, delivery_id=delivery_id, at=now)
+    jobs.enqueue(
+        jobs.WEBHOOK_DELIVER,
+        organization_id=organization_id,
+        fair_key=str(endpoint.id),
+        delivery_id=delivery_id,
+        once=1,
+    )
+
+
+def _new_secret() -> str:
+    return f"whsec_{secrets.token_urlsafe(32)}"
+
+
+def _check_url_is_free(organization_id: UUID, url: str, *, besides: UUID | None = None) -> None:
+    if endpoints.is_url_taken(organization_id=organization_id, url=url, besides=besides):
+        raise Refused(400, "endpoint_already_exists", "An endpoint of the organization has this URL.", field="url")
+
+
+def _set(endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any]) -> None:
+    endpoints.update(organization_id=endpoint.organization_id, endpoint_id=endpoint.id, changes=changes)
+    for column, value in changes.items():
+        setattr(endpoint, column, value)
+
+
+def _check_testable(endpoint: endpoints.WebhookEndpoint, type: str) -> None:
+    if type == _GENERIC_TEST:
+        return
+    if type not in events.TESTABLE:
+        message = f"There is no sample of {type!r}; send `test`, or one of: {', '.join(events.TESTABLE)}."
+        raise Refused(
+            400, "unknown_event", message, field="type", invalid=[type], valid=[_GENERIC_TEST, *events.TESTABLE]
+        )
+    if type not in endpoint.events and _EVERYTHING not in endpoint.events:
+        raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
+
+
+def _stage_test(endpoint: endpoints.WebhookEndpoint, sent: Sent, type: str, now: datetime) -> None:
+    organization_id = endpoint.organization_id
+    body = emit.frozen(
+        event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
+    )
+    outbox.stage_event_alone(
+        organization_id=organization_id, event_id=sent.event_id, event_type=type, body=body, at=now
+    )
+    outbox.stage_delivery(
+        organization_id=organization_id,
+        delivery_id=sent.delivery_id,
+        event_id=sent.event_id,
+        endpoint_id=endpoint.id,
+        event_type=type,
+        at=now,
+    )

@@ -1,0 +1,1 @@
+"""Affiliates on the wire."""

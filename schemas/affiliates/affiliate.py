@@ -1,0 +1,200 @@
+"""Affiliates and their links on the wire.
+
+Source: core spec, "Affiliate" (what a key never sees: the application, auth ids, payout accounts).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+
+from domain import links, slugs, statuses
+from domain.conversions.commission import CommissionType
+from schemas.base import MAY_LACK, Amount, Email, Instant, Wire, one_of, rate, text
+from schemas.paging import DEEPEST_SKIP, QueryInteger, SkippingPageQuery
+
+_MOST_TAGS = 50
+_LONGEST_TAG = 50
+_CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partner_group_id")
+_PAIR = "customCommissionType and customCommissionValue are sent together."
+
+#: Why a rate of an affiliate's own is refused.
+RATE_REFUSALS = (
+    "400 invalid_commission_type",
+    "400 percentage_out_of_range",
+    "400 unit_fee_out_of_range",
+    "400 fixed_commission_out_of_range",
+)
+
+
+def alias() -> fields.String:
+    """Return the field for a slug that the affiliate or the brand chose; an empty one counts as none."""
+    return text(longest=64, load_default=None, allow_none=True, data_key="customAlias", validate=[_alias])
+
+
+def _alias(value: str) -> None:
+    if value and not slugs.is_valid(value):
+        raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen.")
+    if value in slugs.RESERVED:
+        raise ValidationError("This word is reserved.")
+
+
+def _check_rate_pair(sent: dict[str, Any]) -> None:
+    is_type_missing, is_value_missing = (
+        sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
+    )
+    if is_type_missing != is_value_missing:
+        raise ValidationError(_PAIR, "customCommissionType" if is_type_missing else "customCommissionValue")
+
+
+class Tag(fields.String):
+    """A word of the brand's own, loaded trimmed."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        tag = str(super()._deserialize(value, *args, **kwargs)).strip()
+        if not 1 <= len(tag) <= _LONGEST_TAG or "\x00" in tag:
+            raise ValidationError(f"A tag has 1 to {_LONGEST_TAG} characters and no NUL.")
+        return tag
+
+
+class AffiliateBody(Wire):
+    """A new affiliate. Loads to columns by name, and `alias`."""
+
+    program_id = fields.UUID(required=True)
+    email = Email(required=True)
+    full_name = text(longest=200, load_default="", allow_none=True)
+    status = one_of(statuses.AffiliateStatus, load_default=None, allow_none=True)
+    custom_commission_type = one_of(CommissionType, load_default=None, allow_none=True)
+    custom_commission_value = rate(load_default=None, allow_none=True)
+    alias = alias()
+
+    @validates_schema
+    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+        _check_rate_pair(sent)
+
+    @post_load
+    def _fill(self, affiliate: dict[str, Any], **_: object) -> dict[str, Any]:
+        affiliate["full_name"] = (affiliate["full_name"] or "").strip()
+        affiliate["status"] = affiliate["status"] or statuses.AffiliateStatus.Approved.value
+        affiliate["alias"] = affiliate["alias"] or None
+        return affiliate
+
+
+class AffiliateChanges(Wire):
+    """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them."""
+
+    full_name = text(longest=200, allow_none=True)
+    status = one_of(statuses.AffiliateStatus, allow_none=True)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
+    custom_commission_value = rate(allow_none=True)
+    notes = text(longest=10_000, allow_none=True)
+    tags = fields.List(Tag(), allow_none=True, validate=validate.Length(max=_MOST_TAGS))
+    partner_group_id = fields.UUID(allow_none=True)
+
+    @validates_schema
+    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+        if ("custom_commission_type" in sent) != ("custom_commission_value" in sent):
+            missing = "customCommissionValue" if "custom_commission_type" in sent else "customCommissionType"
+            raise ValidationError(_PAIR, missing)
+        _check_rate_pair(sent)
+
+    @post_load
+    def _keep_what_changes(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        changes = {name: value for name, value in sent.items() if value is not None or name in _CLEARED_BY_NULL}
+        if "full_name" in changes:
+            changes["full_name"] = changes["full_name"].strip()
+        if "tags" in changes:
+            changes["tags"] = list(dict.fromkeys(changes["tags"]))
+        return changes
+
+
+class Rejection(Wire):
+    """Why an application is turned down, for the brand's own memory."""
+
+    reason = text(longest=1000, load_default=None, allow_none=True)
+
+
+class Nothing(Wire):
+    """An empty object."""
+
+
+class LinkRecord(Wire):
+    """A tracking link; `url` is what the affiliate shares."""
+
+    wire_name = "AffiliateLink"
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    slug = fields.String()
+    custom_alias = fields.String(allow_none=True)
+    is_default = fields.Boolean()
+    format = one_of(statuses.LinkFormat)
+    url = fields.String()
+    created_at = Instant()
+
+
+class AffiliateRecord(Wire):
+    """An affiliate with `links`. A person at the dashboard also sees `applicationData`, a key never does."""
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    email = fields.String()
+    full_name = fields.String()
+    status = one_of(statuses.AffiliateStatus)
+    custom_commission_type = one_of(CommissionType, allow_none=True)
+    custom_commission_value = Amount(allow_none=True)
+    partner_group_id = fields.UUID(allow_none=True)
+    tags = fields.List(fields.String())
+    notes = fields.String()
+    source = one_of(statuses.AffiliateSource)
+    rejection_reason = fields.String(allow_none=True)
+    is_test = fields.Boolean()
+    applied_at = Instant()
+    approved_at = Instant(allow_none=True)
+    created_at = Instant()
+    application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True, metadata=MAY_LACK)
+    links = fields.List(fields.Nested(LinkRecord))
+
+
+class AffiliatesQuery(SkippingPageQuery):
+    """The list of affiliates, of one program when asked."""
+
+    program_id = fields.UUID(load_default=None)
+
+
+class ApplicationsQuery(Wire):
+    """The list of applications, of one program when asked."""
+
+    take = QueryInteger(load_default=None, validate=validate.Range(min=1))
+    skip = QueryInteger(load_default=0, validate=validate.Range(max=DEEPEST_SKIP))
+    program_id = fields.UUID(load_default=None)
+
+
+_FOR_DASHBOARD = AffiliateRecord(exclude=("links",))
+_FOR_KEY = AffiliateRecord(exclude=("links", "application_data"))
+_LINK = LinkRecord(exclude=("url",))
+
+
+def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links as the API shows them. A link knows the `destination_url` of its program."""
+    shown: list[dict[str, Any]] = _LINK.dump(held, many=True)
+    for link, one in zip(held, shown, strict=True):
+        one["url"] = links.url(
+            slug=link.slug,
+            format=link.format,
+            destination_url=link.destination_url,
+            base_url=base_url,
+            program_id=link.program_id,
+        )
+    return shown
+
+
+def records(
+    affiliates: Iterable[Any], held: Sequence[Any], *, base_url: str, is_for_dashboard: bool = False
+) -> list[dict[str, Any]]:
+    """Return affiliates with the links that they hold as the API shows them, to a key unless `is_for_dashboard`."""
+    shown: list[dict[str, Any]] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliates, many=True)
+    by_id: dict[str, list[dict[str, Any]]] = {one["id"]: one.setdefault("links", []) for one in shown}
+    for link in link_records(held, base_url=base_url):
+        by_id[link["affiliateId"]].append(link)
+    return shown

@@ -1,0 +1,25 @@
+"""A new tracking link on the wire.
+
+Source: core spec, "Affiliate" (tracking link).
+"""
+
+from typing import Any
+
+from marshmallow import post_load
+
+from domain.statuses import LinkFormat
+from schemas.affiliates.affiliate import alias
+from schemas.base import Wire, one_of
+
+
+class LinkBody(Wire):
+    """A new link. Loads to `alias` (None: a random slug) and `format`."""
+
+    wire_name = "AffiliateLinkBody"
+
+    alias = alias()
+    format = one_of(LinkFormat, load_default=None, allow_none=True)
+
+    @post_load
+    def _fill(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {"alias": sent["alias"] or None, "format": sent["format"] or LinkFormat.Short.value}

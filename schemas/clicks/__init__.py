@@ -1,0 +1,1 @@
+"""Clicks and what installs them, on the wire."""

@@ -1,0 +1,1 @@
+"""Sales and conversions on the wire."""

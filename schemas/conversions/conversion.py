@@ -1,0 +1,99 @@
+"""Conversions on the wire.
+
+Source: core spec, "Conversion". `commissionCents` is what the affiliate still earns; what was reversed stands beside.
+"""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load
+
+from domain import statuses
+from domain.clicks import subid
+from schemas.base import Instant, Wire, one_of, text
+from schemas.paging import PageQuery
+
+_UNTAGGED = "untagged"
+
+
+class _Filters(Wire):
+    """What a list is narrowed by. Loads to `filters`, named as `models.conversions.lists.Filters` has them."""
+
+    affiliate_id = fields.UUID(load_default=None)
+    program_id = fields.UUID(load_default=None)
+    status = one_of(statuses.ConversionStatus, load_default=None)
+    kind = one_of(("sale", "lead", "click"), load_default=None)
+    since = Instant(load_default=None)
+    sub_id = text(longest=1024, load_default=None)
+
+    @post_load
+    def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        asked = query.pop("sub_id")
+        tag = None if asked == _UNTAGGED else subid.normalize(asked)
+        if asked and asked != _UNTAGGED and tag is None:
+            raise ValidationError("It has no character that a tag can hold.", "subId")
+        paging = {name: query.pop(name) for name in ("take", "cursor") if name in query}
+        return paging | {"filters": query | {"sub_id": tag, "untagged": asked == _UNTAGGED}}
+
+
+class ConversionsQuery(_Filters, PageQuery):
+    """The list's filters. Loads to `take`, `cursor` and `filters`."""
+
+
+class ExportQuery(_Filters):
+    """The export's filters: those of the list, and `until`, which is not included. Loads to `filters`."""
+
+    until = Instant(load_default=None)
+
+
+class ConversionRecord(Wire):
+    """A conversion in a list."""
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    program_id = fields.UUID()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    commission_cents = fields.Integer(attribute="net_commission_cents")
+    original_commission_cents = fields.Integer(attribute="commission_cents")
+    commission_reversed_cents = fields.Integer(attribute="reversed_cents")
+    refunded_amount_cents = fields.Integer(attribute="refunded_cents")
+    status = one_of(statuses.ConversionStatus)
+    type = one_of(statuses.ConversionType)
+    processor_subscription_id = fields.String(allow_none=True)
+    processor_customer_id = fields.String(allow_none=True)
+    external_event_id = fields.String()
+    created_at = Instant()
+    occurred_at = Instant()
+    refunded_at = Instant(allow_none=True)
+    attribution_method = fields.String(allow_none=True)
+    coupon_code = fields.String(allow_none=True)
+    sub_id = fields.String(allow_none=True)
+    payability = one_of(statuses.Payability)
+    parent_affiliate_conversion_id = fields.UUID(attribute="parent_id", allow_none=True)
+    locked = fields.Boolean(attribute="payout_locked")
+    customer_name = fields.String(allow_none=True)
+    customer_avatar_url = fields.String(allow_none=True)
+
+
+class EventRecord(Wire):
+    """One line of a conversion's history."""
+
+    wire_name = "ConversionEvent"
+
+    id = fields.UUID()
+    event_type = fields.String()
+    amount_cents = fields.Integer()
+    commission_cents = fields.Integer()
+    occurred_at = Instant()
+
+
+class ConversionDetail(ConversionRecord):
+    """A conversion with its history."""
+
+    events = fields.List(fields.Nested(EventRecord))
+
+
+class ReviewBody(Wire):
+    """Why a conversion is validated, invalidated, approved or denied; it may say nothing."""
+
+    reason = text(longest=1000, load_default=None, allow_none=True)

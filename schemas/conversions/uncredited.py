@@ -1,0 +1,59 @@
+"""Sales that credited nobody, on the wire.
+
+Source: core spec, "Click and lead fraud review" (uncredited conversions).
+"""
+
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from domain import statuses
+from schemas.base import Instant, Wire, one_of
+from schemas.conversions.attribution import StepRecord
+
+_ALL = "all"
+
+
+class UncreditedQuery(Wire):
+    """The list's filters. Loads `status` to None for all of them."""
+
+    status = one_of(("open", "dismissed", _ALL), load_default="open")
+    affiliate_id = fields.UUID(load_default=None)
+
+    @post_load
+    def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        return query | {"status": None if query["status"] == _ALL else query["status"]}
+
+
+class UncreditedRecord(Wire):
+    """A sale whose affiliate could not earn when it was made."""
+
+    wire_name = "UncreditedConversion"
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    affiliate_email = fields.String()
+    affiliate_name = fields.String()
+    program_id = fields.UUID()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    reason = fields.String()
+    affiliate_status_at_drop = one_of(statuses.AffiliateStatus)
+    status = one_of(("open", "dismissed"))
+    occurred_at = Instant()
+    attribution = fields.List(fields.Nested(StepRecord))
+
+
+class CurrencyTotal(Wire):
+    """What is open in one currency."""
+
+    currency = fields.String()
+    amount_cents = fields.Integer()
+    count = fields.Integer()
+
+
+class UncreditedSummary(Wire):
+    """What waits for somebody to look at it."""
+
+    open_count = fields.Integer()
+    by_currency = fields.List(fields.Nested(CurrencyTotal))

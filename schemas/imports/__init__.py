@@ -1,0 +1,1 @@
+"""Rows of imports on the wire."""

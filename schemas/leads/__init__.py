@@ -1,0 +1,1 @@
+"""Leads on the wire."""

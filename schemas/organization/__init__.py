@@ -1,0 +1,1 @@
+"""A brand's settings on the wire."""

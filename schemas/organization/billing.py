@@ -1,0 +1,42 @@
+"""The billing state on the wire. Source: core spec, "Other resources" (billing state)."""
+
+from marshmallow import fields
+
+from domain.organization import plans
+from schemas.base import Instant, Wire, one_of
+
+
+class Share(Wire):
+    """What is used of a limit; `max` null is no limit."""
+
+    wire_name = "PlanShare"
+
+    current = fields.Integer()
+    max = fields.Integer(allow_none=True)
+
+
+class Shares(Wire):
+    """The limits of the plan. Money in minor units of the home currency."""
+
+    wire_name = "PlanLimits"
+
+    affiliates = fields.Nested(Share)
+    campaigns = fields.Nested(Share)
+    partner_payouts_this_month_cents = fields.Nested(Share)
+    team_seats = fields.Nested(Share)
+
+
+class BillingState(Wire):
+    """Plan, subscription, what is connected, and what is used."""
+
+    plan_tier = one_of(plans.Tier)
+    subscription_status = one_of(plans.SubscriptionStatus)
+    billing_provider = fields.String(allow_none=True)
+    trial_ends_at = Instant(allow_none=True)
+    interval = fields.String(attribute="billing_interval", allow_none=True)
+    processor_subscription_id = fields.String(allow_none=True)
+    processor_customer_linked = fields.Boolean()
+    processor_connect_linked = fields.Boolean()
+    processor_connected_via = fields.String(allow_none=True)
+    coupons_enabled = fields.Boolean()
+    limits = fields.Nested(Shares)

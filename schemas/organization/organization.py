@@ -1,0 +1,119 @@
+"""The organization's profile and its images on the wire. Source: core spec, "Other resources" (profile)."""
+
+import base64
+import functools
+from importlib import resources
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate
+
+from domain import slugs
+from domain.money import money
+from domain.organization import plans
+from domain.payouts.cadence import Cadence
+from schemas.base import Email, Flag, Instant, Wire, not_blank, one_of, text, whole
+
+_IMAGE_KINDS = ("logo", "favicon")
+_MOST_GRACE_DAYS = 365
+# The pattern as browsers read it too; that nothing follows is the length's to say.
+_COLOR = validate.Regexp("^#[0-9A-Fa-f]{6}$", error="It must be a colour such as #1a2b3c.")
+
+
+def _subdomain(value: str) -> None:
+    if not slugs.is_valid_strict(value):
+        raise ValidationError("It must be 3 to 63 of a-z, 0-9 and hyphen, without a hyphen at either end.")
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(resources.files("tzdata").joinpath("zones").read_text("ascii").split())
+
+
+def _timezone(value: str) -> None:
+    if value not in _zones():
+        raise ValidationError("It must be a time zone of the IANA database, such as Europe/Berlin.")
+
+
+class ProfileChanges(Wire):
+    """Changes of the profile: what is sent is set, null empties what may be empty. Every other field is ignored."""
+
+    name = text(longest=200, validate=[not_blank])
+    # A label of a host name, so a character shorter than other slugs.
+    subdomain = text(longest=63, validate=[_subdomain])
+    billing_email = Email(allow_none=True)
+    timezone = text(longest=100, validate=[_timezone])
+    primary_brand_color = text(longest=7, shortest=7, allow_none=True, validate=[_COLOR])
+    description = text(longest=5000, allow_none=True)
+    industry_category = text(longest=100, allow_none=True)
+    payout_grace_days = whole(validate=validate.Range(min=0, max=_MOST_GRACE_DAYS))
+    automatic_payout_enabled = Flag()
+    automatic_payout_cadence = one_of(tuple(Cadence))
+    min_payout_cents = whole(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
+    white_label_enabled = Flag()
+
+    @post_load
+    def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
+        if "name" in changes:
+            changes["name"] = changes["name"].strip()
+        if changes.get("primary_brand_color"):
+            changes["primary_brand_color"] = changes["primary_brand_color"].lower()
+        return changes
+
+
+class ProfileRecord(Wire):
+    """The profile. The minimum payout is in the currency beside it, which was the home currency when it was set."""
+
+    wire_name = "OrganizationProfile"
+
+    id = fields.UUID()
+    name = fields.String()
+    slug = fields.String()
+    subdomain = fields.String(allow_none=True)
+    subdomain_change_count = fields.Integer()
+    subdomain_changes_max = fields.Integer()
+    billing_email = fields.String(allow_none=True)
+    timezone = fields.String()
+    primary_brand_color = fields.String(allow_none=True)
+    logo_url = fields.String(allow_none=True)
+    favicon_url = fields.String(allow_none=True)
+    description = fields.String(allow_none=True)
+    industry_category = fields.String(allow_none=True)
+    white_label_enabled = fields.Boolean()
+    plan_tier = one_of(plans.Tier)
+    subscription_status = one_of(plans.SubscriptionStatus)
+    trial_ends_at = Instant(allow_none=True)
+    home_currency = fields.String()
+    payout_grace_days = fields.Integer()
+    payout_grace_days_max = fields.Integer()
+    automatic_payout_enabled = fields.Boolean()
+    automatic_payout_cadence = one_of(tuple(Cadence))
+    min_payout_cents = fields.Integer(allow_none=True)
+    min_payout_currency = fields.String(allow_none=True)
+    last_automatic_payout_at = Instant(allow_none=True)
+    custom_attribution_params = fields.String(allow_none=True)
+    default_attribution_params = fields.List(fields.String())
+    effective_attribution_params = fields.List(fields.String())
+    max_custom_attribution_params = fields.Integer()
+    max_attribution_params_chars = fields.Integer()
+    created_at = Instant()
+
+
+class ImageQuery(Wire):
+    """Which image: the logo, or the favicon."""
+
+    kind = one_of(_IMAGE_KINDS, load_default="logo")
+
+
+class ImageBody(Wire):
+    """An image in a JSON body, in standard base64; `contentType` may be left out. Loads to `content` in bytes."""
+
+    data_base64 = fields.String(required=True)
+    content_type = text(longest=100, load_default=None, allow_none=True)
+
+    @post_load
+    def _settle(self, image: dict[str, Any], **_: object) -> dict[str, Any]:
+        try:
+            content = base64.b64decode(image.pop("data_base64"), validate=True)
+        except ValueError as error:  # what is no base64, and what is not even ASCII
+            raise ValidationError("Not base64.", "dataBase64") from error
+        return image | {"content": content}

@@ -1,0 +1,1 @@
+"""Payouts on the wire."""

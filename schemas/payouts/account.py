@@ -1,0 +1,61 @@
+"""Payout accounts on the wire: only their owner ever sees one.
+
+Source: core spec, "Payout" (method) and "Affiliate" (what other answers leave out).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from domain.payouts import destinations, transfers
+from schemas.base import NEEDED, Email, Instant, Wire, one_of
+
+
+def _if(holds: Callable[[str], bool]) -> Callable[[str], None]:
+    def check(value: str) -> None:
+        if not holds(value):
+            raise ValidationError("Not the id of an account.")
+
+    return check
+
+
+_MOST = destinations.LONGEST_ID
+
+
+class PayoutAccountBody(Wire):
+    """A method with the one account that it takes; method null takes back what was said."""
+
+    method = one_of(transfers.METHODS, required=True, allow_none=True, metadata=NEEDED)
+    wallet_email = Email(
+        load_default=None, allow_none=True, validate=validate.Length(max=destinations.LONGEST_WALLET_EMAIL)
+    )
+    connected_account_id = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=[validate.Length(max=_MOST), _if(destinations.is_connected_account)],
+    )
+    recipient_id = fields.String(
+        load_default=None, allow_none=True, validate=[validate.Length(max=_MOST), _if(destinations.is_recipient)]
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _one_account(self, data: Mapping[str, Any], **_: object) -> None:
+        needed = destinations.FIELDS.get(data["method"])
+        wrong = {
+            name: ["Required for this method."] if name == needed else ["Not an account of this method."]
+            for name in destinations.FIELDS.values()
+            if (data[name] is not None) != (name == needed)
+        }
+        if wrong:
+            raise ValidationError({self.fields[name].data_key or name: said for name, said in wrong.items()})
+
+
+class PayoutAccountState(Wire):
+    """Where the caller wants to be paid; all null while they have not said."""
+
+    method = one_of(transfers.METHODS, allow_none=True)
+    wallet_email = fields.String(allow_none=True)
+    connected_account_id = fields.String(allow_none=True)
+    recipient_id = fields.String(allow_none=True)
+    changed_at = Instant(allow_none=True)

@@ -1,0 +1,123 @@
+"""Payouts on the wire.
+
+Source: core spec, "Payout" and "Payouts". Amounts are US cents; what begins with native is in the minor units of the
+currency that was earned. Where somebody is paid is never shown.
+"""
+
+from typing import Any
+
+from marshmallow import fields
+
+from domain.payouts.plan import Method
+from schemas.base import MAY_LACK, Amount, Instant, Wire, not_blank, one_of, text
+from schemas.paging import PageQuery, QueryFlag
+
+#: Characters of a payment's reference of the brand's own.
+LONGEST_REFERENCE = 255
+
+_STATUSES = ("Pending", "Processing", "Paid", "Failed")
+#: Where the operator's review of a run stands; null where none is needed.
+REVIEW_STATUSES = ("Pending", "Approved", "Rejected")
+
+
+def day(**options: Any) -> fields.String:
+    """Return a field that shows a date, which the database brings as a text."""
+    return fields.String(metadata={"format": "date"}, **options)
+
+
+class LineRecord(Wire):
+    """What a payout pays for one conversion; less than 0 where it holds back what was reversed after payment."""
+
+    wire_name = "PayoutLine"
+
+    id = fields.UUID()
+    conversion_id = fields.UUID()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    native_amount_cents = fields.Integer()
+    native_currency = fields.String()
+    fx_rate = Amount()
+    fx_rate_date = day()
+    reversed_amount_cents = fields.Integer()
+    reversed_at = Instant(allow_none=True)
+
+
+class PayoutRecord(Wire):
+    """A payout with its lines."""
+
+    id = fields.UUID()
+    run_id = fields.UUID()
+    affiliate_id = fields.UUID()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    method = one_of((*Method, "Manual"))
+    status = one_of(_STATUSES)
+    processor_transfer_id = fields.String(allow_none=True)
+    wallet_batch_id = fields.String(allow_none=True)
+    wallet_transaction_id = fields.String(allow_none=True)
+    gp_outbound_payment_id = fields.String(allow_none=True)
+    external_transaction_id = fields.String(allow_none=True)
+    notes = fields.String(allow_none=True)
+    failure_code = fields.String(allow_none=True)
+    failure_reason = fields.String(allow_none=True)
+    period_start = day()
+    period_end = day()
+    created_at = Instant()
+    exported_at = Instant(allow_none=True)
+    paid_at = Instant(allow_none=True)
+    failed_at = Instant(allow_none=True)
+    voided_at = Instant(allow_none=True)
+    needs_manual_review = fields.Boolean()
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    hold_until = Instant(allow_none=True)
+    line_items = fields.List(fields.Nested(LineRecord), metadata=MAY_LACK)
+
+
+class PayoutsQuery(PageQuery):
+    """The list's filters; `lineItems=false` leaves the lines out."""
+
+    affiliate_id = fields.UUID(load_default=None)
+    status = one_of(_STATUSES, load_default=None)
+    run_id = fields.UUID(load_default=None)
+    line_items = QueryFlag(load_default=True)
+
+
+class HandPaymentBody(Wire):
+    """What the brand's own payment is called."""
+
+    external_transaction_id = text(longest=LONGEST_REFERENCE, required=True, validate=[not_blank])
+
+
+class MassPayQuery(Wire):
+    """Which run; `claim` takes the payouts whose rail was not asked yet as well."""
+
+    run_id = fields.UUID(required=True)
+    claim = QueryFlag(load_default=False)
+
+
+class UnverifiedRulesRecord(Wire):
+    """What holds until an organization is verified."""
+
+    holding_days = fields.Integer()
+    window_days = fields.Integer()
+    cap_cents = fields.Integer()
+    cap_used_cents = fields.Integer()
+    cap_remaining_cents = fields.Integer(allow_none=True)
+
+
+class FundingRecord(Wire):
+    """How an organization's payouts are funded, and whether it may pay out."""
+
+    wire_name = "PayoutFunding"
+
+    mode = one_of(("debit", "balance"))
+    bank_transfer_balance_cents = fields.Integer(allow_none=True)
+    verification_state = one_of(("unverified", "pending", "verified"))
+    payouts_allowed = fields.Boolean()
+    payouts_blocked_reason = fields.String(allow_none=True)
+    payouts_blocked_message = fields.String(allow_none=True)
+    verification_required = fields.Boolean()
+    identity_required = fields.Boolean()
+    can_manage_funding = fields.Boolean()
+    bank_transfer_instructions = fields.String(allow_none=True)
+    unverified_rules = fields.Nested(UnverifiedRulesRecord)

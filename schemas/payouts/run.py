@@ -1,0 +1,210 @@
+"""Previews and runs of payouts on the wire.
+
+Source: core spec, "Payouts" (preview, run, preview response fields).
+"""
+
+from typing import Any
+
+import orjson
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+
+from domain.money import currencies
+from domain.payouts.plan import PAYOUT_CURRENCY, Blocked, Method
+from domain.refused import Refused
+from schemas.base import Amount, Instant, Wire, one_of, text, whole
+from schemas.payouts.payout import LONGEST_REFERENCE, REVIEW_STATUSES, day
+
+_MOST_IDS = 10_000
+_LONGEST_NOTES = 2_000
+_AUTO = "Auto"
+_FILTERS = ("program_id", "since", "affiliate_ids", "conversion_ids")
+
+
+def _ids() -> fields.List[Any]:
+    # An empty list is refused: it must not mean everybody. So is null.
+    return fields.List(
+        fields.UUID(), load_default=None, allow_none=False, validate=validate.Length(min=1, max=_MOST_IDS)
+    )
+
+
+class _Narrowed(Wire):
+    """What a preview and a run are narrowed by. Loads to `filters` and `method` (None: each on their own rail).
+
+    Refuses with codes of its own: unsupported_currency, unsupported_method.
+    """
+
+    program_id = fields.UUID(load_default=None, allow_none=True)
+    since = Instant(load_default=None, allow_none=True)
+    affiliate_ids = _ids()
+    conversion_ids = _ids()
+    currency = text(longest=255, load_default=None, allow_none=True)
+    method = text(longest=255, load_default=None, allow_none=True)
+
+    @post_load
+    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        _check_currency(sent.pop("currency"))
+        sent["method"] = _method(sent["method"])
+        filters = {name: sent.pop(name) for name in _FILTERS}
+        for name in ("affiliate_ids", "conversion_ids"):
+            filters[name] = filters[name] and tuple(dict.fromkeys(filters[name]))
+        return sent | {"filters": filters}
+
+
+class PreviewBody(_Narrowed):
+    """What a preview looks at; nothing given: everything. Loads with `affiliate_id`, which is in the filters too."""
+
+    wire_name = "PayoutPreviewBody"
+
+    affiliate_id = fields.UUID(load_default=None, allow_none=True)
+
+    @validates_schema
+    def _check_whose(self, sent: dict[str, Any], **_: object) -> None:
+        if sent.get("affiliate_id") and sent.get("affiliate_ids"):
+            raise ValidationError("Send affiliateId or affiliateIds, not both.", "affiliateId")
+
+    @post_load
+    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        loaded = super()._settle(sent)
+        if loaded["affiliate_id"]:
+            loaded["filters"]["affiliate_ids"] = (loaded["affiliate_id"],)
+        return loaded
+
+
+class FxRateRecord(Wire):
+    """A rate that a run pays by: native major units per 1 USD, and the day on which it was published."""
+
+    rate = Amount()
+    as_of = day()
+
+
+class ConfirmedRate(Wire):
+    """A rate as a preview showed it."""
+
+    rate = Amount(required=True)
+    as_of = fields.Date(required=True)
+
+
+class RunBody(_Narrowed):
+    """A run, confirmed by its total, the sum of the preview's nativeTotalsForRun; `confirmTotals` is that map.
+
+    `confirmFxRates` is the preview's fxRunRates: with it, a run by other rates is refused.
+    """
+
+    wire_name = "PayoutRunBody"
+
+    confirm_total_cents = whole(required=True, validate=validate.Range(min=0))
+    confirm_totals = fields.Dict(
+        keys=text(longest=3, shortest=3),
+        values=whole(validate=validate.Range(min=0)),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=len(currencies.EXPONENTS)),
+    )
+    confirm_fx_rates = fields.Dict(
+        keys=text(longest=3, shortest=3),
+        values=fields.Nested(ConfirmedRate),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=len(currencies.EXPONENTS)),
+    )
+    external_transaction_id = text(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
+    notes = text(longest=_LONGEST_NOTES, load_default=None, allow_none=True)
+
+    @post_load
+    def _trim(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        for name in ("external_transaction_id", "notes"):
+            sent[name] = (sent[name] or "").strip() or None
+        return sent
+
+
+def _check_currency(sent: str | None) -> None:
+    if sent is not None and currencies.normalize(sent) != PAYOUT_CURRENCY:
+        message = f"Payouts are made in {PAYOUT_CURRENCY}; each commission is converted at the run's rate."
+        raise Refused(400, "unsupported_currency", message, field="currency")
+
+
+def _method(sent: str | None) -> str | None:
+    if sent in (None, _AUTO):
+        return None
+    if sent != Method.ProcessorConnect:
+        message = f"method takes {Method.ProcessorConnect} or {_AUTO}, which pays everybody on the rail they have."
+        raise Refused(400, "unsupported_method", message, field="method")
+    return str(sent)
+
+
+def _by_currency() -> fields.Dict:
+    return fields.Dict(keys=fields.String(), values=fields.Integer())
+
+
+class _WrittenIds(fields.List[Any]):
+    """A list of ids whose JSON is written already."""
+
+    @staticmethod
+    def render(value: str) -> orjson.Fragment:
+        """Return the text as what it is."""
+        return orjson.Fragment(value)
+
+
+class CandidateRecord(Wire):
+    """One affiliate in one currency; `eligibleCents` is native, after reversals and debts."""
+
+    wire_name = "PayoutCandidate"
+
+    affiliate_id = fields.UUID()
+    affiliate_email = fields.String()
+    currency = fields.String()
+    eligible_cents = fields.Integer()
+    eligible_conversion_ids = _WrittenIds(fields.UUID())
+    payout_ready = fields.Boolean()
+    blocked_reason = one_of(Blocked, allow_none=True)
+
+
+class PreviewRecord(Wire):
+    """What a run would pay now. Maps by currency are in its own minor units."""
+
+    wire_name = "PayoutPreview"
+
+    total_eligible_cents = fields.Integer()
+    total_eligible_in_home_currency_cents = fields.Integer()
+    candidate_count = fields.Integer()
+    candidates_with_processor_connect_count = fields.Integer()
+    grace_days = fields.Integer()
+    home_currency = fields.String()
+    eligible_by_currency = _by_currency()
+    unconvertible_by_currency = _by_currency()
+    native_totals_for_run = _by_currency()
+    fx_unavailable_currencies = fields.List(fields.String())
+    usd_estimate_at_run_rate_cents = fields.Integer()
+    fx_run_rates = fields.Dict(keys=fields.String(), values=fields.Nested(FxRateRecord))
+    platform_fee_percent = fields.Constant(0)
+    platform_fee_cents = fields.Constant(0)
+    candidates = fields.List(fields.Nested(CandidateRecord))
+
+
+class RunPayoutRecord(Wire):
+    """A payout as a run made it. US cents."""
+
+    payout_id = fields.UUID()
+    affiliate_id = fields.UUID()
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    method = one_of(Method)
+    status = fields.Constant("Pending")
+    needs_manual_review = fields.Boolean()
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    hold_until = Instant(allow_none=True)
+
+
+class RunRecord(Wire):
+    """What a run came to. US cents; `nativeTotalsForRun` is what was confirmed."""
+
+    wire_name = "PayoutRun"
+
+    run_id = fields.UUID()
+    total_cents = fields.Integer()
+    currency = fields.Constant(PAYOUT_CURRENCY)
+    native_totals_for_run = _by_currency()
+    needs_manual_review = fields.Boolean()
+    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    hold_until = Instant(allow_none=True)
+    payouts = fields.List(fields.Nested(RunPayoutRecord))

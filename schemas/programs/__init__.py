@@ -1,0 +1,1 @@
+"""Campaigns on the wire."""

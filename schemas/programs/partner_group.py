@@ -1,0 +1,44 @@
+"""Partner groups on the wire: affiliates of one program who share a rate."""
+
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from domain.conversions.commission import CommissionType
+from schemas.base import Amount, Instant, Wire, not_blank, one_of, rate, text
+
+
+class _Written(Wire):
+    @post_load
+    def _trim(self, group: dict[str, Any], **_: object) -> dict[str, Any]:
+        if "name" in group:
+            group["name"] = group["name"].strip()
+        return group
+
+
+class PartnerGroupBody(_Written):
+    """A new group."""
+
+    name = text(longest=100, required=True, validate=[not_blank])
+    commission_type = one_of(CommissionType, required=True)
+    commission_value = rate(required=True)
+
+
+class PartnerGroupChanges(_Written):
+    """Changes of a group: what is sent is set."""
+
+    name = text(longest=100, validate=[not_blank])
+    commission_type = one_of(CommissionType)
+    commission_value = rate()
+
+
+class PartnerGroupRecord(Wire):
+    """A group with the number of its affiliates."""
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    name = fields.String()
+    commission_type = one_of(CommissionType)
+    commission_value = Amount()
+    affiliate_count = fields.Integer()
+    created_at = Instant()

@@ -1,0 +1,214 @@
+"""Programs on the wire.
+
+Source: core spec, "Program" and "Program fields accepted on create or update"; tracking spec, "Sub-affiliate
+recruiting". What the terms mean for each other is decided in `domain.programs.terms`.
+"""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate
+
+from domain import slugs, statuses
+from domain.conversions.commission import CommissionType
+from domain.money import money
+from domain.organization import host_names
+from domain.programs import terms
+from domain.refused import Refused
+from schemas.base import Amount, Flag, Instant, Wire, http_url, not_blank, one_of, rate, text, whole
+from schemas.paging import PageQuery, QueryFlag
+
+_CHECKOUT_DOOR_MODES = ("redirect", "email")
+_LONGEST_URL = 2048
+_LONGEST_WINDOW_DAYS = 3650
+_LONGEST_WINDOW_MONTHS = 1200
+# Of recurringMonths, in a change: no limit.
+_LIFETIME = -1
+
+
+def _slug(value: str) -> None:
+    if not slugs.is_valid_strict(value):
+        raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen, without a hyphen at either end.")
+
+
+def _up_to(most: int, **options: Any) -> fields.Integer:
+    return whole(validate=validate.Range(min=0, max=most), allow_none=True, **options)
+
+
+def _host_name(value: str) -> None:
+    # Only ASCII: lower case would turn a few other letters into ones that are.
+    if not (value.isascii() and host_names.is_host_name(value.lower())):
+        raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
+
+
+class _Written(Wire):
+    """What can be said of a program, new or not. Of a change null clears; on a new program null is the default."""
+
+    slug = text(longest=64, allow_none=True, validate=[_slug])
+    description = text(longest=10_000, allow_none=True)
+    terms_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    sale_commission_type = one_of(CommissionType, allow_none=True)
+    sale_commission_value = rate(allow_none=True)
+    cookie_window_days = whole(validate=validate.Range(min=1, max=_LONGEST_WINDOW_DAYS), allow_none=True)
+    recurring_delay_invoices = _up_to(_LONGEST_WINDOW_MONTHS)
+    attribution_model = one_of(statuses.AttributionModel, allow_none=True)
+    auto_approve = Flag(allow_none=True)
+    network_visibility = one_of(statuses.NetworkVisibility, allow_none=True)
+    is_publicly_discoverable = Flag(allow_none=True)
+    budget_cents = whole(allow_none=True)
+    referral_destination_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    min_payout_cents = _up_to(money.MAX_AMOUNT_CENTS)
+    hosted_checkout_door_enabled = Flag(allow_none=True)
+    hosted_checkout_door_mode = fields.Raw(allow_none=True)
+    hosted_checkout_thank_you_url = fields.Raw(allow_none=True)
+    lead_bounty_cents = whole(allow_none=True)
+    click_reward_cents = whole(allow_none=True)
+    is_primary = Flag(allow_none=True)
+
+
+class ProgramBody(_Written):
+    """A new program. Loads to columns by name; what was not sent, or sent as null, is left out.
+
+    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
+    """
+
+    name = text(longest=200, required=True, validate=[not_blank])
+    default_commission_type = one_of(CommissionType, required=True)
+    default_commission_value = rate(required=True)
+    default_commission_model = one_of(terms.OFFERED_MODELS, allow_none=True)
+    recurring_months = _up_to(_LONGEST_WINDOW_MONTHS)
+
+    @post_load
+    def _settle_on_columns(self, program: dict[str, Any], **_: object) -> dict[str, Any]:
+        sent = {name: value for name, value in program.items() if value is not None}
+        sent["name"] = sent["name"].strip()
+        sent.setdefault("default_commission_model", statuses.CommissionModel.Cps.value)
+        if "hosted_checkout_door_mode" in sent:
+            _check_door_mode(sent["hosted_checkout_door_mode"])
+        if not _thank_you_url(sent.get("hosted_checkout_thank_you_url")):
+            sent.pop("hosted_checkout_thank_you_url", None)
+        return sent
+
+
+# What a program always has cannot be cleared.
+_NEVER_NULL = {
+    "slug",
+    "cookie_window_days",
+    "recurring_delay_invoices",
+    "attribution_model",
+    "auto_approve",
+    "network_visibility",
+    "is_publicly_discoverable",
+    "hosted_checkout_door_enabled",
+    "is_primary",
+}
+
+
+class ProgramChanges(_Written):
+    """Changes of a program. Loads to columns by name; what was not sent is left out, None clears.
+
+    Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
+    """
+
+    name = text(longest=200, validate=[not_blank])
+    default_commission_type = one_of(CommissionType)
+    default_commission_value = rate()
+    default_commission_model = one_of(statuses.CommissionModel)
+    recurring_months = whole(validate=validate.Range(min=_LIFETIME, max=_LONGEST_WINDOW_MONTHS), allow_none=True)
+    is_active = Flag()
+    custom_domain = text(longest=host_names.LONGEST, allow_none=True, validate=[_host_name])
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        super().on_bind_field(field_name, field_obj)
+        if field_name in _NEVER_NULL:
+            field_obj.allow_none = False
+
+    @post_load
+    def _settle_on_columns(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
+        if "name" in changes:
+            changes["name"] = changes["name"].strip()
+        if changes.get("recurring_months") == _LIFETIME:
+            changes["recurring_months"] = None
+        if changes.get("custom_domain"):
+            changes["custom_domain"] = changes["custom_domain"].lower()
+        if "hosted_checkout_door_mode" in changes:
+            _check_door_mode(changes["hosted_checkout_door_mode"])
+        if "hosted_checkout_thank_you_url" in changes:
+            changes["hosted_checkout_thank_you_url"] = _thank_you_url(changes["hosted_checkout_thank_you_url"])
+        return changes
+
+
+def _check_door_mode(sent: object) -> None:
+    if sent not in _CHECKOUT_DOOR_MODES:
+        raise Refused(
+            400,
+            "invalid_hosted_checkout_door_mode",
+            f"hostedCheckoutDoorMode must be one of: {', '.join(_CHECKOUT_DOOR_MODES)}.",
+            field="hostedCheckoutDoorMode",
+        )
+
+
+def _thank_you_url(sent: object) -> str | None:
+    if sent is None or sent == "":
+        return None
+    try:
+        found: str = text(longest=_LONGEST_URL, validate=[http_url]).deserialize(sent)
+    except ValidationError as error:
+        raise Refused(
+            400,
+            "invalid_hosted_checkout_thank_you_url",
+            f"hostedCheckoutThankYouUrl must be an http(s) URL of at most {_LONGEST_URL} characters, or empty.",
+            field="hostedCheckoutThankYouUrl",
+        ) from error
+    return found
+
+
+class ProgramRecord(Wire):
+    """A program as the API shows it: the spec's fields and those of its write table.
+
+    Beside each amount stands the currency that it was set in, null without the amount; `feeCurrency` is that of a fee
+    per click or lead.
+    """
+
+    id = fields.UUID()
+    name = fields.String()
+    slug = fields.String()
+    description = fields.String(allow_none=True)
+    terms_url = fields.String(allow_none=True)
+    is_active = fields.Boolean()
+    default_commission_type = one_of(CommissionType)
+    default_commission_value = Amount()
+    fee_currency = fields.String(allow_none=True)
+    default_commission_model = one_of(statuses.CommissionModel)
+    sale_commission_type = one_of(CommissionType, allow_none=True)
+    sale_commission_value = Amount(allow_none=True)
+    cookie_window_days = fields.Integer()
+    recurring_months = fields.Integer(allow_none=True)
+    recurring_delay_invoices = fields.Integer()
+    attribution_model = one_of(statuses.AttributionModel)
+    auto_approve = fields.Boolean()
+    custom_domain = fields.String(allow_none=True)
+    custom_domain_verified = fields.Boolean()
+    network_visibility = one_of(statuses.NetworkVisibility)
+    is_publicly_discoverable = fields.Boolean()
+    budget_cents = fields.Integer(allow_none=True)
+    budget_currency = fields.String(allow_none=True)
+    referral_destination_url = fields.String(allow_none=True)
+    min_payout_cents = fields.Integer(allow_none=True)
+    min_payout_currency = fields.String(allow_none=True)
+    hosted_checkout_door_enabled = fields.Boolean()
+    hosted_checkout_door_mode = one_of(_CHECKOUT_DOOR_MODES)
+    hosted_checkout_thank_you_url = fields.String(allow_none=True)
+    lead_bounty_cents = fields.Integer(allow_none=True)
+    lead_bounty_currency = fields.String(allow_none=True)
+    click_reward_cents = fields.Integer(allow_none=True)
+    click_reward_currency = fields.String(allow_none=True)
+    is_primary = fields.Boolean()
+    created_at = Instant()
+    updated_at = Instant()
+    archived_at = Instant(allow_none=True)
+
+
+class ProgramsQuery(PageQuery):
+    """The list of programs; archived ones on request."""
+
+    include_archived = QueryFlag(load_default=False)

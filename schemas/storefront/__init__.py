@@ -1,0 +1,1 @@
+"""What strangers send and see, on the wire."""

@@ -1,0 +1,56 @@
+"""The public application form and its one answer.
+
+Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from schemas.affiliates.affiliate import alias
+from schemas.base import Email, Wire, text
+
+_NOBODY = "00000000-0000-0000-0000-000000000000"
+# Ids have 36 characters, slugs at most 64; imported ones may be longer.
+_LONGEST_REFERENCE = 255
+_ANSWERS = {"website": "website", "audience": "audience", "why_interested": "whyInterested"}
+
+
+class ApplicationBody(Wire):
+    """An application. Loads to `email`, `full_name`, `alias`, `answers` (the non-empty ones) and `recruiter`."""
+
+    email = Email(required=True)
+    full_name = text(longest=200, load_default=None, allow_none=True)
+    website = text(longest=2048, load_default=None, allow_none=True)
+    audience = text(longest=5000, load_default=None, allow_none=True)
+    why_interested = text(longest=5000, load_default=None, allow_none=True)
+    alias = alias()
+
+    @post_load(pass_original=True)
+    def _settle(self, sent: dict[str, Any], original: Mapping[str, Any], **_: object) -> dict[str, Any]:
+        answers = {key: (sent[name] or "").strip() for name, key in _ANSWERS.items()}
+        return {
+            "email": sent["email"],
+            "full_name": (sent["full_name"] or "").strip(),
+            "alias": sent["alias"] or None,
+            "answers": {key: answer for key, answer in answers.items() if answer},
+            # Not among the fields: they are not advertised, and whatever names no recruiter is dropped without a word.
+            "recruiter": _reference(original.get("recruitedBy")) or _reference(original.get("recruitedByAffiliateId")),
+        }
+
+
+def _reference(sent: object) -> str | None:
+    reference = sent.strip().lower() if isinstance(sent, str) else ""
+    return reference if 0 < len(reference) <= _LONGEST_REFERENCE and "\x00" not in reference else None
+
+
+class ApplicationAnswer(Wire):
+    """The same for everybody: nobody learns who applied before or who was approved."""
+
+    affiliate_id = fields.Constant(_NOBODY)
+    status = fields.Constant("Pending")
+    affiliate_link_slug = fields.Constant(None)
+    account_exists = fields.Boolean()
+    email = fields.String()
+    message = fields.Constant("Thank you. Your application was received; we will write to you about it.")

@@ -1,0 +1,235 @@
+"""Whether it was a person: what a verification service is told and believed, and the tokens of our own."""
+
+import http.server
+import json
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs
+
+import pytest
+
+import settings
+from adapters.fraud import human_check
+from adapters.fraud.human_check import Away, Local, NotConfigured, SiteVerify
+from tests.support.rows.paid_leads import verified_by
+
+_NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+_SECRET_KEY = "a key for these tests that is long enough"
+
+
+class _Service(http.server.ThreadingHTTPServer):
+    """A service that answers whatever `answer` writes; `heard` holds the form of each request."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.heard = []
+        self.answer = _says({"success": True})
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/siteverify"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.heard.append({name: values[0] for name, values in parse_qs(body).items()})
+        self.server.answer(self)
+
+    def log_message(self, *_):
+        pass
+
+
+def _says(said, status=200, **headers):
+    content = said if isinstance(said, bytes) else json.dumps(said).encode()
+
+    def answer(handler):
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(content)))
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+@pytest.fixture
+def service():
+    """Return a verification service on a real socket."""
+    started = _Service()
+    thread = threading.Thread(target=started.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield started
+    started.shutdown()
+    started.server_close()
+    thread.join()
+
+
+def _verify(service, token="abc", about="ben ada@example.com"):
+    return SiteVerify(service.url, "secret").verify(token, ip="192.0.2.7", about=about, now=_NOW)
+
+
+def test_the_service_is_told_the_secret_the_token_and_the_address(service):
+    assert _verify(service) is True
+
+    (form,) = service.heard
+    told = {name: form[name] for name in ("secret", "response", "remoteip")}
+    assert told == {"secret": "secret", "response": "abc", "remoteip": "192.0.2.7"}
+
+
+def test_the_same_use_of_a_token_has_the_same_key_and_another_use_another(service):
+    for about in ("ben ada@example.com", "ben ada@example.com", "ben bob@example.com"):
+        _verify(service, about=about)
+
+    first, again, other = (form["idempotency_key"] for form in service.heard)
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"success": False},
+        {"success": False, "error-codes": ["invalid-input-response"]},
+        {"success": False, "error-codes": ["timeout-or-duplicate"]},
+        {"success": False, "error-codes": "odd"},
+    ],
+)
+def test_a_token_that_the_service_refuses_is_nobodys(service, said):
+    service.answer = _says(said)
+
+    assert _verify(service) is False
+
+
+@pytest.mark.parametrize("token", ["", "x" * 4097])
+def test_what_cannot_be_a_token_is_not_sent(service, token):
+    assert _verify(service, token) is False
+    assert service.heard == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _says(b"<html>"),
+        _says(b""),
+        _says([]),
+        _says({}),
+        _says({"success": "true"}),
+        _says({"success": 1}),
+        _says({"success": True}, status=500),
+        _says({"success": True}, status=403),
+        _says(b"", status=302, Location="/elsewhere"),
+        _says(b'{"success": true, "more": "' + b"x" * 20_000 + b'"}'),
+        _says({"success": False, "error-codes": ["invalid-input-secret"]}),
+        _says({"success": False, "error-codes": ["internal-error", 7]}),
+        lambda handler: handler.connection.close(),
+    ],
+)
+def test_an_answer_that_cannot_be_used_says_nothing_about_the_person(service, answer):
+    service.answer = answer
+
+    with pytest.raises(Away):
+        _verify(service)
+
+
+def test_a_service_that_is_not_there_is_away():
+    with pytest.raises(Away):
+        SiteVerify("http://127.0.0.1:9/", "s").verify("abc", ip="", about="", now=_NOW)
+
+
+def test_a_service_that_drips_is_left_in_time(service, monkeypatch):
+    def drip(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        for _ in range(100):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.05)
+
+    service.answer = drip
+    monkeypatch.setattr(human_check, "_WHOLE_ANSWER_S", 0.2)
+    started = time.monotonic()
+
+    with pytest.raises(Away):
+        _verify(service)
+    assert time.monotonic() - started < 2
+
+
+def _is_good(local, token, after_s=0):
+    return local.verify(token, ip="", about="", now=_NOW + timedelta(seconds=after_s))
+
+
+@pytest.mark.parametrize(("ready_in_s", "good"), [(0, (0, 1, 599)), (2, (2, 599))])
+def test_a_token_of_our_own_is_good_for_ten_minutes(ready_in_s, good):
+    local = Local(b"key")
+    token = local.issue(now=_NOW, ready_in_s=ready_in_s)
+
+    assert all(_is_good(local, token, after_s) for after_s in good)
+    assert not any(_is_good(local, token, after_s) for after_s in (-1, 600, 10**6))
+    assert _is_good(local, token, 1) is (ready_in_s == 0)
+
+
+def test_no_two_tokens_are_the_same():
+    local = Local(b"key")
+
+    assert local.issue(now=_NOW) != local.issue(now=_NOW)
+
+
+@pytest.mark.parametrize("change", [lambda t: t[:-1], lambda t: f"1{t}", lambda t: t.replace(".", "", 1), str.upper])
+def test_a_changed_token_is_none(change):
+    local = Local(b"key")
+
+    assert not _is_good(local, change(local.issue(now=_NOW)))
+
+
+@pytest.mark.parametrize("token", ["", ".", "...", "1.2.3.4", "é", "\ud800", "\x00", "x" * 10**5])
+def test_no_text_breaks_the_check(token):
+    assert not _is_good(Local(b"key"), token)
+
+
+def test_a_token_of_another_key_is_none():
+    assert not _is_good(Local(b"key"), Local(b"other").issue(now=_NOW))
+
+
+def _verify_as_configured(token="abc"):
+    return human_check.verify(token, ip="", about="", now=_NOW)
+
+
+def test_with_a_database_of_the_operators_and_no_service_nobody_is_verified():
+    with verified_by(URL=""), pytest.raises(NotConfigured):
+        _verify_as_configured()
+
+
+def test_on_the_embedded_servers_tokens_of_our_own_are_the_default(monkeypatch):
+    monkeypatch.delenv("DATABASE_URL")
+    with verified_by(URL=""):
+        assert human_check.local() is not None
+
+
+def test_local_tokens_are_accepted_where_the_operator_says_so():
+    with verified_by(URL="local"):
+        local = human_check.local()
+        assert local is not None
+        assert _verify_as_configured(local.issue(now=_NOW))
+        assert human_check.widget() is None
+
+
+def test_with_a_service_tokens_of_our_own_are_worth_nothing(service):
+    with verified_by(URL="local"):
+        token = human_check.local().issue(now=_NOW)
+    service.answer = _says({"success": False})
+
+    with verified_by(URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"):
+        assert human_check.local() is None
+        assert not _verify_as_configured(token)
+        assert human_check.widget() == human_check.Widget("https://human.example.com/api.js", "k")
+
+
+def test_tokens_follow_from_the_secret_key(monkeypatch):
+    with verified_by(URL="local"):
+        token = human_check.local().issue(now=_NOW)
+    monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)
+
+    with verified_by(URL="local"):
+        assert settings.current().secret_key == _SECRET_KEY
+        assert not _verify_as_configured(token)

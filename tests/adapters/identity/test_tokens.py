@@ -1,0 +1,286 @@
+"""A token is believed when its issuer signed it for us, and in no other case."""
+
+import base64
+import hmac
+import json
+
+import pytest
+from joserfc.jwk import RSAKey
+
+from adapters.identity import keys as identity_keys
+from adapters.identity import sources, tokens
+from tests.support.outside import identity_provider as idp
+
+_ALGORITHMS = ["RS256", "ES256", "EdDSA"]
+_LEEWAY_S = 30
+
+
+def _verifier(*jwks, **options) -> tokens.Verifier:
+    keys = identity_keys.usable(json.dumps({"keys": jwks}).encode())
+    return tokens.Verifier(idp.ISSUER, idp.AUDIENCE, sources.Fixed(keys), **options)
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Return a verifier that knows one key of each type."""
+    return _verifier(*(idp.public(idp.key(alg)) for alg in _ALGORITHMS))
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+def test_a_signed_token_is_accepted(everything, alg):
+    assert everything.claims(idp.token(idp.key(alg)))["sub"] == "user-1"
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+def test_a_token_of_another_key_under_a_known_name_is_refused(everything, alg):
+    assert everything.claims(idp.token(idp.key(alg, "stranger"), kid=f"{alg}-one")) is None
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_a_token_that_was_changed_is_refused(everything, alg, part):
+    parts = idp.token(idp.key(alg)).split(".")
+    changed = bytearray(base64.urlsafe_b64decode(parts[part] + "=="))
+    changed[len(changed) // 2] ^= 1
+    parts[part] = idp.encoded(bytes(changed))
+
+    assert everything.claims(".".join(parts)) is None
+
+
+@pytest.mark.parametrize(
+    "alg", ["none", "None", "NONE", "", "HS256", "RS512", "PS256", "ES384", "Ed25519", 1, None, []]
+)
+@pytest.mark.parametrize("signature", ["", "AAAA"])
+def test_any_other_algorithm_is_refused_whatever_the_signature(everything, alg, signature):
+    head = idp.encoded(json.dumps({"alg": alg, "kid": "RS256-one"}).encode())
+
+    assert everything.claims(f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}.{signature}") is None
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+@pytest.mark.parametrize("bits", ["256", "384", "512"])
+def test_a_public_key_is_never_a_shared_secret(everything, alg, bits):
+    signer = idp.key(alg)
+    head = idp.encoded(json.dumps({"alg": f"HS{bits}", "kid": signer.kid}).encode())
+    signing_input = f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}"
+
+    for secret in (signer.as_pem(private=False), signer.as_der(private=False), json.dumps(idp.public(signer)).encode()):
+        digest = hmac.digest(secret, signing_input.encode(), f"sha{bits}")
+        assert everything.claims(f"{signing_input}.{idp.encoded(digest)}") is None
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+def test_a_key_does_not_verify_under_another_types_algorithm(everything, alg):
+    for other in set(_ALGORITHMS) - {alg}:
+        assert everything.claims(idp.token(idp.key(alg), kid=f"{other}-one")) is None
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+def test_a_token_without_kid_is_verified_with_the_keys_of_its_type(alg):
+    jwks = [idp.public(idp.key(each, name)) for each in _ALGORITHMS for name in ("stranger", "one")]
+
+    assert _verifier(*jwks).claims(idp.token(idp.key(alg), kid=...))
+    assert _verifier(idp.public(idp.key(alg))).claims(idp.token(idp.key(alg), kid=...))
+    assert _verifier(idp.public(idp.key(alg), kid=...)).claims(idp.token(idp.key(alg), kid=...))
+
+
+@pytest.mark.parametrize("alg", _ALGORITHMS)
+def test_a_kid_that_no_key_has_is_refused_though_the_key_would_fit(alg):
+    known = _verifier(idp.public(idp.key(alg)), idp.public(idp.key(alg, "stranger"), kid=...))
+
+    assert known.claims(idp.token(idp.key(alg), kid="other")) is None
+    assert known.claims(idp.token(idp.key(alg), kid="")) is None
+    assert known.claims(idp.token(idp.key(alg, "stranger"))) is None
+
+
+@pytest.mark.parametrize(
+    ("members", "is_accepted"),
+    [
+        ({"use": "sig"}, True),
+        ({"alg": "RS256"}, True),
+        ({"key_ops": ["verify"]}, True),
+        ({"use": "enc"}, False),
+        ({"alg": "RS512"}, False),
+        ({"alg": "RSA-OAEP"}, False),
+        ({"key_ops": ["encrypt"]}, False),
+        ({"key_ops": []}, False),
+        ({"e": "AQ"}, False),
+        ({"n": "!"}, False),
+        ({"n": 7}, False),
+        ({"kty": "EC"}, False),
+        ({"kty": "XYZ"}, False),
+        ({"kty": ["RSA"]}, False),
+        ({"kty": ...}, False),
+    ],
+)
+def test_what_a_key_says_about_itself_is_honoured_and_the_others_still_count(members, is_accepted):
+    known = _verifier(idp.public(idp.key("RS256"), **members), 7, idp.public(idp.key("ES256")))
+
+    assert (known.claims(idp.token(idp.key("RS256"))) is not None) is is_accepted
+    assert known.claims(idp.token(idp.key("ES256")))
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+def test_a_short_rsa_key_is_not_believed():
+    short = RSAKey.generate_key(1024, {"kid": "short"})
+
+    assert _verifier(idp.public(short)).claims(idp.token(short)) is None
+
+
+def test_a_private_key_in_the_set_is_ignored_with_a_warning(monkeypatch):
+    said = []
+    monkeypatch.setattr(identity_keys._log, "warning", lambda event, **fields: said.append((event, fields["kid"])))
+    private, shared = idp.key("ES256"), idp.secret(b"a shared secret that is long enough")
+
+    known = _verifier(private.as_dict(private=True), {**shared.as_dict(private=True), "kid": "shared"})
+
+    assert known.claims(idp.token(private)) is None
+    assert known.claims(idp.token(shared, alg="HS256", kid="shared")) is None
+    assert said == [("jwks.secret_key_ignored", "ES256-one"), ("jwks.secret_key_ignored", "shared")]
+
+
+def test_a_key_that_the_token_brings_along_is_not_used(everything):
+    stranger = idp.key("ES256", "stranger")
+    url = "http://127.0.0.1:9/jwks"
+
+    for header in ({"jwk": idp.public(stranger)}, {"jku": url}, {"x5u": url}, {"x5c": ["AAAA"]}):
+        for kid in ("ES256-one", "ES256-stranger", ...):
+            assert everything.claims(idp.token(stranger, **{"kid": kid, **header})) is None
+
+
+@pytest.mark.parametrize("header", [{"jku": "http://127.0.0.1:9/"}, {"x5c": ["A" * 2000]}, {"cat": "1"}, {"typ": "x"}])
+def test_a_header_that_nobody_follows_does_no_harm(everything, header):
+    assert everything.claims(idp.token(idp.key("ES256"), **header))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"crit": ["exp"]},
+        {"crit": ["exp"], "exp": 1},
+        {"crit": []},
+        {"crit": "b64"},
+        {"crit": None},
+        {"crit": ["b64"], "b64": False},
+        {"crit": ["b64"], "b64": True},
+        {"crit": ["kid"]},
+        {"b64": False},
+        {"kid": 7},
+        {"kid": None},
+        {"kid": ["ES256-one"]},
+    ],
+)
+def test_a_header_that_must_be_understood_or_makes_no_sense_is_refused(everything, header):
+    assert everything.claims(idp.token(idp.key("ES256"), **header)) is None
+
+
+@pytest.mark.parametrize("audience", [idp.AUDIENCE, [idp.AUDIENCE], ["other", idp.AUDIENCE]])
+def test_an_audience_is_one_text_or_a_list(everything, audience):
+    assert everything.claims(idp.token(idp.key("EdDSA"), idp.claims(aud=audience)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iss": "https://id.example.com"},
+        {"iss": "https://ID.example.com/"},
+        {"iss": [idp.ISSUER]},
+        {"iss": None},
+        {"iss": ...},
+        {"aud": "other"},
+        {"aud": f"{idp.AUDIENCE} "},
+        {"aud": ["other"]},
+        {"aud": []},
+        {"aud": ""},
+        {"aud": [idp.AUDIENCE, 7]},
+        {"aud": {idp.AUDIENCE: 1}},
+        {"aud": None},
+        {"aud": ...},
+        {"exp": ...},
+        {"exp": None},
+        {"exp": True},
+        {"exp": "9999999999"},
+        {"exp": 0},
+        {"exp": -1},
+        {"exp": 10**18},
+        {"exp": float("inf")},
+        {"exp": float("nan")},
+        {"nbf": "0"},
+        {"nbf": True},
+        {"nbf": 10**18},
+        {"iat": "0"},
+        {"iat": 10**18},
+    ],
+)
+def test_a_token_of_another_issuer_audience_or_time_is_refused(everything, changes):
+    assert everything.claims(idp.token(idp.key("EdDSA"), idp.claims(**changes))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "is_accepted"),
+    [
+        ("exp", -_LEEWAY_S + 1, True),
+        ("exp", -_LEEWAY_S, False),
+        ("nbf", _LEEWAY_S, True),
+        ("nbf", _LEEWAY_S + 1, False),
+        ("iat", _LEEWAY_S, True),
+        ("iat", _LEEWAY_S + 1, False),
+    ],
+)
+def test_clocks_may_differ_by_half_a_minute(name, seconds, is_accepted):
+    now = 1_800_000_000
+    known = _verifier(idp.public(idp.key("EdDSA")), now=lambda: now + 0.9)
+    good = {"iat": now, "exp": now + 600}
+
+    found = known.claims(idp.token(idp.key("EdDSA"), idp.claims(**{**good, name: now + seconds})))
+
+    assert (found is not None) is is_accepted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ".", "..", "...", "a", "a.b.c", "a.b.c.d.e", "é.é.é", "\0.\0.\0", "\ud800", " ", "W10.e30.",
+     "e30.e30.e30", "x" * 8192],
+)  # fmt: skip
+def test_text_that_is_no_token_is_refused_without_an_error(everything, text):
+    assert everything.claims(text) is None
+
+
+@pytest.mark.parametrize("thing", [None, 7, b"a.b.c", ["a.b.c"]])
+def test_a_thing_that_is_no_text_is_refused_without_an_error(everything, thing):
+    assert everything.claims(thing) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"[]", b'["alg"]', b'"alg"', b"7", b"null", b"{", b"[" * 5000, b'{"alg":{"a":1}}',
+     b'{"alg":"RS256","kid":"\\ud800"}', b"\xff\xfe"],
+)  # fmt: skip
+def test_a_header_that_is_no_header_is_refused_without_an_error(everything, head):
+    assert everything.claims(f"{idp.encoded(head)}.e30.AAAA") is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"7", b"null", b'"x"', b"{", b"\xff", b"[" * 5000, b'{"exp":' + b"9" * 5000 + b"}",
+     b'{"sub":"\\ud800"}'],
+)  # fmt: skip
+def test_a_signed_payload_that_is_no_object_is_refused_without_an_error(everything, body):
+    assert everything.claims(idp.token(idp.key("EdDSA"), body)) is None
+
+
+def test_a_token_within_a_token_is_not_followed(everything):
+    inner = idp.token(idp.key("EdDSA"))
+
+    assert everything.claims(idp.token(idp.key("EdDSA"), inner.encode(), cty="JWT")) is None
+
+
+def test_a_token_that_is_too_long_is_refused_before_it_is_read(everything):
+    def of(length: int) -> str:
+        return idp.token(idp.key("EdDSA"), idp.claims(pad="x" * length))
+
+    filler = next(n for n in range(5500, 6200) if len(of(n)) > 8192)
+
+    assert len(of(filler - 1)) <= 8192
+    assert everything.claims(of(filler - 1))
+    assert everything.claims(of(filler)) is None

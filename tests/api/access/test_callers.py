@@ -1,0 +1,212 @@
+"""Who is let in: keys, people at the dashboard, affiliates. Source: core spec, section 5."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from adapters.identity import tokens
+from domain.organization.access import Role
+from models import db
+from pipelines.organization import sign_in
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Brand, Partner
+
+PROGRAM = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
+CONFIG = {"enabled": True, "percent": 10}
+
+
+@pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
+def test_every_role_reads(brand, role):
+    assert brand.person(role).get("/api/v1/programs").status_code == 200
+
+
+@pytest.mark.parametrize("role", ["Owner", "Admin", "Manager"])
+def test_a_manager_and_above_writes(brand, role):
+    assert brand.person(role).post("/api/v1/programs", PROGRAM).status_code == 201
+
+
+def test_a_viewer_writes_nothing(brand):
+    answer = brand.person("Viewer").post("/api/v1/programs", PROGRAM)
+
+    assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+    assert "Manager" in answer.json["message"]
+
+
+def test_a_key_with_the_scope_read_is_told_which_scope_it_lacks(brand):
+    answer = brand.other_key(scope="read").post("/api/v1/programs", PROGRAM)
+
+    assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+    assert "read_write" in answer.json["message"]
+
+
+def test_a_person_passes_plan_gates_and_a_key_does_not(brand):
+    brand.set(plan="Free")
+
+    assert brand.person("Manager").post("/api/v1/programs", PROGRAM).status_code == 201
+    refused = brand.post("/api/v1/programs", PROGRAM)
+    assert refused.status_code == 402
+    assert set(refused.json) == {"error", "message", "required", "current", "trialing"}
+
+
+def test_a_role_that_must_be_owner_is_refused_without_a_body(brand):
+    path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
+
+    answer = brand.person("Admin").call("PUT", path, CONFIG)
+
+    assert (answer.status_code, answer.data) == (403, b"")
+
+
+def test_an_owner_without_a_verified_email_is_told_to_verify_it(brand):
+    path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
+
+    answer = brand.person("Owner", is_email_verified=False).call("PUT", path, CONFIG)
+
+    assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
+
+
+def test_a_token_of_another_organization_shows_that_organization(brand, rival):
+    program_id = brand.program()
+
+    assert rival.person().get(f"/api/v1/programs/{program_id}").status_code == 404
+    assert rival.person().get("/api/v1/programs").json["items"] == []
+
+
+def test_a_token_of_an_organization_that_is_not_there_is_no_token(brand):
+    token = tokens.issue_dashboard(
+        organization_id=uuid4(), role="Owner", email="a@example.com", is_email_verified=True, ttl_s=60
+    )
+
+    answer = Brand(brand.app, brand.id, token, "").get("/api/v1/programs")
+
+    assert (answer.status_code, answer.data) == (401, b"")
+
+
+def test_an_affiliate_is_nobody_at_the_brands_routes(app, brand):
+    answer = Partner(app, "ben@example.com").get("/api/v1/programs")
+
+    assert (answer.status_code, answer.data) == (401, b"")
+
+
+def test_a_person_cannot_sign_sales(brand):
+    brand.program()
+    brand.affiliate("ben")
+
+    assert brand.person().sale().status_code == 401
+
+
+def test_a_member_is_made_at_the_first_sign_in_and_found_at_the_next(brand):
+    for _ in range(2):
+        brand.person("Manager", email="mia@example.com").get("/api/v1/programs")
+
+    assert brand.rows("select role from member where email = 'mia@example.com'") == [("Manager",)]
+
+
+def test_the_owner_that_an_operator_made_is_claimed_by_their_verified_email(brand):
+    brand.person("Owner", email="owner@example.com").get("/api/v1/programs")
+
+    assert brand.rows("select subject is not null from member where email = 'owner@example.com'") == [(True,)]
+
+
+@pytest.mark.parametrize("email", ["owner@example.com", "new@example.com"])
+def test_ten_first_requests_at_once_make_one_member(brand, email):
+    people = [brand.person("Owner", email=email) for _ in range(10)]
+
+    answers = at_once(*[lambda person=person: person.get("/api/v1/programs") for person in people])
+
+    assert [answer.status_code for answer in answers] == [200] * 10
+    assert brand.rows("select subject from member where email = %s", email) == [(f"local:{email}",)]
+
+
+def _member(brand, subject, email, *, is_email_verified=True):
+    with db.unit_of_work(brand.id):
+        return sign_in.member(
+            organization_id=brand.id,
+            subject=subject,
+            email=email,
+            is_email_verified=is_email_verified,
+            role=Role.Viewer,
+            now=datetime.now(UTC),
+        ).id
+
+
+@pytest.mark.parametrize("email", ["owner@example.com", "new@example.com", ""])
+def test_two_people_with_one_email_are_two_members(brand, email):
+    first, second = (_member(brand, subject, email, is_email_verified=bool(email)) for subject in ("one", "two"))
+
+    assert first != second
+    assert _member(brand, "one", email) == first
+    assert sorted(brand.rows("select subject from member where email = %s", email)) == [("one",), ("two",)]
+
+
+def _account(subject, email):
+    with db.any_org_work():
+        return sign_in.any_org_account(subject=subject, email=email, is_email_verified=True, now=datetime.now(UTC)).id
+
+
+def test_who_has_an_address_after_somebody_else_takes_over_none_of_their_affiliates(brand):
+    email, former, later = f"{uuid4().hex}@example.com", uuid4().hex, uuid4().hex
+    first_program = brand.program()
+    brand.affiliate("ben", email=email)
+    former_id = _account(former, email)
+    brand.program()
+    brand.affiliate("ben", email=email)
+    later_id = _account(later, email)
+
+    owners = brand.rows("select account_id, program_id = %s from affiliate", first_program)
+
+    assert former_id != later_id
+    assert sorted(owners, key=str) == sorted([(former_id, True), (later_id, False)], key=str)
+
+
+def test_an_affiliate_who_changes_their_address_keeps_what_they_had(brand):
+    old, new, subject = f"{uuid4().hex}@example.com", f"{uuid4().hex}@example.com", uuid4().hex
+    brand.program()
+    brand.affiliate("old", email=old)
+    brand.affiliate("new", email=new)
+
+    accounts = {_account(subject, old), _account(subject, new)}
+
+    assert brand.rows("select distinct account_id from affiliate") == [(account,) for account in accounts]
+
+
+def test_an_unverified_email_claims_nobody(brand):
+    brand.person("Owner", email="owner@example.com", is_email_verified=False).get("/api/v1/programs")
+
+    assert brand.rows("select count(*) from member where email = 'owner@example.com' and subject is null") == [(1,)]
+
+
+def test_a_changed_role_counts_at_once_and_is_kept(brand):
+    brand.person("Manager", email="mia@example.com").get("/api/v1/programs")
+
+    answer = brand.person("Viewer", email="mia@example.com").post("/api/v1/programs", PROGRAM)
+
+    assert answer.status_code == 403
+    assert brand.rows("select role from member where email = 'mia@example.com'") == [("Viewer",)]
+
+
+def test_what_a_person_does_is_in_the_audit_log_under_their_name(brand):
+    brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM)
+
+    rows = brand.rows("select action, actor_type, actor_label from audit_entry where action = 'program.created'")
+
+    assert rows == [("program.created", "member", "mia@example.com")]
+
+
+def test_an_idempotency_key_of_one_person_is_not_anothers(brand):
+    first = brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
+    again = brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
+    other = brand.person("Admin", email="max@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
+
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json["id"] == first.json["id"] != other.json["id"]
+
+
+@pytest.mark.parametrize("field", ["role", "organizationId", "organization_id", "plan", "id", "isTest"])
+def test_a_body_cannot_set_what_is_not_its_own(brand, rival, field):
+    sent = PROGRAM | {field: str(rival.id)}
+
+    answer = brand.post("/api/v1/programs", sent)
+
+    assert answer.status_code == 201
+    assert rival.rows("select count(*) from program") == [(0,)]

@@ -1,0 +1,233 @@
+"""Affiliates as the brand creates and reads them, through HTTP."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from tests.support.rows.brands import Brand
+
+URL = "/api/v1/affiliates"
+
+
+def _create(brand, **fields):
+    body = {"programId": str(brand.programs[-1]), "email": "ada@example.com"} | fields
+    return brand.post(URL, {name: value for name, value in body.items() if value is not ...})
+
+
+def _events(brand):
+    return [
+        (type, body["data"])
+        for type, body in brand.rows("select type, body::jsonb from event order by created_at, type desc")
+    ]
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, listening to every event."""
+    brand.program()
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def test_a_new_affiliate_is_approved_and_has_a_link(campaign):
+    answer = _create(campaign, fullName=" Ada Lovelace ")
+
+    shown = answer.json
+    assert answer.status_code == 201
+    assert {name: shown[name] for name in shown if name not in ("id", "links") and not name.endswith("At")} == {
+        "programId": str(campaign.programs[-1]),
+        "email": "ada@example.com",
+        "fullName": "Ada Lovelace",
+        "status": "Approved",
+        "customCommissionType": None,
+        "customCommissionValue": None,
+        "partnerGroupId": None,
+        "tags": [],
+        "notes": "",
+        "source": "Direct",
+        "rejectionReason": None,
+        "isTest": False,
+    }
+    assert shown["appliedAt"] == shown["approvedAt"] == shown["createdAt"]
+    (link,) = shown["links"]
+    assert set(link) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
+    assert (link["affiliateId"], link["customAlias"], link["isDefault"], link["format"]) == (
+        shown["id"],
+        None,
+        True,
+        "Short",
+    )
+    assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", link["slug"])
+    assert campaign.get(f"{URL}/{shown['id']}").json == shown
+
+
+def test_the_brand_is_told_of_a_new_and_approved_affiliate(campaign):
+    shown = _create(campaign, fullName="Ada").json
+
+    shared = {
+        "affiliateId": shown["id"],
+        "programId": shown["programId"],
+        "email": "ada@example.com",
+        "fullName": "Ada",
+    }
+    assert _events(campaign) == [
+        ("affiliate.created", shared | {"status": "Approved", "slug": shown["links"][0]["slug"]}),
+        ("affiliate.approved", shared | {"approvedAt": shown["approvedAt"]}),
+    ]
+    assert campaign.rows("select count(*) from job where name = 'webhook.deliver'") == [(2,)]
+
+
+@pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+def test_another_status_is_kept_and_not_an_approval(campaign, status):
+    shown = _create(campaign, status=status).json
+
+    assert (shown["status"], shown["approvedAt"]) == (status, None)
+    assert [type for type, _ in _events(campaign)] == ["affiliate.created"]
+
+
+def test_creating_one_is_audited(campaign):
+    shown = _create(campaign).json
+
+    assert campaign.rows("select entity_type, entity_id from audit_entry where action = 'affiliate.created'") == [
+        ("affiliate", shown["id"])
+    ]
+
+
+def test_what_is_private_is_not_shown(campaign):
+    affiliate_id = campaign.affiliate("ben", application_data={"website": "secret.example"}, notes="likes tea")
+
+    answer = campaign.get(f"{URL}/{affiliate_id}")
+
+    assert answer.json["notes"] == "likes tea"
+    assert b"secret.example" not in answer.data
+    assert set(answer.json) == {
+        "id", "programId", "email", "fullName", "status", "customCommissionType", "customCommissionValue",
+        "partnerGroupId", "tags", "notes", "source", "rejectionReason", "isTest", "appliedAt", "approvedAt",
+        "createdAt", "links",
+    }  # fmt: skip
+
+
+def test_a_test_key_makes_a_test_affiliate(campaign):
+    tester = campaign.other_key(is_test=True)
+    tester.programs.append(campaign.programs[-1])
+
+    assert _create(tester).json["isTest"] is True
+    assert campaign.rows("select is_test from affiliate") == [(True,)]
+
+
+def test_an_email_joins_a_program_once_whatever_its_case(campaign):
+    _create(campaign)
+
+    again = _create(campaign, email=" ADA@Example.COM ")
+
+    assert (again.status_code, again.json["error"]) == (409, "affiliate_already_exists")
+    assert campaign.rows("select count(*) from affiliate") == [(1,)]
+    assert len(_events(campaign)) == 2
+
+
+def test_a_program_of_another_tenant_is_not_found(campaign, rival):
+    theirs = rival.program()
+
+    foreign, nobodys = _create(campaign, programId=str(theirs)), _create(campaign, programId=str(uuid4()))
+
+    assert (foreign.status_code, foreign.json["error"]) == (404, "not_found")
+    assert (nobodys.status_code, nobodys.json["error"]) == (404, "not_found")
+    assert rival.rows("select count(*) from affiliate") == [(0,)]
+
+
+def test_a_rate_of_ones_own_is_shown_as_sent(campaign):
+    shown = _create(campaign, customCommissionType="Percentage", customCommissionValue=0).json
+
+    assert (shown["customCommissionType"], shown["customCommissionValue"]) == ("Percentage", 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "type", "value", "code"),
+    [
+        ("Cps", "Percentage", 100.5, "percentage_out_of_range"),
+        ("Cps", "Percentage", -1, "percentage_out_of_range"),
+        ("Cps", "Fixed", 10**18, "fixed_commission_out_of_range"),
+        ("Cpc", "Percentage", 5, "invalid_commission_type"),
+        ("Cpl", "Fixed", 1000.5, "unit_fee_out_of_range"),
+    ],
+)
+def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, value, code):
+    campaign.program(default_commission_model=model, default_commission_type="Fixed")
+
+    answer = _create(campaign, customCommissionType=type, customCommissionValue=value)
+
+    assert (answer.status_code, answer.json["error"]) == (400, code)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"email": ...}, "email"),
+        ({"email": None}, "email"),
+        ({"email": 5}, "email"),
+        ({"email": "ada"}, "email"),
+        ({"email": "ada@localhost"}, "email"),
+        ({"email": "a" * 65 + "@example.com"}, "email"),
+        ({"email": "ada@example.com\x00"}, "email"),
+        ({"email": "ada@example.com,ben@example.com"}, "email"),
+        ({"email": "x" * 400 + "@example.com"}, "email"),
+        ({"email": ["ada@example.com"]}, "email"),
+        ({"programId": ...}, "programId"),
+        ({"programId": "campaign"}, "programId"),
+        ({"programId": 7}, "programId"),
+        ({"fullName": "x" * 201}, "fullName"),
+        ({"fullName": "nul\x00"}, "fullName"),
+        ({"fullName": {"first": "Ada"}}, "fullName"),
+        ({"status": "approved"}, "status"),
+        ({"status": 1}, "status"),
+        ({"customAlias": "Ada"}, "customAlias"),
+        ({"customAlias": "ab"}, "customAlias"),
+        ({"customAlias": "x" * 65}, "customAlias"),
+        ({"customAlias": "ada tips"}, "customAlias"),
+        ({"customAlias": "admin"}, "customAlias"),
+        ({"customAlias": 12345}, "customAlias"),
+        ({"customCommissionType": "Percentage"}, "customCommissionValue"),
+        ({"customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": "Half", "customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": "Fixed", "customCommissionValue": "5"}, "customCommissionValue"),
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
+    answer = _create(campaign, **fields)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [named]
+    assert campaign.rows("select count(*) from affiliate") == [(0,)]
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
+def test_what_is_no_object_is_refused(campaign, raw):
+    assert campaign.post(URL, raw).status_code == 400
+
+
+def test_names_and_addresses_of_every_script_are_kept(campaign):
+    shown = _create(campaign, fullName="李 🙂", email="jörg@münchen.example").json
+
+    assert (shown["fullName"], shown["email"]) == ("李 🙂", "jörg@münchen.example")
+
+
+def test_a_repeated_request_with_a_key_makes_one_affiliate(campaign):
+    body = {"programId": str(campaign.programs[-1]), "email": "ada@example.com"}
+
+    first = campaign.post(URL, body, Idempotency_Key="once")
+    again = campaign.post(URL, body, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (201, first.json)
+    assert len(_events(campaign)) == 2
+
+
+def test_plans_and_scopes_are_asked_for(app, campaign):
+    free, reader = Brand.create(app, plan="Free"), campaign.other_key(scope="read")
+    free.program()
+    reader.programs.append(campaign.programs[-1])
+
+    assert _create(free).status_code == 402
+    assert free.get(URL).status_code == 402
+    assert _create(reader).status_code == 403
+    assert reader.get(URL).status_code == 200

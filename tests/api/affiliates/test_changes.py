@@ -1,0 +1,263 @@
+"""PATCH /api/v1/affiliates/{id}, through HTTP. Source: core spec, "Affiliates" and section 3 (affiliate)."""
+
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+
+from models import db, ids
+from tests.support.api.racing import at_once
+
+URL = "/api/v1/affiliates"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, listening to every event."""
+    brand.program()
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def _change(brand, affiliate_id, body, **headers):
+    return brand.call("PATCH", f"{URL}/{affiliate_id}", body, **headers)
+
+
+def _events(brand):
+    return [type for (type,) in brand.rows("select type from event order by created_at, type desc")]
+
+
+def _audit(brand):
+    return brand.rows(
+        "select action, before, after from audit_entry where action like 'affiliate.%%' order by created_at"
+    )
+
+
+def _group(brand, program_id):
+    group_id = ids.new_id()
+    with db.unit_of_work(brand.id):
+        db.db.stage(
+            "insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value)"
+            " values (%s, %s, %s, %s, 'Percentage', 30)",
+            (group_id, brand.id, program_id, str(group_id)),
+        )
+    return group_id
+
+
+def test_every_field_is_changed_and_shown(campaign):
+    affiliate_id, group_id = campaign.affiliate("ben"), _group(campaign, campaign.programs[-1])
+    changes = {
+        "fullName": "Ben 李",
+        "status": "Paused",
+        "customCommissionType": "Fixed",
+        "customCommissionValue": 12.5,
+        "notes": "likes tea\n🙂",
+        "tags": ["gold", "Köln"],
+        "partnerGroupId": str(group_id),
+    }
+
+    answer = _change(campaign, affiliate_id, changes)
+
+    assert answer.status_code == 200
+    assert {name: answer.json[name] for name in changes} == changes
+    assert campaign.get(f"{URL}/{affiliate_id}").json == answer.json
+
+
+def test_what_is_not_sent_stays(campaign):
+    affiliate_id = campaign.affiliate("ben", tags=["gold"], notes="likes tea", custom_commission_type="Fixed",
+                                      custom_commission_value=Decimal(5))  # fmt: skip
+    before = campaign.get(f"{URL}/{affiliate_id}").json
+
+    answer = _change(campaign, affiliate_id, {"fullName": "Benjamin"})
+
+    assert answer.json == before | {"fullName": "Benjamin"}
+
+
+@pytest.mark.parametrize("body", [{}, {"fullName": None, "status": None, "notes": None, "tags": None}])
+def test_a_change_of_nothing_is_not_audited(campaign, body):
+    affiliate_id = campaign.affiliate("ben", notes="likes tea", tags=["gold"])
+    before = campaign.get(f"{URL}/{affiliate_id}").json
+
+    assert _change(campaign, affiliate_id, body).json == before
+    assert _change(campaign, affiliate_id, {"notes": "likes tea", "status": "Approved"}).json == before
+    assert _audit(campaign) == []
+
+
+def test_a_change_is_audited_with_both_sides(campaign):
+    affiliate_id = campaign.affiliate("ben", application_data={"website": "ben.example"})
+    before = campaign.get(f"{URL}/{affiliate_id}").json
+
+    after = _change(campaign.person("Manager"), affiliate_id, {"notes": "tea"}).json
+
+    assert after.pop("applicationData") == {"website": "ben.example"}
+    assert _audit(campaign) == [("affiliate.updated", before, after)]
+
+
+@pytest.mark.parametrize("was", ["Pending", "Rejected", "Paused", "Banned"])
+def test_becoming_approved_is_told_once(campaign, was):
+    affiliate_id = campaign.affiliate("ben", status=was, approved_at=None, application_data={"website": "ben.example"})
+
+    first = _change(campaign, affiliate_id, {"status": "Approved"}).json
+    _change(campaign, affiliate_id, {"status": "Approved"})
+
+    (told,) = campaign.rows("select type, body::jsonb->'data' from event")
+    assert told == (
+        "affiliate.approved",
+        {
+            "affiliateId": str(affiliate_id),
+            "programId": first["programId"],
+            "email": "ben@example.com",
+            "fullName": "Ben",
+            "approvedAt": first["approvedAt"],
+            "applicationAnswers": {"website": "ben.example"},
+        },
+    )
+
+
+def test_the_first_approval_is_the_one_that_is_kept(campaign):
+    affiliate_id = campaign.affiliate("ben")
+    approved_at = campaign.get(f"{URL}/{affiliate_id}").json["approvedAt"]
+
+    _change(campaign, affiliate_id, {"status": "Paused"})
+    again = _change(campaign, affiliate_id, {"status": "Approved"}).json
+
+    assert again["approvedAt"] == approved_at
+    assert _events(campaign) == ["affiliate.approved"]
+
+
+@pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+def test_any_other_status_is_told_to_nobody(campaign, status):
+    affiliate_id = campaign.affiliate("ben")
+
+    assert _change(campaign, affiliate_id, {"status": status}).json["status"] == status
+    assert _events(campaign) == []
+
+
+def test_twins_approve_once(campaign):
+    affiliate_id = campaign.affiliate("ben", status="Pending", approved_at=None)
+
+    answers = at_once(*[lambda: _change(campaign, affiliate_id, {"status": "Approved"})] * 3)
+
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert _events(campaign) == ["affiliate.approved"]
+
+
+def test_a_rate_of_ones_own_is_cleared_by_two_nulls(campaign):
+    affiliate_id = campaign.affiliate("ben", custom_commission_type="Fixed", custom_commission_value=Decimal(5))
+
+    answer = _change(campaign, affiliate_id, {"customCommissionType": None, "customCommissionValue": None})
+
+    assert (answer.json["customCommissionType"], answer.json["customCommissionValue"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("model", "type", "value", "code"),
+    [
+        ("Cps", "Percentage", 100.5, "percentage_out_of_range"),
+        ("Cps", "Percentage", -1, "percentage_out_of_range"),
+        ("Cps", "Fixed", 10**18, "fixed_commission_out_of_range"),
+        ("Cpc", "Percentage", 5, "invalid_commission_type"),
+        ("Cpl", "Fixed", 1000.5, "unit_fee_out_of_range"),
+    ],
+)
+def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, value, code):
+    campaign.program(default_commission_model=model, default_commission_type="Fixed")
+    affiliate_id = campaign.affiliate("ben")
+
+    answer = _change(
+        campaign, affiliate_id, {"customCommissionType": type, "customCommissionValue": value, "notes": "x"}
+    )
+
+    assert (answer.status_code, answer.json["error"]) == (400, code)
+    assert campaign.get(f"{URL}/{affiliate_id}").json["notes"] == ""
+
+
+def test_tags_are_trimmed_and_kept_once_in_their_order(campaign):
+    affiliate_id = campaign.affiliate("ben")
+
+    answer = _change(campaign, affiliate_id, {"tags": [" b ", "a", "b", "B", "x" * 50]})
+
+    assert answer.json["tags"] == ["b", "a", "B", "x" * 50]
+    assert _change(campaign, affiliate_id, {"tags": []}).json["tags"] == []
+
+
+def test_a_group_is_left_by_null(campaign):
+    affiliate_id = campaign.affiliate("ben", partner_group_id=_group(campaign, campaign.programs[-1]))
+
+    assert _change(campaign, affiliate_id, {"partnerGroupId": None}).json["partnerGroupId"] is None
+
+
+def test_a_group_of_another_program_or_brand_is_not_found(campaign, rival):
+    theirs = _group(rival, rival.program())
+    elsewhere = _group(campaign, campaign.program())
+    affiliate_id = campaign.affiliate("ben", program_id=campaign.programs[0])
+
+    for group_id in (theirs, elsewhere, uuid4()):
+        answer = _change(campaign, affiliate_id, {"partnerGroupId": str(group_id)})
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"fullName": "x" * 201}, "fullName"),
+        ({"fullName": 7}, "fullName"),
+        ({"fullName": "nul\x00"}, "fullName"),
+        ({"status": "approved"}, "status"),
+        ({"status": 10**18}, "status"),
+        ({"notes": "x" * 10_001}, "notes"),
+        ({"notes": "nul\x00"}, "notes"),
+        ({"notes": ["x"]}, "notes"),
+        ({"tags": "gold"}, "tags"),
+        ({"tags": ["x"] * 51}, "tags"),
+        ({"tags": [""]}, "tags"),
+        ({"tags": ["  "]}, "tags"),
+        ({"tags": ["x" * 51]}, "tags"),
+        ({"tags": ["nul\x00"]}, "tags"),
+        ({"tags": [7]}, "tags"),
+        ({"tags": [None]}, "tags"),
+        ({"partnerGroupId": "gold"}, "partnerGroupId"),
+        ({"partnerGroupId": 7}, "partnerGroupId"),
+        ({"customCommissionType": "Percentage"}, "customCommissionValue"),
+        ({"customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": None}, "customCommissionValue"),
+        ({"customCommissionType": "Fixed", "customCommissionValue": None}, "customCommissionValue"),
+        ({"customCommissionType": None, "customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": "Fixed", "customCommissionValue": "5"}, "customCommissionValue"),
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(campaign, body, named):
+    affiliate_id = campaign.affiliate("ben")
+
+    answer = _change(campaign, affiliate_id, body)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [named]
+    assert _audit(campaign) == []
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
+def test_what_is_no_object_is_refused(campaign, raw):
+    assert _change(campaign, campaign.affiliate("ben"), raw).status_code == 400
+
+
+def test_an_affiliate_who_is_not_there_comes_before_a_body_that_is_wrong(campaign, rival):
+    rival.program()
+    theirs = rival.affiliate("ben")
+
+    for affiliate_id in (theirs, uuid4(), "nonsense"):
+        answer = _change(campaign, affiliate_id, {"status": 7})
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_a_repeated_change_with_a_key_is_made_once(campaign):
+    affiliate_id = campaign.affiliate("ben")
+
+    first = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")
+    _change(campaign, affiliate_id, {"notes": "b"})
+    again = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (200, first.json)
+    assert campaign.get(f"{URL}/{affiliate_id}").json["notes"] == "b"

@@ -1,0 +1,98 @@
+"""The list of affiliates, through HTTP."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from tests.support.api.lists import cursors_are_refused, trips_of
+
+URL = "/api/v1/affiliates"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program()
+    return brand
+
+
+def test_the_list_walks_all_affiliates_newest_first(campaign, rival):
+    made = [str(campaign.affiliate(slug)) for slug in ("ann", "ben", "cleo", "dan", "eve")]
+    rival.program()
+    rival.affiliate("ben")
+
+    first = campaign.get(f"{URL}?take=2").json
+    second = campaign.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+    skipped = campaign.get(f"{URL}?take=2&skip=2").json
+    both = campaign.get(f"{URL}?take=1&skip=1&cursor={second['nextCursor']}").json
+
+    assert [item["id"] for item in first["items"] + second["items"]] == made[:0:-1]
+    assert skipped["items"] == second["items"]
+    assert [item["id"] for item in both["items"]] == made[:1]
+    assert (both["hasMore"], both["nextCursor"]) == (False, None)
+
+
+def test_the_list_is_narrowed_to_a_program(campaign, rival):
+    here = str(campaign.affiliate("ann"))
+    elsewhere = campaign.program()
+    campaign.affiliate("ben", program_id=elsewhere)
+    theirs = rival.program()
+    rival.affiliate("cleo")
+
+    listed = campaign.get(f"{URL}?programId={campaign.programs[0]}").json
+
+    assert [item["id"] for item in listed["items"]] == [here]
+    assert campaign.get(f"{URL}?programId={theirs}").json["items"] == []
+
+
+def test_a_page_has_fifty_rows_and_at_most_two_hundred(campaign):
+    made = [str(campaign.affiliate(f"number-{number}")) for number in range(201)]
+
+    usual, most = campaign.get(URL).json, campaign.get(f"{URL}?take=201").json
+
+    assert [item["id"] for item in usual["items"]] == made[:150:-1]
+    assert [item["id"] for item in most["items"]] == made[:0:-1]
+    assert (usual["hasMore"], most["hasMore"]) == (True, True)
+
+
+def test_a_deleted_affiliate_is_gone(campaign):
+    affiliate_id = campaign.affiliate("ann", deleted_at=datetime.now(UTC))
+
+    assert campaign.get(f"{URL}/{affiliate_id}").status_code == 404
+    assert campaign.get(URL).json["items"] == []
+
+
+@pytest.mark.parametrize(
+    "query", ["take=0", "take=x", "skip=-1", "skip=x", "skip=99999999999999999999", "programId=x", "cursor=x"]
+)
+def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+    answer = campaign.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
+    rival.program()
+    for owner in (campaign, rival):
+        owner.program()
+        owner.affiliate("ann")
+        owner.affiliate("ben")
+
+    cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
+
+
+def test_a_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
+    campaign.affiliate("ann")
+    one = trips_of(lambda: campaign.get(URL))
+    for number in range(9):
+        campaign.affiliate(f"number-{number}")
+
+    assert trips_of(lambda: campaign.get(URL)) == one
+
+
+@pytest.mark.parametrize("affiliate_id", ["nonsense", str(UUID(int=0)), str(UUID(int=5)).replace("-", "")])
+def test_what_is_no_id_names_no_affiliate(campaign, affiliate_id):
+    answer = campaign.get(f"{URL}/{affiliate_id}")
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")

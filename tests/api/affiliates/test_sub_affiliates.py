@@ -1,0 +1,496 @@
+"""The link that recruits and the lists of recruits, through HTTP."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import pytest
+
+import settings
+from models import db
+from models.organization import organizations
+from tests.support.rows.brands import Brand, Partner
+from tests.support.rows.program_rows import ago, conversion, rate
+
+LINK = "/api/v1/me/sub-affiliate/link"
+RECRUITS = "/api/v1/me/sub-affiliate/recruits"
+NOBODY = "01890000-0000-7000-8000-000000000000"
+PROBLEM = "application/problem+json"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A brand with a campaign that pays for recruiting and a portal; ann, who signed in, is Approved in it."""
+
+    brand: Brand
+    email: str
+    ann: Partner
+    ann_id: UUID
+    portal: str
+
+    @property
+    def program_id(self):
+        return self.brand.programs[0]
+
+    def link(self, program_id=None, *, caller=None):
+        return (caller or self.ann).get(f"{LINK}?programId={program_id or self.program_id}")
+
+    def recruit(self, slug, *, brand=None, by=None, **columns):
+        return (brand or self.brand).affiliate(slug, recruited_by_affiliate_id=by or self.ann_id, **columns)
+
+    def recruits(self, query="", *, caller=None):
+        answer = (caller or self.ann).get(RECRUITS + query)
+        assert answer.status_code == 200, answer.data
+        return answer.json
+
+    def drilldown(self, affiliate_id=None, *, brand=None):
+        return (brand or self.brand).get(f"/api/v1/affiliates/{affiliate_id or self.ann_id}/sub-affiliates")
+
+    def sell(self, affiliate_id, cents, share=0, **columns):
+        """A sale that earns its affiliate `cents` and ann `share`; other columns are both rows'."""
+        parent_id = conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
+        if share:
+            override = {"source": "override", "amount_cents": 0, "commission_cents": share, "parent_id": parent_id}
+            conversion(self.brand, self.ann_id, **columns | override)
+        return parent_id
+
+
+@pytest.fixture
+def scene(brand):
+    email, portal = f"ann-{uuid4().hex}@example.com", f"{uuid4().hex[:12]}.portal.test"
+    brand.program(slug="tea", sub_affiliate_enabled=True, sub_affiliate_percent=10)
+    _set(brand, portal_host=portal)
+    ann_id = brand.affiliate("ann", email=email, email_normalized=email)
+    return Scene(brand, email, Partner(brand.app, email), ann_id, portal)
+
+
+def _set(brand, **columns):
+    with db.unit_of_work(brand.id):
+        organizations.update(brand.id, columns)
+
+
+def _change(sql, *params):
+    with db.any_org_work():
+        db.db.stage(sql, params)
+
+
+class TestLink:
+    """GET /api/v1/me/sub-affiliate/link."""
+
+    def test_names_the_caller_by_their_default_link(self, scene):
+        answer = scene.link()
+
+        assert answer.status_code == 200
+        assert answer.json == {
+            "affiliateId": str(scene.ann_id),
+            "programId": str(scene.program_id),
+            "programSlug": "tea",
+            "url": f"https://{scene.portal}/tea?recruited_by=ann",
+        }
+
+    def test_names_the_caller_by_the_slug_of_their_account(self, scene):
+        scene.recruits()  # signs in
+        slug = f"ann-{uuid4().hex}"
+        _change("update affiliate_account set slug = %s where email = %s", slug, scene.email)
+
+        assert scene.link().json["url"].endswith(f"?recruited_by={slug}")
+
+    def test_names_the_caller_by_their_id_without_any_slug(self, scene):
+        _change("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+
+        assert scene.link().json["url"].endswith(f"?recruited_by={scene.ann_id}")
+
+    @pytest.mark.parametrize("token", ["account", "link", "id"])
+    def test_token_binds_an_applicant(self, scene, token):
+        scene.recruits()
+        if token == "account":
+            _change("update affiliate_account set slug = %s where email = %s", f"ann-{uuid4().hex}", scene.email)
+        if token == "id":
+            _change("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+        shared = scene.link().json["url"].partition("recruited_by=")[2]
+
+        client = scene.brand.app.test_client()
+        body = {"email": "ada@example.com", "recruitedBy": shared}
+        applied = client.post(f"/api/p/id/{scene.program_id}/apply", json=body)
+
+        assert applied.status_code == 200
+        assert scene.brand.rows("select recruited_by_affiliate_id from affiliate where source = 'Public'") == [
+            (scene.ann_id,)
+        ]
+
+    def test_leads_to_the_brands_host_then_the_campaigns_domain_then_the_subdomain(self, scene, monkeypatch):
+        monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
+        settings.current.cache_clear()
+        domain = f"{uuid4().hex[:12]}.shop.test"
+        _change(
+            "update program set custom_domain = %s, custom_domain_verified = true where id = %s",
+            domain,
+            scene.program_id,
+        )
+        subdomain = scene.brand.rows("select subdomain from organization")[0][0]
+
+        hosts = [self._host(scene)]
+        _set(scene.brand, portal_host=None)
+        hosts.append(self._host(scene))
+        _change("update program set custom_domain_verified = false where id = %s", scene.program_id)
+        hosts.append(self._host(scene))
+        monkeypatch.undo()
+        settings.current.cache_clear()
+
+        assert hosts == [scene.portal, domain, f"{subdomain}.partners.example.com"]
+
+    @pytest.mark.parametrize("columns", [{"portal_host": None}, {"portal_host": None, "subdomain": None}])
+    def test_needs_a_portal(self, scene, columns):
+        _set(scene.brand, **columns)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.json["error"]) == (409, "portal_not_configured")
+
+    def test_needs_a_campaign_that_pays_for_recruiting(self, scene):
+        _change("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.json["error"]) == (400, "sub_affiliate_recruiting_disabled")
+
+    @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+    def test_is_for_the_approved_alone_and_says_nothing_to_the_others(self, scene, status):
+        _change("update affiliate set status = %s where id = %s", status, scene.ann_id)
+        _change("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.data) == (403, b"")
+
+    @pytest.mark.parametrize("whose", ["nobody's", "a campaign without the caller", "archived", "left"])
+    def test_of_a_campaign_that_is_not_the_callers_is_an_empty_404(self, scene, rival, whose):
+        program_id = {"nobody's": NOBODY, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
+        if whose == "archived":
+            _change("update program set archived_at = now() where id = %s", scene.program_id)
+        if whose == "left":
+            _change("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+
+        answer = scene.link(program_id.get(whose))
+
+        assert (answer.status_code, answer.data) == (404, b"")
+
+    @pytest.mark.parametrize(
+        "query", ["", "?programId=", "?programId=tea", "?programId=%00", "?programId=" + "x" * 5000, "?programId=%FF"]
+    )
+    def test_without_the_id_of_a_campaign_is_refused(self, scene, query):
+        answer = scene.ann.get(LINK + query)
+
+        assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
+
+    @pytest.mark.parametrize("query", ["", f"?programId={NOBODY}"])
+    def test_asks_for_a_verified_email_before_everything_else(self, scene, query):
+        unverified = Partner(scene.brand.app, scene.email, is_email_verified=False)
+
+        answer = unverified.get(LINK + query)
+
+        assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
+
+    def test_finds_the_caller_in_every_tenant(self, scene, rival):
+        _set(rival, portal_host=f"{uuid4().hex[:12]}.portal.test")
+        program_id = rival.program(slug="coffee", sub_affiliate_enabled=True)
+        theirs = rival.affiliate("annie", email=scene.email)
+
+        answer = scene.link(program_id)
+
+        assert (answer.status_code, answer.json["affiliateId"]) == (200, str(theirs))
+
+    def test_is_not_for_keys_and_dashboards(self, scene):
+        callers = (scene.brand, scene.brand.person("Owner"))
+
+        answers = [
+            caller.get(f"{path}?programId={scene.program_id}") for caller in callers for path in (LINK, RECRUITS)
+        ]
+
+        assert {(answer.status_code, answer.data) for answer in answers} == {(401, b"")}
+
+    def test_of_an_account_is_not_for_who_has_its_email_later(self, scene):
+        scene.recruits()
+        _change("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.data) == (404, b"")
+
+    def _host(self, scene):
+        return scene.link().json["url"].split("/")[2]
+
+
+class TestRecruits:
+    """GET /api/v1/me/sub-affiliate/recruits."""
+
+    def test_are_shown_with_what_both_earned(self, scene):
+        ben = scene.recruit("ben", created_at=datetime(2026, 3, 1, 12, tzinfo=UTC))
+        scene.sell(ben, 2000, 200)
+        scene.sell(ben, 500, 50, reversed_cents=20)
+
+        assert scene.recruits() == {
+            "items": [
+                {
+                    "affiliateId": str(ben),
+                    "email": "ben@example.com",
+                    "fullName": "Ben",
+                    "status": "Approved",
+                    "totalCommissionGeneratedCents": 2480,
+                    "overrideEarnedCents": 230,
+                    "currency": "USD",
+                    "joinedAt": "2026-03-01T12:00:00.000Z",
+                    "unconvertibleByCurrency": {},
+                }
+            ],
+            "nextCursor": None,
+            "hasMore": False,
+        }
+
+    def test_earn_by_real_sales(self, scene, drain):
+        scene.recruit("ben")
+        scene.brand.sale(affiliateSlug="ben", amountCents=10_000, externalEventId="order-a")
+        drain()
+        scene.brand.refund("order-a", 4_000)
+        drain()
+
+        (ben,) = scene.recruits()["items"]
+
+        assert (ben["totalCommissionGeneratedCents"], ben["overrideEarnedCents"]) == (1_200, 120)
+
+    @pytest.mark.parametrize(
+        ("status", "is_listed"),
+        [("Approved", True), ("Paused", True), ("Banned", True), ("Pending", False), ("Rejected", False)],
+    )
+    def test_are_those_who_were_accepted(self, scene, status, is_listed):
+        ben = scene.recruit("ben", status=status)
+        scene.sell(ben, 100, 10)
+
+        assert [item["overrideEarnedCents"] for item in scene.recruits()["items"]] == [10] * is_listed
+        assert [item["status"] for item in scene.drilldown().json] == [status] * is_listed
+
+    def test_are_the_callers_alone(self, scene, rival):
+        zoe = scene.brand.affiliate("zoe")
+        scene.recruit("ben", by=zoe)
+        scene.recruit("gone", deleted_at=ago(days=1))
+        rival.program()
+        scene.recruit("theirs", brand=rival, by=rival.affiliate("other"))
+
+        assert scene.recruits()["items"] == []
+
+    def test_come_from_every_tenant_newest_first(self, scene, rival):
+        rival.program()
+        ann_there = rival.affiliate("annie", email=scene.email)
+        _set(rival, home_currency="EUR")
+        scene.recruit("old", created_at=ago(days=3))
+        scene.recruit("there", brand=rival, by=ann_there, created_at=ago(days=2))
+        scene.recruit("new", created_at=ago(days=1))
+
+        items = scene.recruits()["items"]
+
+        assert [(item["email"], item["currency"]) for item in items] == [
+            ("new@example.com", "USD"),
+            ("there@example.com", "EUR"),
+            ("old@example.com", "USD"),
+        ]
+
+    def test_are_nobody_for_a_caller_whose_email_is_not_verified(self, scene):
+        scene.recruit("ben")
+
+        assert scene.recruits(caller=Partner(scene.brand.app, scene.email, is_email_verified=False))["items"] == []
+
+    def test_stay_the_accounts_while_its_email_is_not_verified(self, scene):
+        scene.recruit("ben")
+        scene.recruits()
+
+        unverified = scene.recruits(caller=Partner(scene.brand.app, scene.email, is_email_verified=False))
+
+        assert len(unverified["items"]) == 1
+
+    @pytest.mark.parametrize("email", ["%@example.com", "ann+x@example.com", "ann_@example.com", "'--"])
+    def test_are_never_found_by_a_pattern_or_another_tag(self, scene, email):
+        scene.recruit("ben")
+
+        assert scene.recruits(caller=Partner(scene.brand.app, email))["items"] == []
+
+    def test_are_found_whatever_the_case_of_the_callers_email(self, scene):
+        scene.recruit("ben")
+
+        assert len(scene.recruits(caller=Partner(scene.brand.app, scene.email.upper()))["items"]) == 1
+
+    def test_come_in_pages(self, scene):
+        for number in range(5):
+            scene.recruit(f"ben-{number}", created_at=ago(hours=number))
+
+        emails, query = [], "?take=2"
+        while query:
+            page = scene.recruits(query)
+            emails.append([item["email"].partition("@")[0] for item in page["items"]])
+            query = page["nextCursor"] and f"?take=2&cursor={page['nextCursor']}"
+
+        assert emails == [["ben-0", "ben-1"], ["ben-2", "ben-3"], ["ben-4"]]
+
+    @pytest.mark.parametrize("query", ["?take=0", "?take=-1", "?take=x", "?take=1.5", "?cursor=x", "?cursor=%00"])
+    def test_are_not_shown_for_a_malformed_page(self, scene, query):
+        answer = scene.ann.get(RECRUITS + query)
+
+        assert (answer.status_code, answer.content_type) == (400, PROBLEM)
+
+    @pytest.mark.parametrize("take", [10**18, 1000])
+    def test_come_at_most_two_hundred_at_once(self, scene, take):
+        scene.recruit("ben")
+
+        assert len(scene.recruits(f"?take={take}")["items"]) == 1
+
+    def test_cursor_of_somebody_else_is_refused(self, scene, rival):
+        scene.recruit("ben")
+        scene.recruit("cleo")
+        cursor = scene.recruits("?take=1")["nextCursor"]
+        other = Partner(scene.brand.app, f"zoe-{uuid4().hex}@example.com")
+
+        assert other.get(f"{RECRUITS}?cursor={cursor}").status_code == 400
+
+
+class TestSums:
+    """What counts in both lists."""
+
+    @pytest.fixture(autouse=True)
+    def _ben(self, scene):
+        self.scene = scene
+        self.ben = scene.recruit("ben")
+
+    def _sums(self):
+        (mine,), (brands,) = self.scene.recruits()["items"], self.scene.drilldown().json
+        both = mine["totalCommissionGeneratedCents"], mine["overrideEarnedCents"]
+        assert (brands["totalCommissionCents"], brands["overrideEarnedCents"]) == both
+        assert brands["unconvertibleByCurrency"] == mine["unconvertibleByCurrency"]
+        return *both, mine["unconvertibleByCurrency"]
+
+    def test_test_sales_do_not(self):
+        self.scene.sell(self.ben, 1000, 100, is_test=True)
+
+        assert self._sums() == (0, 0, {})
+
+    @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
+    def test_what_was_denied_or_quarantined_does_not(self, status):
+        self.scene.sell(self.ben, 1000, 100, status=status)
+        self.scene.sell(self.ben, 10, 1, status="Paid")
+
+        assert self._sums() == (10, 1, {})
+
+    def test_what_a_recruit_earns_by_recruits_of_their_own_does_not(self):
+        cleo = self.scene.recruit("cleo", by=self.ben)
+        parent_id = self.scene.sell(cleo, 1000)
+        conversion(self.scene.brand, self.ben, source="override", commission_cents=100, parent_id=parent_id)
+
+        assert self._sums() == (0, 0, {})
+
+    def test_what_the_recruiter_sells_does_not(self):
+        self.scene.sell(self.scene.ann_id, 1000)
+
+        assert self._sums() == (0, 0, {})
+
+    def test_overrides_of_a_former_recruiter_do_not(self):
+        zoe = self.scene.brand.affiliate("zoe")
+        parent_id = self.scene.sell(self.ben, 1000)
+        conversion(self.scene.brand, zoe, source="override", commission_cents=100, parent_id=parent_id)
+
+        assert self._sums() == (1000, 0, {})
+
+    def test_other_currencies_do_at_the_rate_of_the_day_of_each_sale(self):
+        for day, per_usd in ((1, "2"), (10, "4")):
+            rate("TOP", per_usd, datetime(1994, 5, day, tzinfo=UTC))
+        self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 5, 4, 23, tzinfo=UTC))
+        self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 5, 10, tzinfo=UTC))
+        self.scene.sell(self.ben, 7)
+
+        assert self._sums() == (500 + 250 + 7, 50 + 25, {})
+
+    def test_each_sale_is_rounded_half_to_even_by_itself(self):
+        rate("TOP", "2", datetime(1994, 6, 1, tzinfo=UTC))
+        for cents, share in ((1, 0), (3, 1), (5, 3), (1, 0)):
+            self.scene.sell(self.ben, cents, share, currency="TOP", occurred_at=datetime(1994, 6, 1, tzinfo=UTC))
+
+        assert self._sums() == (0 + 2 + 2 + 0, 0 + 2, {})
+
+    @pytest.mark.parametrize(("currency", "cents"), [("VUV", 150), ("TND", 1500)])
+    def test_minor_units_of_both_currencies_count(self, currency, cents):
+        rate(currency, "1.5", datetime(1994, 7, 1, tzinfo=UTC))
+        self.scene.sell(self.ben, cents, currency=currency, occurred_at=datetime(1994, 7, 1, tzinfo=UTC))
+
+        assert self._sums() == ({"VUV": 10_000, "TND": 100}[currency], 0, {})
+
+    def test_home_may_be_another_currency(self):
+        rate("VUV", "100", datetime(1994, 8, 1, tzinfo=UTC))
+        rate("TOP", "2", datetime(1994, 8, 1, tzinfo=UTC))
+        _set(self.scene.brand, home_currency="VUV")
+        for currency in ("USD", "TOP", "VUV"):
+            self.scene.sell(self.ben, 200, currency=currency, occurred_at=datetime(1994, 8, 2, tzinfo=UTC))
+
+        assert self._sums() == (200 + 100 + 200, 0, {})
+
+    def test_money_without_a_fresh_rate_is_held_out_and_said(self):
+        rate("TOP", "2", datetime(1994, 9, 1, tzinfo=UTC))
+        self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 9, 5, tzinfo=UTC))
+        self.scene.sell(self.ben, 30, 3, currency="TOP", occurred_at=datetime(1994, 8, 31, tzinfo=UTC))
+        self.scene.sell(self.ben, 6, 2, currency="TOP", occurred_at=datetime(1994, 9, 4, tzinfo=UTC))
+        self.scene.sell(self.ben, 5)
+
+        assert self._sums() == (5 + 3, 1, {"TOP": {"commissionCents": 1030, "overrideCents": 103}})
+
+    def test_the_largest_amounts_are_exact(self):
+        most = 1_000_000_000_000
+        rate("TOP", "0.000000000003", datetime(1994, 10, 1, tzinfo=UTC))
+        for _ in range(3):
+            self.scene.sell(self.ben, most, amount_cents=most)
+        self.scene.sell(self.ben, 3, currency="TOP", occurred_at=datetime(1994, 10, 1, tzinfo=UTC))
+
+        assert self._sums() == (3 * most + 10**12, 0, {})
+
+
+class TestDrilldown:
+    """GET /api/v1/affiliates/{id}/sub-affiliates."""
+
+    def test_is_a_flat_array_newest_first(self, scene):
+        old = scene.recruit("old", created_at=ago(days=2))
+        new = scene.recruit("new", status="Banned")
+        scene.sell(old, 1000, 100)
+
+        answer = scene.drilldown()
+
+        shown = {"currency": "USD", "unconvertibleByCurrency": {}}
+        assert answer.json == [
+            {"id": str(new), "email": "new@example.com", "fullName": "New", "status": "Banned"}
+            | {"totalCommissionCents": 0, "overrideEarnedCents": 0}
+            | shown,
+            {"id": str(old), "email": "old@example.com", "fullName": "Old", "status": "Approved"}
+            | {"totalCommissionCents": 1000, "overrideEarnedCents": 100}
+            | shown,
+        ]
+
+    def test_is_empty_without_recruits(self, scene):
+        assert (scene.drilldown().status_code, scene.drilldown().json) == (200, [])
+
+    def test_is_read_on_every_plan_by_every_role(self, scene):
+        scene.brand.set(plan="Free")
+        reader = scene.brand.other_key(scope="read")
+
+        answers = [scene.drilldown(brand=caller) for caller in (scene.brand, reader, scene.brand.person("Viewer"))]
+
+        assert [answer.status_code for answer in answers] == [200] * 3
+
+    @pytest.mark.parametrize("whose", ["a rival's", "nobody's", "deleted", "no id"])
+    def test_of_somebody_else_is_not_found(self, scene, rival, whose):
+        rival.program()
+        ids = {"a rival's": rival.affiliate("ben"), "nobody's": NOBODY, "deleted": scene.ann_id, "no id": "x%00"}
+        if whose == "deleted":
+            _change("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+
+        answer = scene.drilldown(ids[whose])
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+    def test_is_not_for_affiliates(self, scene):
+        answer = scene.ann.get(f"/api/v1/affiliates/{scene.ann_id}/sub-affiliates")
+
+        assert (answer.status_code, answer.data) == (401, b"")

@@ -1,0 +1,423 @@
+"""Visits told by a page, through HTTP. Source: tracking spec, "Public click endpoint", section 8 "Limits"."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters.clicks import networks, stream
+from api.access import limits
+from models import db
+from models.affiliates import affiliates, links
+from tests.support.rows.click_rows import turn_taken
+from tests.support.rows.visiting import (
+    CLICK,
+    click,
+    counted,
+    limited,
+    lose_stream,
+    new_slug,
+    on_stream,
+    visit,
+    without_database,
+)
+
+_NOTHING = {"ok": True}
+
+
+@pytest.fixture
+def slug(brand):
+    """The brand has a program and an Approved affiliate with this slug."""
+    brand.program(cookie_window_days=45, attribution_model="FirstTouch")
+    slug = new_slug()
+    brand.affiliate(slug)
+    return slug
+
+
+def test_a_visit_is_answered_with_its_click_and_the_terms_of_the_campaign(app, brand, slug):
+    answer = click(app, slug)
+
+    shown = answer.json
+    assert answer.status_code == 200
+    assert UUID(shown.pop("clickId")).version == 7
+    assert shown == {
+        "ok": True,
+        "programId": str(brand.programs[0]),
+        "slug": slug,
+        "cookieWindowDays": 45,
+        "attributionModel": "FirstTouch",
+    }
+
+
+def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
+    before = datetime.now(UTC)
+    answer = click(
+        app,
+        slug,
+        url="https://shop.test/a?via=x&gclid=1&via=y&%C3%BC=2&=3#top",
+        referrer="https://News.Example.com:8443/post?secret=1",
+        subId="Summer SALE!",
+        visitorId="v-1",
+    )
+
+    (sent,) = on_stream()
+    ((affiliate_id,),) = brand.rows("select id from affiliate")
+    assert sent.id == answer.json["clickId"]
+    assert (sent.organization_id, sent.program_id) == (str(brand.id), str(brand.programs[0]))
+    assert (sent.affiliate_id, sent.slug) == (str(affiliate_id), slug)
+    assert before <= datetime.fromisoformat(sent.occurred_at) <= datetime.now(UTC)
+    assert (sent.sub_id, sent.visitor_id) == ("summersale", "v-1")
+    assert sent.query_names == ("via", "gclid", "ü")
+    assert sent.referrer_host == "news.example.com"
+    assert sent.languages == ("de-CH", "en")
+    assert sent.agent.startswith("Mozilla/5.0 (X11")
+    assert (sent.is_bot, sent.is_data_centre) == (False, False)
+
+
+def test_the_slug_alone_is_enough_and_null_is_nothing(app, slug):
+    fields = dict.fromkeys(("programId", "url", "referrer", "subId", "visitorId"))
+
+    assert click(app, slug, **fields, somethingElse=[1]).json["clickId"]
+    (sent,) = on_stream()
+    assert (sent.sub_id, sent.visitor_id, sent.referrer_host, sent.query_names) == (None, None, None, ())
+
+
+def test_a_visit_can_be_told_in_a_query(app, brand, slug):
+    query = {"slug": slug, "programId": str(brand.programs[0]), "url": "https://shop.test/?a=1", "subId": "mail"}
+
+    answer = visit(app, CLICK, query_string=query)
+
+    (sent,) = on_stream()
+    assert (answer.status_code, answer.json["clickId"]) == (200, sent.id)
+    assert (sent.sub_id, sent.query_names) == ("mail", ("a",))
+
+
+@pytest.mark.parametrize("kind", ["text/plain;charset=UTF-8", "application/json", "application/octet-stream", None])
+def test_a_beacon_is_read_whatever_its_content_type(app, slug, kind):
+    answer = visit(app, CLICK, method="POST", data=f'{{"slug":"{slug}"}}'.encode(), content_type=kind)
+
+    assert answer.json["clickId"]
+
+
+def test_a_slug_counts_in_any_case(app, slug):
+    assert click(app, f" {slug.upper()} ").json["slug"] == slug
+
+
+def test_every_visit_is_a_click_of_its_own(app, slug):
+    ids = {click(app, slug).json["clickId"] for _ in range(3)}
+
+    assert {sent.id for sent in on_stream()} == ids
+    assert len(ids) == 3
+
+
+def test_no_address_travels_and_one_visitor_is_known_again(app, slug):
+    for ip, agent in [
+        ("203.0.113.7", "Firefox/140.0"),
+        ("203.0.113.7", "Firefox/140.0"),
+        ("203.0.113.7", "Firefox/141.0"),
+        ("203.0.113.200", "Firefox/140.0"),
+        ("203.0.114.7", "Firefox/140.0"),
+    ]:
+        click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
+
+    sent = on_stream()
+    assert not any("203.0" in repr(one) for one in sent)
+    assert sent[0].visitor == sent[1].visitor
+    assert len({one.visitor for one in sent}) == 4
+    assert [one.network == sent[0].network for one in sent] == [True, True, True, True, False]
+
+
+def test_a_long_agent_is_cut(app, slug):
+    click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
+
+    assert len(on_stream()[0].agent) == 512
+
+
+@pytest.mark.parametrize("text", ["", "nobody-has-this", "ünïcode", "🙂" * 50, "a b", "x" * 200, "%00", "' or 1=1 --"])
+def test_a_slug_that_nobody_has_is_answered_with_nothing_else(app, text):
+    answer = click(app, text or new_slug())
+
+    assert (answer.status_code, answer.json) == (200, _NOTHING)
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+def test_an_affiliate_who_is_not_approved_gets_no_click(app, brand, slug, status):
+    with db.unit_of_work(brand.id):
+        db.db.stage("update affiliate set status = %s", (status,))
+
+    assert click(app, slug).json == _NOTHING
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize("change", ["is_active = false", "suspended_at = now()", "archived_at = now()"])
+def test_a_closed_program_gets_no_click(app, brand, slug, change):
+    with db.unit_of_work(brand.id):
+        db.db.stage(f"update program set {change}")
+
+    assert click(app, slug).json == _NOTHING
+    assert on_stream() == []
+
+
+def test_a_link_or_an_affiliate_that_ended_gets_no_click(app, brand, slug):
+    with db.unit_of_work(brand.id):
+        db.db.stage("update affiliate set deleted_at = now()")
+    assert click(app, slug).json == _NOTHING
+
+    with db.unit_of_work(brand.id):
+        db.db.stage("update affiliate set deleted_at = null")
+        db.db.stage("update tracking_link set deleted_at = now()")
+    assert click(app, slug).json == _NOTHING
+
+
+def test_the_program_says_which_of_several_links(app, brand, rival, slug):
+    second = brand.program()
+    brand.affiliate(slug, email="second@example.com")
+    third = rival.program()
+    rival.affiliate(slug)
+
+    shown = [click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)]
+
+    assert shown == [str(second), str(third)]
+    assert click(app, slug, programId=str(brand.program())).json == _NOTHING
+    assert click(app, slug, programId=str(uuid4())).json == _NOTHING
+
+
+def test_without_a_program_who_can_earn_comes_first_and_then_the_oldest(app, brand, rival, slug):
+    rival.program()
+    rivals = rival.affiliate(slug)
+    assert click(app, slug).json["programId"] == str(brand.programs[0])
+
+    with db.unit_of_work(brand.id):
+        db.db.stage("update affiliate set status = 'Paused'")
+    assert click(app, slug).json["programId"] == str(rival.programs[0])
+
+    with db.unit_of_work(rival.id):
+        affiliates.Affiliate.update(status="Paused").where(affiliates.Affiliate.id == rivals).execute()
+    assert click(app, slug).json == _NOTHING
+
+
+def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug):
+    rival.program()
+    rival.affiliate(slug)
+    with db.unit_of_work(rival.id):
+        links.TrackingLink.update(created_at=datetime.now(UTC) - timedelta(days=1)).execute()
+
+    assert click(app, slug).json["programId"] == str(rival.programs[0])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Purpose": "prefetch"},
+        {"Sec-Purpose": "prefetch;prerender"},
+        {"Sec-Purpose": "PREFETCH"},
+        {"X-Moz": "prefetch"},
+        {"X-Purpose": "preview"},
+        {"User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"},
+        {"User-Agent": "curl/8.5.0"},
+        {"User-Agent": ""},
+    ],
+    ids=str,
+)
+def test_what_nobody_looks_at_is_no_click(app, slug, headers):
+    assert click(app, slug, headers=headers).json == _NOTHING
+    assert on_stream() == []
+
+
+def test_a_browser_that_a_tool_drives_is_a_click_to_be_judged(app, slug):
+    agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/140.0.0.0 Safari/537.36"
+
+    assert click(app, slug, headers={"User-Agent": agent}).json["clickId"]
+
+
+def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatch):
+    monkeypatch.setattr(networks, "known", lambda: networks.parse("203.0.113.0/24"))
+
+    click(app, slug)
+    click(app, slug, ip="203.0.114.7")
+
+    assert [sent.is_data_centre for sent in on_stream()] == [True, False]
+
+
+def test_a_head_request_is_no_click(app, slug):
+    answer = visit(app, CLICK, method="HEAD", query_string={"slug": slug})
+
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("slug", None),
+        ("slug", ""),
+        ("slug", 7),
+        ("slug", ["ben"]),
+        ("slug", "x" * 201),
+        ("slug", "ben\x00"),
+        ("programId", "seven"),
+        ("programId", 10**18),
+        ("url", 1),
+        ("url", "https://shop.test/" + "x" * 8192),
+        ("url", "https://shop.test/\x00"),
+        ("referrer", {}),
+        ("referrer", "x" * 8193),
+        ("subId", -1),
+        ("subId", "x" * 1025),
+        ("subId", "a\x00"),
+        ("visitorId", True),
+        ("visitorId", "x" * 129),
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(app, slug, field, value):
+    answer = click(app, **({"slug": slug} | {field: value}))
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
+    assert answer.content_type == "application/problem+json"
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff", b'{"slug":"a","slug":"b"}', b"slug=ben"])
+def test_what_is_no_object_is_refused(app, raw):
+    answer = visit(app, CLICK, method="POST", data=raw)
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, ["body"])
+
+
+def test_a_query_without_a_slug_is_refused(app):
+    assert list(visit(app, CLICK).json["errors"]) == ["slug"]
+
+
+def test_a_body_that_is_too_large_is_refused(app):
+    assert visit(app, CLICK, method="POST", data=b" " * 40_000).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[", "not a url", "https://shop.test/?" + "&".join(f"p{n}=1" for n in range(80))]
+)
+def test_an_odd_page_address_costs_no_click(app, slug, url):
+    assert click(app, slug, url=url, referrer=url).json["clickId"]
+    assert len(on_stream()[0].query_names) in (0, 50)
+
+
+def test_sixty_visits_a_minute_come_from_one_address_and_no_more(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=3))
+    foreign = {"Origin": "https://shop.test"}
+
+    statuses = [click(app, slug).status_code, click(app, "nobody").status_code, click(app, 7).status_code]
+    answer = click(app, slug, headers=foreign)
+
+    assert statuses == [200, 200, 400]
+    assert (answer.status_code, answer.data) == (429, b"")
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.test"
+    assert click(app, slug).status_code == 429, "and this process remembers it"
+    assert click(app, slug, ip="203.0.113.8").status_code == 200
+    assert len(on_stream()) == 2
+
+
+def test_two_processes_count_visits_and_leads_in_one_window(app, slug, monkeypatch):
+    limiter = limited(anonymous_tracking=2)
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=2))
+
+    assert click(app, slug).status_code == 200
+    assert limiter.allows("anonymous_tracking", "203.0.113.7")
+    assert not limiter.allows("anonymous_tracking", "203.0.113.7")
+    assert click(app, slug).status_code == 429
+    assert len(on_stream()) == 1
+
+
+def test_addresses_of_one_ipv6_network_share_a_window(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    statuses = [click(app, slug, ip=f"2001:db8::{n}").status_code for n in (1, 2)]
+
+    assert statuses == [200, 429]
+
+
+def test_the_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    statuses = [click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
+
+    assert statuses == [200] * limits.SITE_TIMES + [429, 429]
+    assert len(on_stream()) == limits.SITE_TIMES
+    assert app.extensions["limiter"].is_full("anonymous_tracking", "2001:db8:7:ffff::"), "and this process remembers"
+    assert click(app, slug, ip="2001:db8:8::1").status_code == 200
+
+
+def test_any_page_may_tell_of_a_visit_and_read_the_answer(app, slug):
+    asked = {"Origin": "https://shop.test", "Access-Control-Request-Method": "POST"}
+    client = app.test_client()
+
+    preflight = client.options(CLICK, headers=asked)
+    answer = click(app, slug, headers={"Origin": "https://shop.test"})
+
+    for one in (preflight, answer):
+        assert one.headers["Access-Control-Allow-Origin"] == "https://shop.test"
+    assert "Content-Type" in preflight.headers["Access-Control-Allow-Headers"]
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_click_is_written_at_once_while_the_stream_is_away(app, brand, slug, monkeypatch):
+    lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_direct_total"), counted("finderfee_rate_limit_failed_open_total")
+
+    shown = [click(app, slug, subId="mail").json for _ in range(2)]
+
+    written = brand.rows("select id::text, sub_id, slug from click order by id")
+    assert written == [(one["clickId"], "mail", slug) for one in shown]
+    assert counted("finderfee_clicks_direct_total") - before[0] == 2
+    assert counted("finderfee_rate_limit_failed_open_total") - before[1] == 2
+
+
+def test_no_visitor_waits_for_a_turn_while_the_stream_is_away(app, brand, slug, monkeypatch, drain):
+    click(app, slug)
+    lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
+
+    with turn_taken(brand):
+        began_at = time.monotonic()
+        shown = click(app, slug).json
+        took_s = time.monotonic() - began_at
+    drain("tracking")
+
+    assert took_s < 3
+    assert brand.rows("select id::text from click") == [(shown["clickId"],)]
+    assert counted("finderfee_clicks_lost_total") == before
+
+
+def test_a_click_that_nothing_can_take_is_lost_and_counted(app, slug, monkeypatch, tmp_path):
+    click(app, slug)
+    lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
+
+    with without_database(tmp_path):
+        answer = click(app, slug)
+
+    assert (answer.status_code, answer.json) == (200, _NOTHING)
+    assert counted("finderfee_clicks_lost_total") - before == 1
+
+
+def test_a_link_that_was_asked_for_before_works_while_the_database_is_away(app, slug, tmp_path):
+    click(app, slug)
+    before = counted("finderfee_clicks_lost_total")
+
+    with without_database(tmp_path):
+        known = click(app, slug).json
+        unknown = click(app, new_slug())
+
+    assert [sent.id for sent in on_stream()][1:] == [known["clickId"]]
+    assert (unknown.status_code, unknown.json) == (200, _NOTHING)
+    assert counted("finderfee_clicks_lost_total") - before == 1
+
+
+def test_the_stream_is_as_long_as_it_may_be_and_its_length_is_told(app, slug, monkeypatch):
+    monkeypatch.setattr(stream, "MOST", 1)
+    for _ in range(250):
+        click(app, slug)
+
+    told = app.test_client().get("/metrics").text
+    assert 1 <= len(on_stream()) < 250
+    assert f"finderfee_click_stream_length {len(on_stream())}.0" in told

@@ -1,0 +1,137 @@
+"""Why a click does not count: told to people of the program's organization who test, and to nobody else."""
+
+import pytest
+
+from api.clicks import express
+from tests.support.rows.click_rows import consume
+from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream, visit
+
+_HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
+
+
+@pytest.fixture
+def slug(brand):
+    """The brand has a program and an Approved affiliate with this slug."""
+    brand.program()
+    slug = new_slug()
+    brand.affiliate(slug)
+    return slug
+
+
+def _ask(app, slug, caller=None, *, query="debug=1", agent=BROWSER, **fields):
+    headers = {"User-Agent": agent} | ({"Authorization": f"Bearer {caller}"} if caller else {})
+    return visit(app, f"{CLICK}?{query}", method="POST", json={"slug": slug} | fields, headers=headers)
+
+
+def _debug(answer):
+    assert answer.status_code == 200
+    return answer.json.get("debug")
+
+
+def test_a_click_that_counts_says_so(app, brand, slug):
+    answer = _ask(app, slug, brand.api_key)
+
+    assert _debug(answer) == {"recorded": True, "outcome": "recorded", "score": 0, "reasons": []}
+    assert answer.json["clickId"]
+    assert len(on_stream()) == 1
+
+
+def test_a_blocked_click_says_why_and_is_in_the_fraud_list(app, brand, slug):
+    answer = _ask(app, slug, brand.person("Viewer").api_key, agent=_HEADLESS)
+    consume()
+
+    assert _debug(answer) == {"recorded": False, "outcome": "blocked", "score": 80, "reasons": ["headless"]}
+    (listed,) = brand.get("/api/v1/fraud-events").json
+    assert (listed["subjectId"], listed["action"], listed["reasons"], listed["score"]) == (
+        answer.json["clickId"],
+        "blocked",
+        ["headless"],
+        80,
+    )
+
+
+def test_the_same_visitor_again_is_told_that_it_is_a_duplicate(app, brand, slug):
+    _ask(app, slug, brand.api_key)
+    consume()
+
+    found = _debug(_ask(app, slug, brand.api_key))
+
+    assert (found["recorded"], found["outcome"]) == (False, "duplicate")
+    assert "duplicate" in found["reasons"]
+
+
+def test_what_is_said_is_what_the_writer_makes_of_it(app, brand):
+    brand.program(click_reward_cents=10)
+    slug = new_slug()
+    brand.affiliate(slug)
+
+    said = [_debug(_ask(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)]
+    consume()
+
+    written = brand.rows("select outcome from click order by occurred_at")
+    assert said == [outcome for (outcome,) in written] == ["earned", "blocked"]
+
+
+def test_what_is_no_click_says_why(app, brand, slug):
+    program_id = str(brand.programs[0])
+    brand.affiliate("paused-one", status="Paused")
+
+    assert _debug(_ask(app, slug, brand.api_key, agent=f"Googlebot {BROWSER}"))["reasons"] == ["no_visit"]
+    assert _debug(_ask(app, "paused-one", brand.api_key, programId=program_id))["reasons"] == ["affiliate_not_approved"]
+    assert _debug(_ask(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == ["unknown_slug"]
+    brand.rows("update program set is_active = false returning id")
+    assert _debug(_ask(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
+    assert on_stream() == []
+
+
+def test_the_click_of_a_page_without_a_body_is_explained_too(app, brand, slug):
+    headers = {"Authorization": f"Bearer {brand.api_key}"}
+
+    answer = visit(app, f"{CLICK}?slug={slug}&debug=1", headers=headers)
+
+    assert _debug(answer)["recorded"] is True
+
+
+def _without_id(answer):
+    said = dict(answer.json)
+    said.pop("clickId", None)
+    return said, sorted(name for name, _ in answer.headers)
+
+
+def test_nobody_else_is_told_anything(app, brand, rival, slug):
+    rival.program()
+    ordinary = _ask(app, slug, query="")
+    others = (None, "wrong", "a.b.c", rival.api_key, rival.person("Owner").api_key)
+
+    for caller in others:
+        answer = _ask(app, slug, caller)
+        assert _without_id(answer) == _without_id(ordinary), caller
+        assert len(answer.data) == len(ordinary.data)
+
+
+def test_a_slug_that_another_brand_may_have_is_not_told(app, brand, rival, slug):
+    rival.program()
+    brand.rows("update program set is_active = false returning id")
+
+    for wanted in (slug, "nobody-has-this"):
+        assert _ask(app, wanted, rival.api_key).json == {"ok": True}
+        assert _ask(app, wanted, rival.api_key, programId=str(brand.programs[0])).json == {"ok": True}
+
+
+@pytest.mark.parametrize("query", ["debug=0", "debug=", "debug=true", "debug=1&debug=0", "debug=%00"])
+def test_only_a_one_asks(app, brand, slug, query):
+    answer = _ask(app, slug, brand.api_key, query=query)
+
+    assert answer.status_code == 200
+    assert ("debug" in answer.json) is (query == "debug=1&debug=0")
+
+
+def test_in_front_of_the_routes_nobody_is_asked_who_they_are(app, brand, slug, monkeypatch):
+    taken = []
+    answer = express.Express._answer
+    monkeypatch.setattr(express.Express, "_answer", lambda *sent: taken.append(1) or answer(*sent))
+
+    _ask(app, slug, query="")
+    _ask(app, slug, brand.api_key)
+
+    assert len(taken) == 1

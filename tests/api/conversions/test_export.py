@@ -1,0 +1,180 @@
+"""The export of conversions as CSV, through HTTP. Source: core spec, "Conversions"."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from models import db
+from tests.support.rows.brands import Brand
+from tests.support.rows.program_rows import conversion
+
+URL = "/api/v1/conversions/export.csv"
+HEADINGS = [
+    "id", "affiliate_id", "program_id", "amount_cents", "currency", "commission_cents", "status", "type",
+    "external_event_id", "created_at", "refunded_at", "attribution_method", "coupon_code", "sub_id",
+]  # fmt: skip
+
+
+@pytest.fixture
+def ben(brand):
+    """The affiliate of the brand's one campaign."""
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _rows(answer):
+    assert answer.status_code == 200, answer.data
+    return list(csv.reader(io.StringIO(answer.get_data(as_text=True), newline="")))
+
+
+def test_a_file_has_fourteen_columns_in_their_order(brand, ben):
+    moment = datetime(2026, 3, 1, 12, 30, 15, 123_999, tzinfo=UTC)
+    made = conversion(
+        brand, ben, external_event_id="order-1", created_at=moment, refunded_at=moment, attribution_method="coupon",
+        coupon_code="TEN", sub_id="news", reversed_cents=300, refunded_cents=3_000, processor_customer_id="cus_1",
+    )  # fmt: skip
+
+    answer = brand.get(URL)
+
+    shown = "2026-03-01T12:30:15.123Z"
+    assert answer.content_type == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert _rows(answer) == [
+        HEADINGS,
+        [
+            str(made), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime", "order-1", shown,
+            shown, "coupon", "TEN", "news",
+        ],
+    ]  # fmt: skip
+
+
+def test_what_is_null_is_an_empty_cell(brand, ben):
+    conversion(brand, ben)
+
+    assert _rows(brand.get(URL))[1][10:] == ["", "", "", ""]
+
+
+def test_ids_of_the_billing_platform_stay_at_home(brand, ben):
+    conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
+
+    assert b"secret" not in brand.get(URL).data
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
+def test_no_spreadsheet_runs_a_cell(brand, ben, text):
+    conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
+
+    row = _rows(brand.get(URL))[1]
+
+    assert (row[8], row[12], row[13]) == (f"'{text}{brand.id}", f"'{text}", f"'{text}")
+
+
+@pytest.mark.parametrize("text", ['a,"b"', "a\nb", "ü😀", "a\r\nb"])
+def test_a_cell_holds_any_text(brand, ben, text):
+    conversion(brand, ben, external_event_id=text)
+
+    assert _rows(brand.get(URL))[1][8] == text
+
+
+def test_a_file_is_newest_first_and_in_one_piece_however_many_pieces_it_is_read_in(brand, ben, monkeypatch):
+    moment = datetime.now(UTC)
+    made = [(n // 3, conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
+    monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
+
+    assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for _, each in sorted(made, reverse=True)]
+
+
+def test_a_file_has_at_most_so_many_rows(brand, ben, monkeypatch):
+    made = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
+    monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
+    monkeypatch.setattr("api.conversions.export._MOST_ROWS", 3)
+
+    assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for each in made[:1:-1]]
+
+
+def test_a_file_of_fifty_thousand_rows_ends_there(brand, ben):
+    with db.unit_of_work(brand.id):
+        db.db.run(
+            "insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id,"
+            " amount_cents, currency, commission_cents, status, type, rate_source, occurred_at, hold_until, created_at)"
+            " select gen_random_uuid(), %s, %s, %s, 's2s', n::text, 1, 'USD', 0, 'Pending', 'OneTime', 'program',"
+            " now(), 'infinity', now() from generate_series(1, 50001) n returning 1",
+            (brand.id, brand.programs[0], ben),
+        )
+
+    assert brand.get(URL).data.count(b"\r\n") == 50_001
+
+
+def test_a_file_takes_the_filters_of_the_list(brand, ben):
+    cleo = brand.affiliate("cleo")
+    one = conversion(brand, ben, status="Approved", sub_id="news")
+    two = conversion(brand, cleo, type="LeadReward", status="Invalidated")
+    other = brand.program()
+    three = conversion(brand, brand.affiliate("dora"), sub_id="mail")
+
+    def found(query):
+        return {row[0] for row in _rows(brand.get(f"{URL}?{query}"))[1:]}
+
+    assert found(f"affiliateId={cleo}") == {str(two)}
+    assert found(f"programId={other}") == {str(three)}
+    assert found("status=Approved") == {str(one)}
+    assert found("kind=lead") == {str(two)}
+    assert found("subId=news") == {str(one)}
+    assert found("subId=untagged") == {str(two)}
+    assert found(f"kind=sale&affiliateId={ben}&status=Approved&subId=news") == {str(one)}
+
+
+def test_since_is_included_and_until_is_not(brand, ben):
+    days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]
+    made = [str(conversion(brand, ben, created_at=day)) for day in days]
+
+    rows = _rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
+
+    assert [row[0] for row in rows] == made[1::-1]
+
+
+@pytest.mark.parametrize(
+    "query", ["status=paid", "kind=bonus", "since=x", "until=yesterday", "affiliateId=1", "subId=%00"]
+)
+def test_a_filter_that_says_nothing_sensible_is_refused(brand, query):
+    answer = brand.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [query.split("=")[0]]
+
+
+def test_an_export_is_written_down_with_its_filters(brand):
+    brand.get(f"{URL}?status=Paid&until=2026-03-03&other=1")
+    brand.get(f"{URL}?status=nonsense")
+
+    entries = brand.rows("select action, entity_type, entity_id, after from audit_entry")
+
+    assert entries == [
+        (
+            "conversions.exported",
+            "conversions",
+            str(brand.id),
+            {"filters": {"status": "Paid", "until": "2026-03-03"}},
+        )
+    ]
+
+
+def test_a_file_has_no_rows_of_others(brand, rival, ben):
+    rival.program()
+    conversion(rival, rival.affiliate("ben"))
+
+    assert _rows(brand.get(URL)) == [HEADINGS]
+    assert _rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]
+
+
+def test_a_key_that_only_reads_may_export_and_the_free_plan_may_not(app, brand):
+    free = Brand.create(app, plan="Free")
+
+    assert brand.other_key(scope="read").get(URL).status_code == 200
+    assert brand.person("Viewer").get(URL).status_code == 200
+    answer = free.get(URL)
+    assert answer.status_code == 402
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert free.person("Viewer").get(URL).status_code == 200

@@ -1,0 +1,228 @@
+"""The list of conversions and its filters, through HTTP."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from models import db, ids
+from models.conversions import conversions
+from tests.support.api.lists import cursors_are_refused, trips_of
+
+URL = "/api/v1/conversions"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign at 20 % and the affiliate ben."""
+    brand.program()
+    brand.affiliate("ben")
+    return brand
+
+
+def _insert(brand, affiliate_id=None, **columns) -> str:
+    """Insert a conversion past the sale pipeline, for the kinds that no route makes yet."""
+    now = datetime.now(UTC)
+    (owner,) = brand.rows(
+        "select id, program_id from affiliate where %s::uuid is null or id = %s order by created_at limit 1",
+        affiliate_id,
+        affiliate_id,
+    )
+    values = {
+        "id": ids.new_id(), "organization_id": brand.id, "affiliate_id": owner[0], "program_id": owner[1],
+        "source": "test", "external_event_id": str(uuid4()), "amount_cents": 1000, "currency": "USD",
+        "commission_cents": 200, "status": "Pending", "type": "OneTime", "rate_source": "program", "rate_type": None,
+        "rate_value": None, "is_test": False, "occurred_at": now, "hold_until": now, "created_at": now,
+    } | columns  # fmt: skip
+    with db.unit_of_work(brand.id):
+        conversions.stage_insert(conversions.Conversion(**values))
+    return str(values["id"])
+
+
+def _ids(answer):
+    assert answer.status_code == 200, answer.data
+    return [item["id"] for item in answer.json["items"]]
+
+
+def test_the_list_walks_all_conversions_newest_first(campaign, rival):
+    made = [_insert(campaign) for _ in range(5)]
+    rival.program()
+    rival.affiliate("ben")
+    _insert(rival)
+
+    first = campaign.get(f"{URL}?take=2")
+    second = campaign.get(f"{URL}?take=2&cursor={first.json['nextCursor']}")
+    third = campaign.get(f"{URL}?take=2&cursor={second.json['nextCursor']}")
+
+    assert _ids(first) + _ids(second) + _ids(third) == made[::-1]
+    assert (third.json["hasMore"], third.json["nextCursor"]) == (False, None)
+    assert "events" not in first.json["items"][0]
+
+
+def test_conversions_of_one_moment_are_all_listed(campaign):
+    moment = datetime.now(UTC)
+    made = {_insert(campaign, created_at=moment) for _ in range(4)}
+
+    first = campaign.get(f"{URL}?take=3")
+    second = campaign.get(f"{URL}?take=3&cursor={first.json['nextCursor']}")
+
+    assert {*_ids(first), *_ids(second)} == made
+
+
+def test_a_page_has_a_hundred_rows_and_at_most_two_hundred(campaign):
+    for _ in range(201):
+        _insert(campaign)
+
+    assert len(_ids(campaign.get(URL))) == 100
+    assert len(_ids(campaign.get(f"{URL}?take=500"))) == 200
+
+
+def test_the_list_is_narrowed_by_affiliate_and_program(campaign, rival):
+    ben = _insert(campaign)
+    other_program = campaign.program()
+    cleo_id = campaign.affiliate("cleo")
+    cleo = _insert(campaign, cleo_id)
+    rival.program()
+
+    assert _ids(campaign.get(f"{URL}?affiliateId={cleo_id}")) == [cleo]
+    assert _ids(campaign.get(f"{URL}?programId={other_program}")) == [cleo]
+    assert _ids(campaign.get(f"{URL}?programId={campaign.programs[0]}")) == [ben]
+    assert _ids(campaign.get(f"{URL}?programId={rival.programs[0]}")) == []
+
+
+@pytest.mark.parametrize("status", ["Pending", "Approved", "Paid", "Denied", "Refunded", "Invalidated"])
+def test_the_list_is_narrowed_by_status(campaign, status):
+    made = {
+        each: _insert(campaign, status=each)
+        for each in ("Pending", "Approved", "Paid", "Denied", "Refunded", "Invalidated")
+    }
+
+    assert _ids(campaign.get(f"{URL}?status={status}")) == [made[status]]
+
+
+def test_the_list_is_narrowed_by_kind(campaign):
+    made = {
+        each: _insert(campaign, type=each) for each in ("OneTime", "Recurring", "Bonus", "LeadReward", "ClickReward")
+    }
+
+    assert _ids(campaign.get(f"{URL}?kind=lead")) == [made["LeadReward"]]
+    assert _ids(campaign.get(f"{URL}?kind=click")) == [made["ClickReward"]]
+    assert _ids(campaign.get(f"{URL}?kind=sale")) == [made["Bonus"], made["Recurring"], made["OneTime"]]
+
+
+def test_the_list_is_narrowed_by_tag(campaign):
+    tagged, plain = _insert(campaign, sub_id="news"), _insert(campaign)
+
+    assert _ids(campaign.get(f"{URL}?subId=News")) == [tagged]
+    assert _ids(campaign.get(f"{URL}?subId=untagged")) == [plain]
+    assert _ids(campaign.get(f"{URL}?subId=other")) == []
+
+
+def test_the_list_is_narrowed_by_time(campaign):
+    today = datetime.now(UTC)
+    _insert(campaign, created_at=today - timedelta(days=3))
+    recent = _insert(campaign, created_at=today)
+
+    since = (today - timedelta(days=2)).date().isoformat()
+
+    assert _ids(campaign.get(f"{URL}?since={since}")) == [recent]
+    assert _ids(campaign.get(f"{URL}?since={since}T00:00:00Z")) == [recent]
+    assert _ids(campaign.get(f"{URL}?since={since}T00:00:00%2B02:00")) == [recent]
+
+
+def test_filters_add_up_and_pages_keep_them(campaign):
+    made = [_insert(campaign, status="Approved", sub_id="news") for _ in range(3)]
+    _insert(campaign, status="Approved")
+    _insert(campaign, sub_id="news")
+    query = f"{URL}?status=Approved&subId=news&kind=sale&take=2"
+
+    first = campaign.get(query)
+    second = campaign.get(f"{query}&cursor={first.json['nextCursor']}")
+
+    assert _ids(first) + _ids(second) == made[::-1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "take=0",
+        "take=-5",
+        "take=abc",
+        "status=pending",
+        "status=Processing",
+        "kind=bonus",
+        "since=yesterday",
+        "since=",
+        "since=9999999999999999",
+        "affiliateId=ben",
+        "programId=1",
+        "subId=%00",
+        "subId=***",
+        "cursor=abc",
+    ],
+)
+def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+    answer = campaign.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [query.split("=")[0]]
+
+
+@pytest.mark.parametrize(
+    ("since", "status"),
+    [
+        ("0001-01-01", 200),
+        ("9999-12-31T23:59:59.999999Z", 200),
+        ("2026-01-01T00:00:00%2B23:59", 200),
+        ("0001-01-01T00:00:00%2B23:59", 400),
+        ("9999-12-31T23:59:59-23:59", 400),
+    ],
+)
+def test_the_ends_of_time_break_nothing(campaign, since, status):
+    assert campaign.get(f"{URL}?since={since}").status_code == status
+
+
+def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
+    campaign.affiliate("cleo")
+    rival.program()
+    rival.affiliate("ben")
+    for owner in (campaign, campaign, rival, rival):
+        _insert(owner)
+
+    cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
+
+
+def test_a_list_costs_the_same_for_one_conversion_and_for_many(campaign):
+    _insert(campaign)
+    one = trips_of(lambda: campaign.get(URL))
+    for _ in range(9):
+        _insert(campaign)
+
+    assert trips_of(lambda: campaign.get(URL)) == one
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "affiliateId={affiliate}",
+        "programId={program}",
+        "status=Approved",
+        "kind=lead",
+        "subId=news",
+        "subId=untagged",
+        "affiliateId={affiliate}&status=Approved",
+        "programId={program}&status=Approved",
+    ],
+)
+def test_a_narrowed_list_walks_its_rows_newest_first(campaign, query):
+    (affiliate,) = campaign.rows("select id from affiliate")[0]
+    wanted = {"status": "Approved", "type": "LeadReward", "sub_id": None if "untagged" in query else "news"}
+    made = [_insert(campaign, **wanted) for _ in range(3)]
+    _insert(campaign, campaign.affiliate("cleo", program_id=campaign.program()), sub_id="untagged")
+    url = f"{URL}?take=2&{query.format(affiliate=affiliate, program=campaign.programs[0])}"
+
+    first = campaign.get(url)
+    second = campaign.get(f"{url}&cursor={first.json['nextCursor']}")
+
+    assert _ids(first) + _ids(second) == made[::-1]
+    assert second.json["hasMore"] is False

@@ -1,0 +1,352 @@
+"""Conversions recorded by hand, through HTTP. Source: core spec, "Conversions" (manual conversion)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+
+from domain.conversions import manual_sales
+from tests.faults import invariants
+from tests.support.api.racing import at_once
+from tests.support.recruits import Recruits
+from tests.support.rows.brands import Brand
+
+URL = "/api/v1/conversions"
+_MOST = 1_000_000_000_000
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign at 20 % and the affiliate ben."""
+    brand.program()
+    brand.affiliate("ben")
+    return brand
+
+
+def _body(brand, **fields):
+    body = {
+        "programId": str(brand.programs[-1]),
+        "affiliateId": str(brand.rows("select id from affiliate order by created_at desc limit 1")[0][0]),
+        "amountCents": 10_000,
+    } | fields
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+def _post(brand, **fields):
+    return brand.post(URL, _body(brand, **fields))
+
+
+def _bonus(brand, **fields):
+    return _post(brand, **{"kind": "bonus", "amountCents": ..., "commissionCents": 500} | fields)
+
+
+def test_a_sale_is_priced_by_the_engine(campaign):
+    answer = _post(campaign, note=" Sold at the fair ")
+
+    shown = answer.json["conversion"]
+    assert (answer.status_code, answer.json["note"]) == (201, "Sold at the fair")
+    wanted = {
+        "amountCents": 10_000, "currency": "USD", "commissionCents": 2_000, "status": "Pending", "type": "OneTime",
+        "attributionMethod": "manual", "externalEventId": f"manual:{shown['id']}", "payability": "payable",
+        "parentAffiliateConversionId": None, "locked": False,
+    }  # fmt: skip
+    assert {name: shown[name] for name in wanted} == wanted
+    detail = campaign.get(f"{URL}/{shown['id']}").json
+    assert {name: detail[name] for name in shown} == shown
+    assert [(line["eventType"], line["commissionCents"]) for line in detail["events"]] == [("initial", 2_000)]
+
+
+def test_a_bonus_has_a_commission_and_no_amount(campaign):
+    shown = _bonus(campaign).json["conversion"]
+
+    assert (shown["amountCents"], shown["commissionCents"], shown["type"], shown["status"]) == (
+        0,
+        500,
+        "Bonus",
+        "Pending",
+    )
+
+
+def test_a_sale_takes_the_affiliates_own_rate_and_keeps_which_it_was(campaign):
+    campaign.affiliate("cleo", custom_commission_type="Fixed", custom_commission_value=Decimal("7.5"))
+
+    assert _post(campaign).json["conversion"]["commissionCents"] == 750
+    assert campaign.rows("select source, rate_source, rate_type, rate_value::text from conversion") == [
+        ("manual", "affiliate", "Fixed", "7.500000")
+    ]
+
+
+def test_a_commission_that_is_named_replaces_the_engines(campaign):
+    shown = _post(campaign, commissionCents=50_000).json["conversion"]
+
+    assert shown["commissionCents"] == 50_000
+    assert campaign.rows("select rate_source, rate_type from conversion") == [("manual", None)]
+    assert _post(campaign, commissionCents=0).json["conversion"]["commissionCents"] == 0
+
+
+def test_the_money_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
+    _post(campaign)
+    _bonus(campaign)
+    drain()
+
+    assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
+    assert invariants.broken(campaign.rows, organization_id=campaign.id) == []
+
+
+@pytest.mark.parametrize("fields", [{}, {"kind": "bonus", "amountCents": ..., "commissionCents": 2_000}])
+def test_the_recruiter_gets_a_share(brand, drain, fields):
+    recruits = Recruits.create(brand)
+    made = _post(brand, affiliateId=str(recruits.ben), **fields).json["conversion"]
+    drain()
+
+    assert recruits.overrides("parent_id::text, commission_cents") == [(made["id"], 200)]
+    assert invariants.broken(brand.rows, organization_id=brand.id) == []
+
+
+def test_the_brand_is_told(campaign):
+    shown = _post(campaign).json["conversion"]
+
+    ((body,),) = campaign.rows("select body from event where type = 'conversion.created'")
+    data = json.loads(body)["data"]
+    assert data == {
+        "conversionId": shown["id"],
+        "affiliateId": shown["affiliateId"],
+        "programId": shown["programId"],
+        "amountCents": 10_000,
+        "currency": "USD",
+        "commissionCents": 2_000,
+        "status": "Pending",
+        "externalEventId": shown["externalEventId"],
+        "type": "OneTime",
+        "attributionMethod": "manual",
+    }
+
+
+def test_a_backdated_sale_is_held_from_when_it_occurred(campaign):
+    occurred = datetime.now(UTC).replace(microsecond=0) - timedelta(days=40)
+
+    shown = _post(campaign, occurredAt=occurred.isoformat()).json["conversion"]
+
+    assert datetime.fromisoformat(shown["occurredAt"]) == occurred
+    assert datetime.fromisoformat(shown["createdAt"]) > occurred + timedelta(days=39)
+    assert campaign.rows("select hold_until from conversion") == [(occurred + timedelta(days=30),)]
+    assert shown["status"] == "Pending"
+
+
+def test_without_a_currency_the_home_currency_counts(campaign):
+    campaign.rows("update organization set home_currency = 'EUR' returning 1")
+
+    assert _post(campaign).json["conversion"]["currency"] == "EUR"
+    assert _post(campaign, currency=" ").json["conversion"]["currency"] == "EUR"
+    assert _post(campaign, currency="jpy").json["conversion"]["currency"] == "JPY"
+    assert _post(campaign, currency="ANG").json["conversion"]["currency"] == "XCG"
+
+
+def test_the_customer_gets_a_picture_and_counts_no_payment(campaign):
+    shown = _post(campaign, customerEmail=" C@X.test ").json["conversion"]
+
+    assert shown["customerAvatarUrl"].startswith("https://")
+    assert campaign.rows("select customer_email from conversion") == [("c@x.test",)]
+    assert campaign.rows("select count(*) from program_customer") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("note", "kept"),
+    [(None, None), ("", None), ("  ", None), ("ü😀", "ü😀"), (f"  {'x' * 1_200}", "x" * 1_000), (..., None)],
+)
+def test_a_note_is_trimmed_and_echoed(campaign, note, kept):
+    answer = _post(campaign, note=note)
+
+    assert (answer.status_code, answer.json["note"]) == (201, kept)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "field"),
+    [
+        ({"amountCents": ...}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": None}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": 0}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": -1}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": _MOST + 1}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": 10**18}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": 10**30}, "amount_out_of_range", "amountCents"),
+        ({"commissionCents": -1}, "commission_out_of_range", "commissionCents"),
+        ({"commissionCents": 50_001}, "commission_exceeds_cap", "commissionCents"),
+        ({"commissionCents": 10**18}, "commission_exceeds_cap", "commissionCents"),
+        ({"currency": "XXX"}, "unsupported_currency", "currency"),
+        ({"currency": "USDT"}, "unsupported_currency", "currency"),
+        ({"currency": "ü"}, "unsupported_currency", "currency"),
+        ({"kind": "bonus", "commissionCents": 5}, "bonus_has_no_amount", "amountCents"),
+        ({"kind": "bonus", "amountCents": 0, "commissionCents": 5}, "bonus_has_no_amount", "amountCents"),
+        ({"kind": "bonus", "amountCents": ...}, "commission_out_of_range", "commissionCents"),
+        ({"kind": "bonus", "amountCents": ..., "commissionCents": 0}, "commission_out_of_range", "commissionCents"),
+        ({"kind": "bonus", "amountCents": ..., "commissionCents": _MOST + 1}, "commission_out_of_range",
+            "commissionCents"),
+        ({"occurredAt": "2999-01-01"}, "occurred_at_out_of_range", "occurredAt"),
+        ({"occurredAt": "2001-01-01"}, "occurred_at_out_of_range", "occurredAt"),
+        ({"affiliateId": str(uuid4())}, "affiliate_not_in_program", "affiliateId"),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_range_is_refused_by_name(campaign, fields, code, field):
+    answer = _post(campaign, **fields)
+
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, field)
+    assert campaign.rows("select count(*) from conversion") == [(0,)]
+
+
+@pytest.mark.parametrize("amounts", [{"amountCents": _MOST}, {"amountCents": 1, "commissionCents": 5}])
+def test_the_ends_of_the_range_are_in_it(campaign, amounts):
+    assert _post(campaign, **amounts).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("programId", ...),
+        ("programId", "x"),
+        ("affiliateId", None),
+        ("affiliateId", 7),
+        ("kind", "lead"),
+        ("amountCents", "100"),
+        ("amountCents", 10.5),
+        ("amountCents", True),
+        ("commissionCents", "1"),
+        ("currency", 7),
+        ("currency", "U\x00D"),
+        ("customerEmail", "nobody"),
+        ("occurredAt", "yesterday"),
+        ("occurredAt", 7),
+        ("note", 7),
+        ("note", "a\x00"),
+    ],
+)
+def test_a_malformed_field_is_problem_details(campaign, field, value):
+    answer = _post(campaign, **{field: value})
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [field]
+
+
+@pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+def test_an_affiliate_who_is_not_approved_earns_nothing(campaign, status):
+    campaign.affiliate("cleo", status=status)
+
+    answer = _post(campaign)
+
+    assert (answer.status_code, answer.json["error"]) == (409, "affiliate_not_approved")
+
+
+def test_the_affiliate_to_rehearse_with_earns_nothing(campaign):
+    campaign.affiliate("cleo", is_test=True)
+
+    answer = _post(campaign)
+
+    assert (answer.status_code, answer.json["error"]) == (400, "test_affiliate_not_allowed")
+
+
+def test_an_affiliate_of_another_program_or_brand_is_not_in_this_one(campaign, rival):
+    elsewhere = campaign.rows("select id from affiliate")[0][0]
+    campaign.program()
+    campaign.affiliate("cleo")
+    rival.program()
+    theirs = rival.affiliate("ben")
+    gone = campaign.affiliate("dora", deleted_at=datetime.now(UTC))
+
+    for affiliate_id in (elsewhere, theirs, gone):
+        answer = _post(campaign, affiliateId=str(affiliate_id))
+        assert (answer.status_code, answer.json["error"]) == (400, "affiliate_not_in_program")
+
+
+def test_another_brands_program_is_not_there(campaign, rival):
+    program_id = rival.program()
+
+    answer = _post(campaign, programId=str(program_id))
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_a_suspended_campaign_and_an_archived_one_pay_nothing(campaign):
+    campaign.program(suspended_at=datetime.now(UTC))
+    campaign.affiliate("cleo")
+    suspended = _post(campaign)
+    campaign.program(archived_at=datetime.now(UTC))
+    campaign.affiliate("dora")
+    archived = _post(campaign)
+
+    assert (suspended.status_code, suspended.json["error"]) == (409, "program_suspended")
+    assert (archived.status_code, archived.json["error"]) == (400, "no_active_program")
+
+
+def test_a_campaign_for_clicks_pays_for_a_sale_what_the_brand_says(campaign):
+    campaign.program(
+        default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=Decimal("0.1")
+    )
+    campaign.affiliate("cleo")
+
+    refused = _post(campaign)
+
+    assert (refused.status_code, refused.json["error"]) == (400, "not_a_sale_campaign")
+    assert _post(campaign, commissionCents=70).json["conversion"]["commissionCents"] == 70
+    assert _bonus(campaign).status_code == 201
+
+
+def test_a_repeat_is_another_conversion_unless_it_has_a_key(campaign):
+    body = _body(campaign)
+    first, second = campaign.post(URL, body), campaign.post(URL, body)
+    keyed = at_once(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
+
+    assert first.json["conversion"]["id"] != second.json["conversion"]["id"]
+    assert [answer.status_code for answer in keyed] == [201, 201]
+    assert keyed[0].json == keyed[1].json
+    assert campaign.rows("select count(*) from conversion") == [(3,)]
+
+
+def test_a_test_key_writes_test_rows(campaign):
+    body = _body(campaign)
+    campaign.other_key(is_test=True).post(URL, body)
+
+    assert campaign.rows("select is_test from conversion") == [(True,)]
+    assert campaign.rows("select is_test from ledger_entry") == [(True,)]
+    assert campaign.rows("select count(*) from affiliate_revenue") == [(0,)]
+
+
+def test_it_is_written_down_with_its_note(campaign):
+    shown = _post(campaign, note="Why").json["conversion"]
+
+    assert campaign.rows("select action, entity_id, before, after from audit_entry") == [
+        ("conversion.manual_created", shown["id"], None, shown | {"note": "Why"})
+    ]
+
+
+def test_who_may_record_one(app, campaign):
+    body = _body(campaign)
+    unverified = campaign.person("Manager", email="new@example.com", is_email_verified=False)
+    refused = unverified.post(URL, body)
+    free = Brand.create(app, plan="Free")
+
+    assert (refused.status_code, refused.json["error"]) == (403, "email_verification_required")
+    assert campaign.person("Viewer").post(URL, body).status_code == 403
+    assert "read_write" in campaign.other_key(scope="read").post(URL, body).json["message"]
+    assert campaign.person("Manager").post(URL, body).status_code == 201
+    assert campaign.post(URL, body).status_code == 201
+    answer = free.post(URL, body)
+    assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
+
+
+@pytest.mark.parametrize(
+    ("now", "occurred", "is_possible"),
+    [
+        ("2026-05-01T12:00", "2026-05-01T12:00", True),
+        ("2026-05-01T12:00", "2026-05-01T12:01", False),
+        ("2026-05-01T12:00", "2021-05-01T12:00", True),
+        ("2026-05-01T12:00", "2021-05-01T11:59", False),
+        ("2024-02-29T12:00", "2019-02-28T12:00", True),
+        ("2024-02-29T12:00", "2019-02-28T11:59", False),
+    ],
+)
+def test_five_years_back_are_counted_to_the_day(now, occurred, is_possible):
+    moments = [datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (occurred, now)]
+
+    assert manual_sales.is_possible(moments[0], now=moments[1]) is is_possible

@@ -1,0 +1,184 @@
+"""What /docs tells an integrator, and to whom it shows the demo's key."""
+
+import base64
+import dataclasses
+import hashlib
+import hmac
+import html
+import json
+import re
+import shlex
+
+import pytest
+
+import settings
+from api.description import guide
+from api.service import description
+from domain.webhooks import signing
+
+DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-4333-8444-555555555555"}
+
+
+@pytest.fixture
+def demo(app, tmp_path, monkeypatch):
+    """Make this process one of `make run`: embedded servers, and a demo in the data folder."""
+    chosen = dataclasses.replace(settings.current(), database_url=None, data_dir=tmp_path)
+    (tmp_path / "demo.json").write_text(json.dumps(DEMO))
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+    return app.test_client()
+
+
+def _see(client, **environ):
+    return client.get("/docs", base_url=environ.pop("base_url", "http://127.0.0.1:8000"), **environ)
+
+
+def test_commands_have_the_demo_key_for_this_machine_alone(demo):
+    shown = _see(demo)
+
+    assert f"Authorization: Bearer {DEMO['apiKey']}" in html.unescape(shown.text)
+    assert f"/api/v1/programs/{DEMO['programId']}" in shown.text
+    assert shown.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"environ_base": {"REMOTE_ADDR": "203.0.113.7"}},
+        {"base_url": "http://acme.example"},
+        {"base_url": "http://127.0.0.1.acme.example"},
+        {"headers": {"X-Forwarded-For": "203.0.113.7"}},
+        {"headers": {"Forwarded": "for=203.0.113.7"}},
+        {"headers": {"Origin": "https://partners.acme.example"}},
+    ],
+)
+def test_nobody_else_is_shown_the_demo_key(demo, request_):
+    shown = _see(demo, **request_)
+
+    assert shown.status_code == 200
+    assert DEMO["apiKey"] not in shown.text
+    assert "Bearer $KEY" in html.unescape(shown.text)
+
+
+def test_a_real_installation_shows_no_key(app, tmp_path, monkeypatch):
+    (tmp_path / "demo.json").write_text(json.dumps(DEMO))
+    monkeypatch.setattr(settings, "current", lambda: dataclasses.replace(_chosen, data_dir=tmp_path))
+    _chosen = settings.read({"DATABASE_URL": "postgresql://db", "SECRET_KEY": "k" * 32})
+
+    assert DEMO["apiKey"] not in _see(app.test_client()).text
+
+
+def test_no_other_site_reads_the_page(app):
+    for address in ("/docs", "/docs/errors"):
+        answer = app.test_client().get(address, headers={"Origin": "https://evil.example"})
+
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_the_one_script_is_the_one_that_the_policy_names(app):
+    answer = app.test_client().get("/docs")
+    [script] = re.findall("<script>(.*?)</script>", answer.text, re.DOTALL)
+    digest = hashlib.sha256(script.encode()).digest()
+
+    assert f"'sha256-{base64.b64encode(digest).decode()}'" in answer.headers["Content-Security-Policy"]
+
+
+def test_a_command_runs_as_it_stands(brand):
+    document = brand.get("/api/openapi.json").json
+    entries = {entry.id: entry for section in _sections(brand.app) for entry in section.entries}
+    words = shlex.split(entries["createProgram"].command.replace("\\\n", " ").replace("$KEY", brand.api_key))
+    url, headers = words[2], [words[at + 1] for at, word in enumerate(words) if word == "-H"]
+
+    answer = brand.app.test_client().post(
+        url.removeprefix(document["servers"][0]["url"]),
+        data=words[words.index("-d") + 1],
+        headers=dict(header.split(": ", 1) for header in headers),
+    )
+
+    assert words[:2] == ["curl", "-s"]
+    assert answer.status_code == 201
+
+
+def test_a_signed_command_signs_what_it_sends(brand):
+    entries = {entry.id: entry for section in _sections(brand.app) for entry in section.entries}
+    body, t, sig, *curl = entries["recordSale"].command.splitlines()
+
+    assert json.loads(shlex.split(body)[0].removeprefix("body=")).keys() >= {"externalEventId", "amountCents"}
+    assert t == "t=$(date +%s)"
+    assert """printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET\"""" in sig
+    assert '-H "X-Service-Signature: t=$t,sig=$sig"' in " ".join(curl)
+
+
+def _sections(app):
+    with app.test_request_context():
+        return description._whole(app).sections
+
+
+def test_the_vectors_are_what_everybody_computes(app):
+    shown = html.unescape(app.test_client().get("/docs").text)
+    for vector, tag in ((guide.inbound_vector(), "sig"), (guide.outbound_vector(), "v1")):
+        digest = hmac.new(vector.secret.encode(), f"{vector.t}.{vector.body}".encode(), hashlib.sha256).hexdigest()
+
+        assert vector.header == f"t={vector.t},{tag}={digest}"
+        for told in (vector.secret, str(vector.t), vector.body, vector.header):
+            assert f"<code>{told}</code>" in shown
+
+
+def test_the_signed_example_is_taken_at_its_time():
+    vector = guide.inbound_vector()
+    good = {"header": vector.header, "secret": vector.secret.encode(), "body": vector.body.encode()}
+
+    assert signing.verify_inbound(**good, now_s=vector.t + 300)
+    assert not signing.verify_inbound(**good, now_s=vector.t + 301)
+
+
+def test_numbers_are_those_of_the_settings(app, monkeypatch):
+    limits = settings.current().rate_limits_per_min | {"s2s": 4321}
+    chosen = dataclasses.replace(
+        settings.current(), webhook_attempts_at_s=(0, 45, 600), webhook_timeout_s=7, rate_limits_per_min=limits
+    )
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+
+    with app.test_request_context():
+        told = guide.chapters([])
+
+    assert "3 attempts in all, due at once, 45 s and 10 min after the event" in told["webhook-events"]
+    assert "within 7 seconds" in told["webhook-events"]
+    assert "| `s2s` | 4,321 |" in told["limits"]
+    assert f"{signing.TOLERANCE_S} seconds before or after" in told["signing"]
+
+
+def test_sizes_are_those_of_the_guards(app):
+    told = app.test_client().get("/llms/api.txt").text
+
+    assert "`/api/tracking/refund`, `/api/v1/tracking/refund` | 4 KiB |" in told
+    assert "`/api/v1/affiliates/import`" in told
+    assert "| 4 MiB |" in told
+    assert "| every other | 64 KiB |" in told
+
+
+def test_the_page_of_errors_has_every_code_with_its_status(app):
+    document = app.test_client().get("/api/openapi.json").json
+    shown = app.test_client().get("/docs/errors").text
+
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                for code in answer.get("x-codes", []):
+                    row = shown.partition(f'<tr id="{code}"')[2].partition("</tr>")[0]
+                    assert status in row, (status, code)
+                    assert len(row) > len(code) * 2 + 40
+
+
+@pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
+def test_what_an_integrator_asks_first_is_there(app, address):
+    told = app.test_client().get(address).text
+
+    for word in ("X-Service-Signature", "X-Service-Delivery-Id", "Order is not promised", "ff_test_", "Retry-After"):
+        assert word in told
+
+
+def test_backticks_are_code(app):
+    shown = app.test_client().get("/docs").text
+
+    assert "<code>deduped</code>" in shown
+    assert re.findall(r"<(?:p|td)>[^<]*`", shown) == []

@@ -1,0 +1,379 @@
+"""Fraud events of a brand, through HTTP."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+
+from models import db, ids
+from tests.support.api.lists import trips_of
+from tests.support.api.racing import at_once
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.program_rows import ago
+
+URL = "/api/v1/fraud-events"
+NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def affiliate_id(brand):
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _ids(answer):
+    assert answer.status_code == 200, answer.json
+    return [event["id"] for event in answer.json]
+
+
+def test_an_event_is_shown_with_every_field(brand, affiliate_id):
+    click_id, at = ids.new_id(), datetime(2026, 3, 1, 12, tzinfo=UTC)
+    event_id = flagged(brand, affiliate_id, "headless", "rapid", score=100, subject_id=click_id, at=at)
+
+    assert brand.get(URL).json == [
+        {
+            "id": str(event_id),
+            "programId": str(brand.programs[-1]),
+            "affiliateId": str(affiliate_id),
+            "subject": "click",
+            "subjectId": str(click_id),
+            "score": 100,
+            "reasons": ["headless", "rapid"],
+            "severity": "high",
+            "action": "blocked",
+            "status": "open",
+            "occurredAt": "2026-03-01T12:00:00.000Z",
+            "occurrences": 1,
+            "resolvedAt": None,
+            "resolvedBy": None,
+        }
+    ]
+
+
+def test_a_subject_is_recorded_once(brand, affiliate_id):
+    click_id = ids.new_id()
+    first, again = (flagged(brand, affiliate_id, subject_id=click_id, score=score) for score in (90, 100))
+
+    assert first == again
+    assert [event["score"] for event in brand.get(URL).json] == [90]
+
+
+def test_events_are_listed_newest_first(brand, affiliate_id):
+    middle, oldest, newest = (str(flagged(brand, affiliate_id, at=ago(hours=hours))) for hours in (2, 3, 1))
+
+    assert _ids(brand.get(URL)) == [newest, middle, oldest]
+
+
+def test_events_that_are_closed_are_listed_when_asked_for(brand, affiliate_id):
+    open_one, resolved, dismissed = (str(flagged(brand, affiliate_id, at=ago(hours=hours))) for hours in (1, 2, 3))
+    brand.call("PATCH", f"{URL}/{resolved}", {"action": "resolve"})
+    brand.call("PATCH", f"{URL}/{dismissed}", {"action": "dismiss"})
+
+    assert _ids(brand.get(URL)) == _ids(brand.get(f"{URL}?status=open")) == [open_one]
+    assert _ids(brand.get(f"{URL}?status=resolved")) == [resolved]
+    assert _ids(brand.get(f"{URL}?status=dismissed")) == [dismissed]
+    assert _ids(brand.get(f"{URL}?status=all")) == [open_one, resolved, dismissed]
+
+
+def test_events_of_one_program_are_listed_when_asked_for(brand, rival, affiliate_id):
+    first = brand.programs[-1]
+    flagged(brand, affiliate_id)
+    second = brand.program()
+    wanted = str(flagged(brand, brand.affiliate("zoe")))
+    rival.program()
+
+    assert _ids(brand.get(f"{URL}?programId={second}")) == [wanted]
+    assert _ids(brand.get(f"{URL}?programId={first}&status=resolved")) == []
+    assert _ids(brand.get(f"{URL}?programId={rival.programs[-1]}")) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["status=closed", "status=Open", "status=", "programId=x", "programId=%00", f"programId={10**18}"]
+)
+def test_a_query_that_means_nothing_is_a_problem(brand, query):
+    answer = brand.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
+    flagged(brand, affiliate_id)
+    one = trips_of(lambda: brand.get(URL))
+    with db.unit_of_work(brand.id):
+        db.db.run(
+            "insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score,"
+            " reasons, severity, action, occurred_at) select gen_random_uuid(), %s, %s, %s, 'click',"
+            " gen_random_uuid(), 80, '{headless}', 'high', 'blocked', now() from generate_series(1, 510)",
+            (brand.id, brand.programs[-1], affiliate_id),
+        )
+
+    assert len(brand.get(URL).json) == 500
+    assert trips_of(lambda: brand.get(URL)) == one
+
+
+def test_the_lists_are_read_by_index(brand, affiliate_id):
+    for where in ("", " and status = 'open'", " and program_id = gen_random_uuid()"):
+        plan = brand.rows(
+            "explain select * from fraud_event where organization_id = %s"
+            + where
+            + " order by occurred_at desc, id desc limit 500",
+            brand.id,
+        )
+
+        assert "Seq Scan" not in str(plan), where
+
+
+@pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
+def test_an_open_event_is_closed_and_audited(brand, affiliate_id, action, status):
+    event_id = flagged(brand, affiliate_id)
+    before = brand.get(URL).json[0]
+    manager = brand.person("Manager")
+
+    answer = manager.call("PATCH", f"{URL}/{event_id}", {"action": action})
+
+    ((member_id,),) = brand.rows("select id from member where email = 'manager@example.com'")
+    assert answer.status_code == 200
+    assert answer.json == before | {
+        "status": status,
+        "resolvedAt": answer.json["resolvedAt"],
+        "resolvedBy": str(member_id),
+    }
+    assert answer.json["resolvedAt"].endswith("Z")
+    assert brand.get(f"{URL}?status=all").json == [answer.json]
+    assert brand.rows("select action, entity_type, entity_id, before, after from audit_entry") == [
+        (f"fraud_event.{status}", "fraud_event", str(event_id), before, answer.json)
+    ]
+
+
+@pytest.mark.parametrize("second", ["resolve", "dismiss"])
+def test_an_event_that_is_closed_stays_as_it_is(brand, affiliate_id, second):
+    address = f"{URL}/{flagged(brand, affiliate_id)}"
+    closed = brand.call("PATCH", address, {"action": "resolve"}).json
+
+    answer = brand.call("PATCH", address, {"action": second})
+
+    assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
+    assert brand.get(f"{URL}?status=all").json == [closed]
+
+
+def test_of_two_who_close_an_event_at_once_one_does(brand, affiliate_id):
+    address = f"{URL}/{flagged(brand, affiliate_id)}"
+
+    answers = at_once(*[lambda: brand.call("PATCH", address, {"action": "resolve"}) for _ in range(4)])
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert brand.rows("select count(*) from audit_entry") == [(1,)]
+
+
+def test_an_idempotency_key_gives_the_first_answer_again(brand, affiliate_id):
+    address = f"{URL}/{flagged(brand, affiliate_id)}"
+
+    first, again = (brand.call("PATCH", address, {"action": "resolve"}, Idempotency_Key="k") for _ in range(2))
+
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert first.json == again.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+@pytest.mark.parametrize("event_id", [NOBODY, "x", "%00", "1" * 500])
+def test_an_event_that_is_not_there_is_not_found_whatever_the_body(brand, event_id):
+    for body in ({"action": "resolve"}, {"action": "burn"}, b"{"):
+        answer = brand.call("PATCH", f"{URL}/{event_id}", body)
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_a_rivals_event_is_not_there(brand, rival):
+    rival.program()
+    event_id = flagged(rival, rival.affiliate("rita"))
+
+    assert brand.call("PATCH", f"{URL}/{event_id}", {"action": "resolve"}).status_code == 404
+    assert brand.get(f"{URL}?status=all").json == []
+    assert rival.get(URL).json[0]["status"] == "open"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"action": None},
+        {"action": "reopen"},
+        {"action": "Resolve"},
+        {"action": ["resolve"]},
+        {"action": 1},
+        {"action": "resolve\x00"},
+        {"action": "é" * 10_000},
+        [],
+        b"{",
+    ],
+)
+def test_an_action_that_there_is_not_is_a_problem(brand, affiliate_id, body):
+    answer = brand.call("PATCH", f"{URL}/{flagged(brand, affiliate_id)}", body)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert brand.get(URL).json[0]["status"] == "open"
+
+
+def _summary(brand, **query):
+    sent = {"programId": str(brand.programs[-1])} | query
+    return brand.get(f"{URL}/summary?" + "&".join(f"{name}={value}" for name, value in sent.items()))
+
+
+def test_a_program_without_events_has_a_summary_of_zeros(brand):
+    brand.program()
+
+    answer = _summary(brand)
+
+    assert answer.status_code == 200
+    assert answer.json == {
+        "windowDays": 30,
+        "blockedClicks": 0,
+        "blockedClicksByReason": {},
+        "heldClicks": 0,
+        "quarantinedLeads": 0,
+        "estimatedNotBilledCents": 0,
+        "currency": "USD",
+        "fraudStrictness": "balanced",
+    }
+
+
+def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
+    brand.program(click_reward_cents=25, lead_bounty_cents=500)
+    affiliate_id = brand.affiliate("ben")
+    closed = flagged(brand, affiliate_id, "bot_agent", "rapid")
+    flagged(brand, affiliate_id, "bot_agent")
+    flagged(brand, affiliate_id, "burst", score=50, action="held")
+    flagged(brand, affiliate_id, "no_mx", score=60, subject="lead", action="held")
+    flagged(brand, affiliate_id, "self_lead", subject="lead")
+    flagged(brand, affiliate_id, "headless", at=ago(days=31))
+    brand.call("PATCH", f"{URL}/{closed}", {"action": "dismiss"})
+    brand.set(fraudStrictness="strict")
+
+    found = _summary(brand).json
+
+    assert found == {
+        "windowDays": 30,
+        "blockedClicks": 2,
+        "blockedClicksByReason": {"bot_agent": 2, "rapid": 1},
+        "heldClicks": 1,
+        "quarantinedLeads": 1,
+        "estimatedNotBilledCents": 3 * 25 + 2 * 500,
+        "currency": "USD",
+        "fraudStrictness": "strict",
+    }
+
+
+def test_the_summary_leaves_other_programs_and_brands_out(brand, rival, affiliate_id):
+    flagged(brand, affiliate_id)
+    rival.program()
+    flagged(rival, rival.affiliate("rita"))
+    brand.program()
+
+    assert _summary(brand).json["blockedClicks"] == 0
+
+
+@pytest.mark.parametrize(("model", "clicks", "leads"), [("Cpc", 150, 0), ("Cpl", 0, 150), ("Cps", 0, 0)])
+def test_a_primary_fee_is_what_was_not_billed(brand, model, clicks, leads):
+    brand.program(
+        default_commission_model=model, default_commission_type="Fixed", default_commission_value=Decimal("1.5")
+    )
+    affiliate_id = brand.affiliate("ben")
+    flagged(brand, affiliate_id)
+    assert _summary(brand).json["estimatedNotBilledCents"] == clicks
+
+    flagged(brand, affiliate_id, subject="lead")
+    assert _summary(brand).json["estimatedNotBilledCents"] == clicks + leads
+
+
+@pytest.mark.parametrize(("home", "estimate"), [("MNT", None), ("USD", 70)])
+def test_an_estimate_that_needs_a_missing_rate_is_unknown(brand, home, estimate):
+    brand.program(click_reward_cents=70)
+    flagged(brand, brand.affiliate("ben"))
+    with db.unit_of_work(brand.id):
+        db.db.stage("update organization set home_currency = %s", (home,))
+
+    found = _summary(brand).json
+
+    assert (found["currency"], found["estimatedNotBilledCents"]) == (home, estimate)
+
+
+@pytest.mark.parametrize(
+    ("days", "window"), [("1", 1), ("365", 365), ("366", 365), ("0", 1), ("-7", 1), (str(10**18), 365), ("007", 7)]
+)
+def test_the_window_is_clamped(brand, days, window):
+    brand.program()
+
+    assert _summary(brand, days=days).json["windowDays"] == window
+
+
+@pytest.mark.parametrize("days", ["x", "1.5", "", "1e3", "٣", "%00", "9" * 40])
+def test_days_that_are_no_number_are_a_problem(brand, days):
+    brand.program()
+
+    answer = _summary(brand, days=days)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize("query", ["", "?programId=", "?programId=x", "?programId=%00", "?days=7"])
+def test_a_summary_without_a_program_is_refused(brand, query):
+    answer = brand.get(f"{URL}/summary{query}")
+
+    assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
+    assert answer.json["field"] == "programId"
+
+
+def test_a_summary_of_a_program_that_is_not_there_is_not_found(brand, rival):
+    brand.program()
+    for program_id in (uuid4(), rival.program()):
+        answer = _summary(brand, programId=program_id)
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_the_summary_costs_the_same_for_any_number_of_events(brand, affiliate_id):
+    flagged(brand, affiliate_id)
+    one = trips_of(lambda: _summary(brand))
+    for reason in ("headless", "rapid", "burst"):
+        flagged(brand, affiliate_id, reason)
+        flagged(brand, affiliate_id, reason, subject="lead")
+
+    assert trips_of(lambda: _summary(brand)) == one
+
+
+def _calls(brand, affiliate_id):
+    return {
+        "list": ("GET", URL, None),
+        "summary": ("GET", f"{URL}/summary?programId={brand.programs[-1]}", None),
+        "close": ("PATCH", f"{URL}/{flagged(brand, affiliate_id)}", {"action": "resolve"}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "viewer", "read_key"), [("list", 200, 200), ("summary", 403, 200), ("close", 403, 403)]
+)
+def test_viewers_and_reading_keys_see_what_they_may(brand, affiliate_id, call, viewer, read_key):
+    sent = _calls(brand, affiliate_id)[call]
+
+    by_viewer, by_key = brand.person("Viewer").call(*sent), brand.other_key(scope="read").call(*sent)
+
+    assert (by_viewer.status_code, by_key.status_code) == (viewer, read_key)
+    assert "read_write" in by_key.text or read_key == 200
+
+
+@pytest.mark.parametrize("call", ["list", "summary", "close"])
+def test_a_key_needs_a_plan_and_a_manager_does_not(brand, affiliate_id, call):
+    sent = _calls(brand, affiliate_id)[call]
+    brand.set(plan="Free")
+
+    refused = brand.call(*sent)
+
+    assert refused.status_code == 402
+    assert refused.json == refused.json | {
+        "error": "plan_tier_required",
+        "required": "Starter",
+        "current": "Free",
+        "trialing": False,
+    }
+    assert brand.person("Manager").call(*sent).status_code == 200

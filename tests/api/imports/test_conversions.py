@@ -1,0 +1,404 @@
+"""The import of conversions, through HTTP. Source: core spec, "Conversions" (conversion import), import safeguards."""
+
+import threading
+from datetime import UTC, date, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from models.imports import imports
+from tests.support.api.importing import URL, import_sales, past_sale
+from tests.support.api.racing import at_once
+
+CONVERSIONS = "/api/v1/conversions"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign and Ben in it, listening to every event."""
+    brand.program()
+    brand.affiliate("ben")
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def _statuses(brand):
+    return brand.rows("select external_event_id, status, payout_locked from conversion order by 1")
+
+
+def test_a_row_becomes_a_conversion_of_the_past(campaign):
+    row = past_sale(
+        externalId="Order 7",
+        customerEmail="ann@example.com",
+        customerName=" Zoë 李 ",
+        processorCustomerId="cus_1",
+        processorSubscriptionId="sub_1",
+        type="Recurring",
+        paid=True,
+        currency="kwd",
+    )
+
+    answer = import_sales(campaign, row)
+
+    assert answer.status_code == 200
+    assert answer.json == {
+        "jobId": answer.json["jobId"],
+        "status": "Completed",
+        "kind": "Conversions",
+        "total": 1,
+        "imported": 1,
+        "skipped": 0,
+        "errored": 0,
+        "reasons": {},
+        "unpaidConfirmed": [],
+        "unpaidConfirmedCurrency": None,
+        "unpaidConfirmedCents": 0,
+        "confirmUnpaidPayout": False,
+        "excludePaid": False,
+    }
+    (shown,) = campaign.get(CONVERSIONS).json["items"]
+    wanted = {
+        "amountCents": 10_000,
+        "commissionCents": 2_000,
+        "currency": "KWD",
+        "status": "Paid",
+        "type": "Recurring",
+        "locked": True,
+        "externalEventId": "Order 7",
+        "attributionMethod": "historical_import:api",
+        "occurredAt": "2024-01-31T10:00:00.000Z",
+        "customerName": "Zoë 李",
+        "processorCustomerId": "cus_1",
+        "processorSubscriptionId": "sub_1",
+    }
+    assert {name: shown[name] for name in wanted} == wanted
+    (event,) = campaign.get(f"{CONVERSIONS}/{shown['id']}").json["events"]
+    assert (event["eventType"], event["commissionCents"], event["occurredAt"]) == (
+        "renewal",
+        2_000,
+        "2024-01-31T10:00:00.000Z",
+    )
+
+
+def test_paid_rows_are_paid_confirmed_ones_payable_and_the_rest_locked_history(campaign):
+    import_sales(campaign, past_sale(externalId="paid", paid=True), past_sale(externalId="history"))
+    confirmed = import_sales(
+        campaign,
+        past_sale(externalId="paid too", paid=True),
+        past_sale(externalId="due"),
+        past_sale(externalId="nothing", commissionCents=0),
+        confirmUnpaidPayout=True,
+    )
+
+    assert _statuses(campaign) == [
+        ("due", "Approved", False),
+        ("history", "Pending", True),
+        ("nothing", "Approved", False),
+        ("paid", "Paid", True),
+        ("paid too", "Paid", True),
+    ]
+    assert campaign.rows("select kind, amount_cents, currency from ledger_entry") == [("earn", 2_000, "USD")]
+    assert confirmed.json["unpaidConfirmed"] == [{"currency": "USD", "commissionCents": 2_000, "count": 2}]
+    assert (confirmed.json["unpaidConfirmedCurrency"], confirmed.json["unpaidConfirmedCents"]) == ("USD", 2_000)
+
+
+def test_what_became_payable_in_two_currencies_names_none(campaign):
+    answer = import_sales(
+        campaign,
+        past_sale(),
+        past_sale(currency="EUR", commissionCents=300),
+        past_sale(currency="EUR", commissionCents=40),
+        confirmUnpaidPayout=True,
+    )
+
+    assert answer.json["unpaidConfirmed"] == [
+        {"currency": "EUR", "commissionCents": 340, "count": 2},
+        {"currency": "USD", "commissionCents": 2_000, "count": 1},
+    ]
+    assert (answer.json["unpaidConfirmedCurrency"], answer.json["unpaidConfirmedCents"]) == (None, 2_340)
+
+
+def test_nobody_is_told_of_an_import_and_no_work_is_left(campaign):
+    import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+
+    for table in ("event", "job", "mail_message"):
+        assert campaign.rows(f"select count(*) from {table}") == [(0,)]
+
+
+def test_an_import_is_kept_as_a_job_and_audited(campaign):
+    shown = import_sales(campaign, past_sale(), past_sale(), past_sale(affiliateSlug="nobody")).json
+
+    assert campaign.rows("select id::text, kind, total, imported, skipped, reasons from import_job") == [
+        (shown["jobId"], "Conversions", 3, 1, 2, {"duplicate_in_batch": 1, "affiliate_not_found": 1})
+    ]
+    assert campaign.rows("select entity_id, after from audit_entry where action = 'import_job.completed'") == [
+        (shown["jobId"], shown)
+    ]
+    assert campaign.rows("select import_job_id::text from conversion") == [(shown["jobId"],)]
+
+
+def test_an_affiliate_is_found_by_email_or_else_by_slug_whatever_their_status(campaign):
+    ben = campaign.rows("select id from affiliate")[0][0]
+    ann = campaign.affiliate("ann", status="Banned")
+
+    import_sales(
+        campaign,
+        past_sale(externalId="1", affiliateSlug=..., affiliateEmail=" BEN@example.com"),
+        past_sale(externalId="2", affiliateSlug="BEN"),
+        past_sale(externalId="3", affiliateSlug="ben", affiliateEmail="ann@example.com"),
+        past_sale(externalId="4", affiliateSlug="ben", affiliateEmail="nobody@example.com"),
+    )
+
+    assert campaign.rows("select affiliate_id from conversion order by external_event_id") == [
+        (ben,),
+        (ben,),
+        (ann,),
+        (ben,),
+    ]
+
+
+def test_rows_of_nobody_in_this_campaign_are_skipped(campaign, rival):
+    rival.program()
+    rival.affiliate("zoe")
+    gone = campaign.affiliate("gone")
+    campaign.post("/api/v1/affiliates/bulk-action", {"action": "delete", "affiliateIds": [str(gone)]})
+    campaign.affiliate("dan")
+    campaign.program()
+
+    answer = import_sales(campaign, *[past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
+
+    assert (answer.status_code, answer.json["reasons"]) == (200, {"affiliate_not_found": 4})
+    assert _statuses(campaign) == []
+
+
+def test_an_import_again_skips_what_is_there(campaign):
+    rows = [past_sale(externalId="a"), past_sale(), past_sale(amountCents=0)]
+    import_sales(campaign, *rows)
+
+    again = import_sales(campaign, *rows, past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
+
+    assert (again.json["imported"], again.json["reasons"]) == (0, {"already_imported": 4})
+    assert {locked for *_, locked in _statuses(campaign)} == {True}
+    assert campaign.rows("select count(*) from ledger_entry") == [(0,)]
+
+
+def test_a_signed_sale_with_the_same_id_is_another_sale(campaign, drain):
+    campaign.sale(externalEventId="a")
+    drain()
+
+    assert import_sales(campaign, past_sale(externalId="a")).json["imported"] == 1
+
+
+def test_paid_rows_are_left_out_when_asked(campaign):
+    answer = import_sales(campaign, past_sale(paid=True), past_sale(amountCents=7), excludePaid=True)
+
+    assert (answer.json["imported"], answer.json["reasons"]) == (1, {"excluded_paid": 1})
+    assert answer.json["excludePaid"] is True
+
+
+def test_one_bad_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
+    rows = [past_sale(externalId=f"order-{number}") for number in range(1000)]
+    rows[777]["amountCents"] = 10**18
+
+    answer = import_sales(campaign, *rows)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/json")
+    assert answer.json == {
+        "error": "invalid_rows",
+        "message": "1 of 1000 rows cannot be imported; nothing was written.",
+        "rows": [{"index": 777, "error": "amount_out_of_range"}],
+    }
+    assert campaign.rows("select count(*) from conversion") == [(0,)]
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+
+def test_every_bad_row_is_named_with_its_code(campaign):
+    in_an_hour = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    bad = {
+        "affiliate_email_or_slug_required": past_sale(affiliateSlug=...),
+        "amount_out_of_range": past_sale(amountCents=-1),
+        "commission_out_of_range": past_sale(commissionCents="7"),
+        "unsupported_currency": past_sale(currency="XXX"),
+        "occurred_at_required": past_sale(occurredAt=...),
+        "invalid_occurred_at": past_sale(occurredAt="soon"),
+        "occurred_at_in_future": past_sale(occurredAt=in_an_hour),
+        "invalid_paid": past_sale(paid="yes"),
+        "invalid_type": past_sale(type="Bonus"),
+        "invalid_external_id": past_sale(externalId="nul\x00"),
+        "invalid_customer_name": past_sale(customerName="x" * 256),
+        "invalid_row": None,
+    }
+
+    answer = import_sales(campaign, past_sale(), *bad.values())
+
+    assert answer.json["rows"] == [{"index": place, "error": code} for place, code in enumerate(bad, start=1)]
+
+
+def test_a_thousand_rows_are_taken_and_one_more_is_not(campaign):
+    rows = [past_sale(externalId=f"order-{number}", customerName="é" * 200) for number in range(1001)]
+
+    refused, taken = import_sales(campaign, *rows), import_sales(campaign, *rows[:1000], confirmUnpaidPayout=True)
+
+    assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
+    assert (taken.status_code, taken.json["imported"], taken.json["unpaidConfirmedCents"]) == (200, 1000, 2_000_000)
+    assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(1000, 2_000_000)]
+
+
+@pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
+def test_a_body_over_four_megabytes_is_too_large(campaign, url):
+    answer = campaign.post(url, b'{"x": "' + b"x" * (4 * 1024 * 1024) + b'"}')
+
+    assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
+
+
+@pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
+def test_a_program_of_somebody_else_is_not_found(campaign, rival, url):
+    for program_id in (rival.program(), uuid4()):
+        answer = import_sales(campaign, past_sale(), url=url, programId=str(program_id))
+
+        assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"programId": None}, "programId"),
+        ({"programId": "x"}, "programId"),
+        ({"conversions": []}, "conversions"),
+        ({"conversions": None}, "conversions"),
+        ({"conversions": {}}, "conversions"),
+        ({"excludePaid": 1}, "excludePaid"),
+        ({"confirmUnpaidPayout": "true"}, "confirmUnpaidPayout"),
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
+    answer = import_sales(campaign, **({"conversions": [past_sale()]} | fields))
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [named]
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
+def test_what_is_no_object_is_refused(campaign, raw):
+    assert campaign.post(URL, raw).status_code == 400
+
+
+def test_a_test_key_imports_rehearsals(campaign):
+    tester = campaign.other_key(is_test=True)
+    tester.programs = campaign.programs
+
+    import_sales(tester, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+
+    assert campaign.rows("select is_test from conversion union all select is_test from ledger_entry") == [(True,)] * 2
+    assert campaign.rows("select count(*) from affiliate_revenue") == [(0,)]
+    assert campaign.rows("select customer_key from program_customer") == [("test-id:cus_1",)]
+
+
+def test_revenue_counts_by_the_day_of_the_sale(campaign):
+    import_sales(
+        campaign,
+        past_sale(externalId="1"),
+        past_sale(externalId="2", occurredAt="2024-01-31T23:00:00-02:00"),
+        past_sale(externalId="3", occurredAt="2024-02-01T22:00:00Z", paid=True),
+    )
+
+    assert campaign.rows("select day, net_cents::int from affiliate_revenue order by 1") == [
+        (date(2024, 1, 31), 10_000),
+        (date(2024, 2, 1), 20_000),
+    ]
+
+
+def test_payments_of_the_past_anchor_the_window_and_are_counted(campaign, drain):
+    campaign.rows("update program set recurring_months = 12 where id = %s returning id", campaign.programs[-1])
+    campaign.sale(customerId="cus_new", amountCents=5_000)
+    import_sales(
+        campaign,
+        past_sale(externalId="1", processorCustomerId="cus_1"),
+        past_sale(externalId="2", processorCustomerId="cus_1", occurredAt="2023-06-01"),
+        past_sale(externalId="3", processorCustomerId="cus_new", occurredAt="2023-06-01"),
+    )
+
+    campaign.sale(externalEventId="renewal", customerId="cus_1")
+    drain()
+
+    assert campaign.rows("select customer_key, first_paid_at, payments from program_customer order by 1") == [
+        ("id:cus_1", datetime(2023, 6, 1, tzinfo=UTC), 3),
+        ("id:cus_new", datetime(2023, 6, 1, tzinfo=UTC), 2),
+    ]
+    assert campaign.rows("select commission_cents, type from conversion where external_event_id = 'renewal'") == [
+        (0, "Recurring")
+    ]
+
+
+def test_an_organization_imports_one_at_a_time(campaign, rival):
+    rival.program()
+    rival.affiliate("ben")
+    is_running, is_over = threading.Event(), threading.Event()
+
+    def other_import():
+        with db.unit_of_work(campaign.id):
+            assert imports.try_turn(campaign.id)
+            is_running.set()
+            is_over.wait(20)
+        db.db.drop_connection()
+
+    other = threading.Thread(target=other_import)
+    other.start()
+    is_running.wait(20)
+    refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
+    looked = import_sales(campaign, past_sale(), url=f"{URL}/preview")
+    is_over.set()
+    other.join()
+
+    assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
+    assert (elsewhere.status_code, looked.status_code) == (200, 200)
+
+
+def test_the_same_import_twice_at_once_brings_its_rows_once(campaign):
+    rows = [past_sale(externalId=f"order-{number}") for number in range(100)]
+
+    answers = at_once(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
+
+    assert sorted(answer.status_code for answer in answers) in ([200, 200], [200, 409])
+    assert campaign.rows("select count(*) from conversion") == [(100,)]
+    assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(100, 200_000)]
+
+
+def test_an_import_that_fails_at_its_last_statement_leaves_nothing(campaign, monkeypatch):
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("api.edge.audit.record", fail)
+    with pytest.raises(KeyboardInterrupt):
+        import_sales(campaign, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+
+    for table in ("conversion", "import_job", "ledger_entry", "affiliate_revenue", "program_customer"):
+        assert campaign.rows(f"select count(*) from {table}") == [(0,)]
+
+
+def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
+    body = {"programId": str(campaign.programs[-1]), "conversions": [past_sale()]}
+
+    first = campaign.post(URL, body, Idempotency_Key="once")
+    again = campaign.post(URL, body, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (200, first.json)
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
+
+
+@pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
+def test_who_may_import(campaign, url):
+    def status(brand):
+        brand.programs = campaign.programs
+        return import_sales(brand, past_sale(), url=url).status_code
+
+    read = campaign.other_key(scope="read")
+    read.programs = campaign.programs
+    refused = import_sales(read, past_sale(), url=url)
+    assert (refused.status_code, "read_write" in refused.get_data(as_text=True)) == (403, True)
+    assert status(campaign.person("Viewer")) == 403
+    assert status(campaign.person("Manager", is_email_verified=False)) == 200
+    campaign.set(plan="Free")
+    assert import_sales(campaign, past_sale(), url=url).status_code == 402
+    assert status(campaign.person("Manager")) == 200

@@ -1,0 +1,90 @@
+"""The look at a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
+
+import pytest
+
+from tests.support.api.importing import URL, import_sales, past_sale
+
+PREVIEW = f"{URL}/preview"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign and Ben in it."""
+    brand.program()
+    brand.affiliate("ben")
+    return brand
+
+
+def _preview(brand, *rows, **fields):
+    return import_sales(brand, *rows, url=PREVIEW, **fields)
+
+
+def test_a_preview_says_what_an_import_would_do_and_writes_nothing(campaign):
+    import_sales(campaign, past_sale(externalId="known"))
+    before = campaign.rows("select count(*) from audit_entry")
+
+    answer = _preview(
+        campaign,
+        past_sale(externalId="1"),
+        past_sale(externalId="2", currency="EUR", commissionCents=7),
+        past_sale(externalId="3", commissionCents=1),
+        past_sale(externalId="4", paid=True),
+        past_sale(externalId="4"),
+        past_sale(externalId="known"),
+        past_sale(affiliateSlug="nobody"),
+        past_sale(currency="XXX"),
+        None,
+    )
+
+    assert answer.status_code == 200
+    assert answer.json == {
+        "rowsTotal": 9,
+        "wouldImport": 4,
+        "wouldSkip": 3,
+        "wouldError": 2,
+        "skipReasons": {"affiliate_not_found": 1, "already_imported": 1, "duplicate_in_batch": 1},
+        "paidBalance": [{"currency": "USD", "commissionCents": 2_000, "count": 1}],
+        "unpaidBalance": [
+            {"currency": "EUR", "commissionCents": 7, "count": 1},
+            {"currency": "USD", "commissionCents": 2_001, "count": 2},
+        ],
+    }
+    assert campaign.rows("select count(*) from conversion") == [(1,)]
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
+    assert campaign.rows("select count(*) from audit_entry") == before
+
+
+def test_paid_rows_that_would_be_left_out_are_counted(campaign):
+    answer = _preview(campaign, past_sale(paid=True), past_sale(amountCents=1), excludePaid=True)
+
+    assert (answer.json["skipReasons"], answer.json["wouldImport"]) == ({"excluded_paid": 1}, 1)
+    assert answer.json["paidBalance"] == []
+
+
+def test_a_preview_and_its_import_agree(campaign):
+    rows = [past_sale(), past_sale(paid=True, amountCents=1), past_sale(), past_sale(affiliateSlug="nobody")]
+
+    seen = _preview(campaign, *rows).json
+    came = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
+
+    assert (seen["wouldImport"], seen["wouldSkip"], seen["skipReasons"]) == (
+        came["imported"],
+        came["skipped"],
+        came["reasons"],
+    )
+    assert seen["unpaidBalance"] == came["unpaidConfirmed"]
+
+
+def test_rows_that_are_all_wrong_are_an_answer_too(campaign):
+    answer = _preview(campaign, {}, 7, "row", [])
+
+    assert (answer.status_code, answer.json["wouldError"], answer.json["wouldImport"]) == (200, 4, 0)
+
+
+def test_a_preview_takes_a_thousand_rows(campaign):
+    rows = [past_sale(amountCents=number) for number in range(1001)]
+
+    refused, taken = _preview(campaign, *rows), _preview(campaign, *rows[:1000])
+
+    assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
+    assert (taken.status_code, taken.json["wouldImport"]) == (200, 1000)

@@ -1,0 +1,447 @@
+"""What the link of an invite opens, through HTTP. Source: core spec, "Affiliate invites" and section 3 (Invite)."""
+
+import re
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from tests.support.api.inviting import (
+    URL,
+    a_slug,
+    accept,
+    audited,
+    invite,
+    let_expire,
+    look,
+    own_elsewhere,
+    rows,
+    someone,
+    token_of,
+)
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Partner
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, listening to every event."""
+    brand.program(name="Spring", description="Tea <b>and</b> more")
+    brand.endpoint("https://localhost/hook")
+    return brand
+
+
+def _affiliates(brand, columns):
+    return brand.rows(f"select {columns} from affiliate order by created_at")
+
+
+def _events(brand):
+    found = brand.rows("select type, body::jsonb -> 'data' from event order by created_at, type desc")
+    return [(type, data) for type, data in found]
+
+
+def test_whoever_has_the_link_sees_what_it_is_about(campaign):
+    email = someone()
+    made = invite(
+        campaign,
+        email=email,
+        fullName="Ada <i>L.</i>",
+        personalNoteHtml="<p>{{affiliate.firstName}}: {{program.commission}} at {{ brand.name }} {{nothing}}</p>",
+        customCommissionType="Fixed",
+        customCommissionValue=15,
+    )
+
+    answer = look(campaign, token_of(made))
+
+    assert (answer.status_code, answer.json) == (
+        200,
+        {
+            "organizationName": "Brand",
+            "programName": "Spring",
+            "programDescription": "Tea <b>and</b> more",
+            "defaultCommissionType": "Percentage",
+            "defaultCommissionValue": 20,
+            "defaultCommissionModel": "Cps",
+            "customCommissionType": "Fixed",
+            "customCommissionValue": 15,
+            "email": email,
+            "fullName": "Ada <i>L.</i>",
+            "personalNoteHtml": "<p>Ada: 15 USD per sale at Brand {{nothing}}</p>",
+            "state": "Pending",
+            "expiresAt": made.json["invite"]["expiresAt"],
+        },
+    )
+
+
+def test_looking_changes_nothing(campaign):
+    token = token_of(invite(campaign))
+    before = campaign.rows("select to_jsonb(i) from affiliate_invite i")
+
+    for method in ("GET", "HEAD", "OPTIONS"):
+        for path in (f"{URL}/by-token/{token}", f"/invites/{token}"):
+            assert campaign.app.test_client().open(path, method=method).status_code == 200
+
+    assert campaign.rows("select to_jsonb(i) from affiliate_invite i") == before
+    assert _affiliates(campaign, "id") == []
+
+
+def test_names_are_escaped_in_the_note(campaign):
+    campaign.rows("update organization set name = '<b onclick=x>\"&' where id = %s returning id", campaign.id)
+    token = token_of(
+        invite(
+            campaign,
+            fullName="<script>alert(1)</script>",
+            personalNoteHtml='{{brand.name}}<a href="https://x.test/?{{affiliate.firstName}}{{brand.name}}">x</a>',
+        )
+    )
+
+    shown = look(campaign, token).json
+
+    brand, person = "&lt;b onclick=x&gt;&quot;&amp;", "&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert shown["personalNoteHtml"] == f'{brand}<a href="https://x.test/?{person}{brand}">x</a>'
+    assert shown["organizationName"] == '<b onclick=x>"&'
+
+
+def test_accepting_makes_an_approved_affiliate(campaign):
+    email, slug = someone(), a_slug()
+    made = invite(campaign, email=email, fullName="Ada", slug=slug)
+
+    answer = accept(campaign, token_of(made))
+
+    affiliate_id = answer.json["affiliateId"]
+    assert (answer.status_code, answer.json) == (
+        200,
+        {
+            "affiliateId": affiliate_id,
+            "programId": str(campaign.programs[-1]),
+            "status": "Approved",
+            "slug": slug,
+        },
+    )
+    assert _affiliates(campaign, "id, email, full_name, status, source, approved_at = created_at, is_test") == [
+        (UUID(affiliate_id), email, "Ada", "Approved", "Invite", True, False)
+    ]
+    assert campaign.rows("select slug, custom_alias, is_default from tracking_link") == [(slug, slug, True)]
+    assert rows(campaign, "state, kept_slug, affiliate_id, accepted_at is not null") == [
+        ("Accepted", slug, UUID(affiliate_id), True)
+    ]
+    assert campaign.sale(affiliateSlug=slug).status_code == 200
+
+
+def test_the_brand_is_told(campaign):
+    email, slug = someone(), a_slug()
+    affiliate_id = accept(campaign, token_of(invite(campaign, email=email, fullName="Ada", slug=slug))).json[
+        "affiliateId"
+    ]
+
+    shared = {
+        "affiliateId": affiliate_id,
+        "programId": str(campaign.programs[-1]),
+        "email": email,
+        "fullName": "Ada",
+    }
+    created, approved = _events(campaign)
+    assert created == ("affiliate.created", shared | {"status": "Approved", "slug": slug})
+    assert (approved[0], set(approved[1])) == ("affiliate.approved", {*shared, "approvedAt"})
+    assert campaign.rows("select count(*) from job where name = 'webhook.deliver'") == [(2,)]
+
+
+def test_without_auto_approval_they_wait(campaign):
+    answer = accept(campaign, token_of(invite(campaign, autoApprove=False)))
+
+    assert answer.json["status"] == "Pending"
+    assert _affiliates(campaign, "status, approved_at") == [("Pending", None)]
+    assert [type for type, _ in _events(campaign)] == ["affiliate.created"]
+
+
+def test_the_programs_own_auto_approval_does_not_matter(brand):
+    brand.program(auto_approve=True)
+
+    assert accept(brand, token_of(invite(brand, autoApprove=False))).json["status"] == "Pending"
+
+
+def test_a_rate_of_their_own_comes_with_them(campaign):
+    accept(
+        campaign,
+        token_of(invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")),
+    )
+
+    (terms,) = _affiliates(campaign, "custom_commission_type, custom_commission_value::text")
+    assert terms == ("Percentage", "33.250000")
+
+
+def test_without_a_slug_they_get_a_random_one_without_a_warning(campaign):
+    answer = accept(campaign, token_of(invite(campaign)))
+
+    assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
+    assert "warning" not in answer.json
+    assert rows(campaign, "kept_slug") == [(None,)]
+
+
+@pytest.mark.parametrize("owner", ["affiliate", "rival", "account"])
+def test_a_slug_that_somebody_took_meanwhile_is_replaced_with_a_warning(campaign, rival, owner):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+    if owner == "account":
+        campaign.rows(
+            "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s)"
+            " returning id",
+            slug,
+            someone(),
+            slug,
+        )
+    else:
+        rival.program()
+        {"affiliate": campaign, "rival": rival}[owner].affiliate(slug)
+
+    first, again = accept(campaign, token), accept(campaign, token)
+
+    assert (first.status_code, first.json["warning"]) == (200, "slug_unavailable")
+    assert first.json["slug"] != slug
+    assert again.json == first.json
+    assert rows(campaign, "slug, kept_slug") == [(slug, None)]
+
+
+@pytest.mark.parametrize("owner", ["rival", "account"])
+@pytest.mark.parametrize("is_theirs", [True, False])
+def test_a_slug_that_is_taken_elsewhere_is_replaced_whosever_it_is(campaign, rival, owner, is_theirs):
+    email, slug = someone(), a_slug()
+    token = token_of(invite(campaign, email=email, slug=slug))
+    own_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else someone())
+
+    answer = accept(campaign, token)
+
+    assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
+    assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
+
+
+def test_a_slug_that_became_a_word_of_the_service_is_replaced(campaign):
+    token = token_of(invite(campaign))
+    campaign.rows("update affiliate_invite set slug = 'admin' returning id")
+
+    assert accept(campaign, token).json["warning"] == "slug_unavailable"
+
+
+def test_who_is_known_by_another_slug_keeps_it_and_has_this_one_too(campaign):
+    email, known, promised = someone(), a_slug("known"), a_slug("promised")
+    campaign.affiliate(known, email=email)
+    program_id = campaign.program()
+
+    answer = accept(campaign, token_of(invite(campaign, email=email, slug=promised)))
+
+    assert (answer.json["slug"], "warning" in answer.json) == (promised, False)
+    links = campaign.rows("select slug, is_default from tracking_link where program_id = %s order by slug", program_id)
+    assert links == [(known, True), (promised, False)]
+
+
+def test_repeating_it_is_told_the_same_and_writes_nothing(campaign):
+    token = token_of(invite(campaign, slug=a_slug()))
+
+    answers = [accept(campaign, token) for _ in range(3)]
+
+    assert {answer.data for answer in answers} == {answers[0].data}
+    assert answers[0].status_code == 200
+    assert len(_affiliates(campaign, "id")) == 1
+    assert len(_events(campaign)) == 2
+    assert len(audited(campaign)) == 2
+
+
+def test_two_at_once_make_one_affiliate(campaign):
+    token = token_of(invite(campaign, slug=a_slug()))
+
+    answers = at_once(*[lambda: accept(campaign, token)] * 4)
+
+    assert {(answer.status_code, answer.data) for answer in answers} == {(200, answers[0].data)}
+    assert len(_affiliates(campaign, "id")) == 1
+    assert len(_events(campaign)) == 2
+
+
+def test_one_slug_that_two_brands_promised_goes_to_one_of_two_at_once(campaign, rival):
+    slug = a_slug()
+    rival.program()
+    tokens = [token_of(invite(brand, slug=slug)) for brand in (campaign, rival)]
+
+    answers = at_once(*[lambda token=token: accept(campaign, token) for token in tokens])
+
+    assert sorted(answer.json["slug"] == slug for answer in answers) == [False, True]
+    assert [answer.json.get("warning") for answer in answers].count("slug_unavailable") == 1
+
+
+@pytest.mark.parametrize(
+    "request_", [{}, {"json": {}}, {"json": {"email": "x"}}, {"data": b"\xff{"}, {"data": {"a": "b"}}, {"json": []}]
+)
+def test_any_body_will_do(campaign, request_):
+    assert accept(campaign, token_of(invite(campaign)), **request_).status_code == 200
+
+
+def test_an_idempotency_key_is_not_needed_and_keeps_no_token(campaign):
+    token = token_of(invite(campaign))
+
+    answers = [accept(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
+
+    assert answers[0].data == answers[1].data
+    assert campaign.rows("select count(*) from stored_answer") == [(0,)]
+
+
+@pytest.mark.parametrize("status", ["Approved", "Pending", "Banned"])
+def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
+    email, slug = someone(), a_slug()
+    token = token_of(
+        invite(campaign, email=email, slug=a_slug(), customCommissionType="Fixed", customCommissionValue=1)
+    )
+    affiliate_id = campaign.affiliate(slug, email=email, status=status)
+
+    first, again = accept(campaign, token), accept(campaign, token)
+
+    assert first.json == {
+        "affiliateId": str(affiliate_id),
+        "programId": str(campaign.programs[-1]),
+        "status": status,
+        "slug": slug,
+        "warning": "slug_unavailable",
+    }
+    assert again.json == first.json
+    assert _affiliates(campaign, "status, custom_commission_type, source") == [(status, None, "Direct")]
+    assert _events(campaign) == []
+
+
+def test_who_joined_with_the_promised_slug_has_kept_it(campaign):
+    email, slug = someone(), a_slug()
+    token = token_of(invite(campaign, email=email, slug=slug))
+    campaign.affiliate(slug, email=email)
+
+    answer = accept(campaign, token)
+
+    assert (answer.json["slug"], "warning" in answer.json) == (slug, False)
+
+
+def test_a_deleted_affiliate_is_invited_and_joins_anew(campaign):
+    email = someone()
+    gone = campaign.affiliate(a_slug(), email=email)
+    campaign.rows("update affiliate set deleted_at = now() returning id")
+
+    answer = accept(campaign, token_of(invite(campaign, email=email)))
+
+    assert answer.status_code == 200
+    assert answer.json["affiliateId"] != str(gone)
+
+
+def test_an_accepted_invite_answers_when_its_affiliate_is_deleted(campaign):
+    token = token_of(invite(campaign))
+    first = accept(campaign, token)
+    campaign.rows("update affiliate set deleted_at = now() returning id")
+    campaign.rows("update tracking_link set deleted_at = now() returning id")
+
+    assert accept(campaign, token).json == first.json
+
+
+def test_an_accepted_invite_does_not_expire(campaign):
+    made = invite(campaign)
+    first = accept(campaign, token_of(made))
+    let_expire(campaign, made.json["invite"]["id"])
+
+    assert accept(campaign, token_of(made)).json == first.json
+    assert look(campaign, token_of(made)).json["state"] == "Accepted"
+
+
+@pytest.mark.parametrize("call", [look, accept])
+def test_an_expired_link_opens_nothing(campaign, call):
+    made = invite(campaign)
+    let_expire(campaign, made.json["invite"]["id"])
+
+    answer = call(campaign, token_of(made))
+
+    assert (answer.status_code, answer.json["error"]) == (410, "invite_expired")
+    assert _affiliates(campaign, "id") == []
+
+
+@pytest.mark.parametrize("call", [look, accept])
+def test_every_token_that_opens_nothing_is_answered_alike(campaign, call):
+    real = token_of(invite(campaign))
+    guesses = [
+        "x",
+        "A" * 43,
+        real[:-1],
+        real + "x",
+        real.swapcase(),
+        "%00",
+        "%FF",
+        "ü",
+        "a" * 4_000,
+        "'; --",
+        "by-token",
+    ]
+
+    answers = [call(campaign, guess) for guess in guesses]
+
+    assert {(answer.status_code, answer.data) for answer in answers} == {(404, answers[0].data)}
+    assert answers[0].json["error"] == "not_found"
+
+
+@pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
+def test_a_program_that_cannot_be_joined_is_not_joined(campaign, column):
+    token = token_of(invite(campaign))
+    campaign.rows(f"update program set {column} returning id")
+
+    answer = accept(campaign, token)
+
+    assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
+    assert rows(campaign, "state") == [("Pending",)]
+    campaign.rows("update program set archived_at = null, suspended_at = null, is_active = true returning id")
+    assert accept(campaign, token).status_code == 200
+
+
+def test_it_is_audited_without_the_token(campaign):
+    made = invite(campaign)
+    token, invite_id = token_of(made), made.json["invite"]["id"]
+
+    accept(campaign, token)
+
+    action, entity_id, before, after = audited(campaign)[-1]
+    assert (action, entity_id, before) == ("affiliate_invite.accepted", invite_id, made.json["invite"])
+    (shown,) = campaign.person("Manager").get(URL).json["items"]
+    assert after == shown
+    assert campaign.rows("select actor_type, actor_user_id from audit_entry where action = %s", action) == [
+        ("public", None)
+    ]
+    assert token not in str(campaign.rows("select to_jsonb(a) from audit_entry a"))
+
+
+def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
+    email, slug = someone(), a_slug()
+    accept(campaign, token_of(invite(campaign, email=email, slug=slug)))
+
+    from api.access import callers
+
+    account = callers.account(Partner(campaign.app, email).token)
+
+    assert account is not None
+    assert account.slug == slug
+    assert campaign.rows("select account_id from affiliate") == [(account.id,)]
+
+
+def test_an_account_that_has_a_slug_keeps_it(campaign):
+    from api.access import callers
+
+    email, first, second = someone(), a_slug("first"), a_slug("second")
+    accept(campaign, token_of(invite(campaign, email=email, slug=first)))
+    token = Partner(campaign.app, email).token
+    callers.account(token)
+    campaign.program()
+    accept(campaign, token_of(invite(campaign, email=email, slug=second)))
+    callers.forget_cached()
+
+    account = callers.account(token)
+
+    assert account is not None
+    assert account.slug == first
+
+
+def test_a_sale_counts_at_once_for_whom_accepted(campaign, drain):
+    slug = a_slug()
+    accept(campaign, token_of(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7)))
+
+    campaign.sale(affiliateSlug=slug, occurredAt=datetime.now(UTC).isoformat())
+    drain()
+
+    assert campaign.rows("select commission_cents from conversion") == [(700,)]

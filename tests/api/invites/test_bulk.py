@@ -1,0 +1,297 @@
+"""Inviting many people in one call, through HTTP. Source: core spec, "Affiliate invites"."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.inviting import URL, a_slug, audited, fill_up, invite, letters, rows, someone
+from tests.support.api.lists import trips_of
+from tests.support.api.racing import at_once
+
+BULK = f"{URL}/bulk"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring")
+    return brand
+
+
+def _bulk(brand, *recipients, **fields):
+    body = {"programId": str(brand.programs[-1]), "recipients": list(recipients)} | fields
+    return brand.post(BULK, {name: value for name, value in body.items() if value is not ...})
+
+
+def test_every_recipient_is_invited_with_the_same_note(campaign):
+    people = [
+        {"email": someone("ada"), "fullName": " Ada L. ", "slug": a_slug("ada")},
+        {"email": someone("ben").upper(), "fullName": None, "slug": None},
+    ]
+
+    answer = _bulk(campaign, *people, personalNoteHtml="<p>Hi<script></script></p>", autoApprove=False)
+
+    assert (answer.status_code, set(answer.json)) == (201, {"created", "skipped", "invites", "slugConflicts"})
+    assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 0, [])
+    assert [(shown["email"], shown["fullName"], shown["slug"]) for shown in answer.json["invites"]] == [
+        (people[0]["email"], "Ada L.", people[0]["slug"]),
+        (people[1]["email"].lower(), "", None),
+    ]
+    for shown in answer.json["invites"]:
+        assert (shown["personalNoteHtml"], shown["autoApprove"], shown["state"]) == ("<p>Hi</p>", False, "Pending")
+        assert shown["programName"] == "Spring"
+    assert "acceptUrl" not in answer.get_data(as_text=True)
+    assert sorted(letter.message.recipient for letter in letters(campaign)) == sorted(
+        person["email"].lower() for person in people
+    )
+
+
+def test_each_invite_is_audited(campaign):
+    shown = _bulk(campaign, {"email": someone()}, {"email": someone()}).json["invites"]
+
+    entries = audited(campaign)
+    assert {action for action, *_ in entries} == {"affiliate_invite.created"}
+    assert sorted((after for *_, after in entries), key=lambda after: after["id"]) == sorted(
+        shown, key=lambda invite: invite["id"]
+    )
+
+
+def test_a_plain_list_of_emails_is_taken(campaign):
+    emails = [someone(), someone()]
+
+    answer = _bulk(campaign, recipients=..., emails=emails)
+
+    assert (answer.status_code, answer.json["created"]) == (201, 2)
+    assert [shown["email"] for shown in answer.json["invites"]] == emails
+
+
+def test_recipients_win_and_the_emails_are_not_looked_at(campaign):
+    wanted = someone()
+
+    answer = _bulk(campaign, {"email": wanted}, emails=["nonsense", 5])
+
+    assert (answer.status_code, [shown["email"] for shown in answer.json["invites"]]) == (201, [wanted])
+    assert _bulk(campaign, recipients=None, emails=[someone()]).status_code == 201
+
+
+def test_whoever_is_named_twice_or_is_there_already_is_skipped_without_a_word(campaign):
+    here, twice, once = someone("here"), someone("twice"), someone("once")
+    campaign.affiliate(a_slug(), email=here)
+
+    answer = _bulk(
+        campaign,
+        {"email": here},
+        {"email": twice, "fullName": "First"},
+        {"email": twice.upper(), "fullName": "Second"},
+        {"email": once},
+    )
+
+    assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 2, [])
+    assert [(shown["email"], shown["fullName"]) for shown in answer.json["invites"]] == [(twice, "First"), (once, "")]
+
+
+def test_a_batch_of_whom_nobody_is_new_writes_nothing(campaign):
+    here = someone()
+    campaign.affiliate(a_slug(), email=here)
+
+    answer = _bulk(campaign, {"email": here}, {"email": here})
+
+    assert (answer.status_code, answer.json) == (201, {"created": 0, "skipped": 2, "invites": [], "slugConflicts": []})
+    assert rows(campaign, "id") == letters(campaign) == []
+
+
+def test_who_has_a_pending_invite_gets_another_in_its_place(campaign):
+    email, slug = someone(), a_slug()
+    invite(campaign, email=email, slug=slug)
+
+    answer = _bulk(campaign, {"email": email, "slug": slug})
+
+    assert (answer.json["created"], answer.json["slugConflicts"]) == (1, [])
+    assert rows(campaign, "state") == [("Revoked",), ("Pending",)]
+    assert sorted(action.rpartition(".")[2] for action, *_ in audited(campaign)) == ["created", "created", "revoked"]
+
+
+def test_a_slug_that_cannot_be_had_is_reported_and_the_recipient_invited_without_it(campaign, rival):
+    theirs, mine, promised = a_slug(), a_slug(), a_slug()
+    rival.program()
+    rival.affiliate(theirs)
+    invite(campaign, slug=promised)
+    wanted = [
+        {"email": someone("a"), "slug": mine},
+        {"email": someone("b"), "slug": mine},
+        {"email": someone("c"), "slug": theirs},
+        {"email": someone("d"), "slug": promised},
+        {"email": someone("e"), "slug": "admin"},
+        {"email": someone("f"), "slug": "No Slug"},
+        {"email": someone("g"), "slug": "x" * 65},
+        {"email": someone("h"), "slug": "nul\x00"},
+        {"email": someone("i"), "slug": ""},
+    ]
+
+    answer = _bulk(campaign, *wanted)
+
+    assert answer.json["created"] == 9
+    assert [shown["slug"] for shown in answer.json["invites"]] == [mine] + [None] * 8
+    reasons = [
+        "duplicate_within_batch",
+        "slug_already_taken",
+        "slug_already_taken",
+        "slug_reserved",
+        *["slug_invalid"] * 3,
+    ]
+    assert answer.json["slugConflicts"] == [
+        {"email": person["email"], "requestedSlug": person["slug"], "reason": reason}
+        for person, reason in zip(wanted[1:8], reasons, strict=True)
+    ]
+
+
+def test_the_slug_of_a_skipped_row_is_free_for_the_next(campaign):
+    here, slug = someone(), a_slug()
+    campaign.affiliate(a_slug(), email=here)
+
+    answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": someone(), "slug": slug})
+
+    assert ([shown["slug"] for shown in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"recipients": []}, "recipients"),
+        ({"recipients": ...}, "recipients"),
+        ({"recipients": None}, "recipients"),
+        ({"recipients": [{"email": f"a{n}@example.com"} for n in range(51)]}, "recipients"),
+        ({"recipients": [{"email": "nonsense"}] * 51}, "recipients"),
+        ({"recipients": "ada@example.com"}, "recipients"),
+        ({"recipients": {"email": "ada@example.com"}}, "recipients"),
+        ({"recipients": [], "emails": ["ada@example.com"]}, "recipients"),
+        ({"recipients": ..., "emails": []}, "emails"),
+        ({"recipients": ..., "emails": ["ada@example.com"] * 51}, "emails"),
+        ({"recipients": ..., "emails": "ada@example.com"}, "emails"),
+        ({"recipients": ..., "emails": ["ada@example.com", "ben"]}, "emails[1]"),
+        ({"recipients": ..., "emails": [None]}, "emails[0]"),
+        ({"recipients": ["ada@example.com"]}, "recipients[0]"),
+        ({"recipients": [None]}, "recipients[0]"),
+        ({"recipients": [{}]}, "recipients[0].email"),
+        (
+            {"recipients": [{"email": f"a{n}@example.com"} for n in range(3)] + [{"email": "ben"}]},
+            "recipients[3].email",
+        ),
+        ({"recipients": [{"email": "a@example.com\r\nBcc: b@example.com"}]}, "recipients[0].email"),
+        ({"recipients": [{"email": "a@example.com", "slug": 5}]}, "recipients[0].slug"),
+        ({"recipients": [{"email": "a@example.com", "fullName": "x" * 201}]}, "recipients[0].fullName"),
+        ({"recipients": [{"email": "a@example.com", "fullName": "a\x00"}]}, "recipients[0].fullName"),
+        ({"programId": ...}, "programId"),
+        ({"programId": "spring"}, "programId"),
+        ({"personalNoteHtml": "x" * 10_001}, "personalNoteHtml"),
+        ({"autoApprove": "yes"}, "autoApprove"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_row_and_nothing_is_written(campaign, fields, field):
+    answer = _bulk(campaign, **{"recipients": [{"email": someone()}]} | fields)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/json")
+    assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
+    assert rows(campaign, "id") == letters(campaign) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'["ada@example.com"]', b"5"])
+def test_what_is_no_object_is_refused(campaign, body):
+    answer = campaign.call("POST", BULK, body)
+
+    assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
+
+
+def test_fifty_are_invited_with_as_many_round_trips_as_two(campaign):
+    _bulk(campaign, {"email": someone(), "slug": a_slug()})  # statements are prepared once
+    two = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(2)]))
+    fifty = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(50)]))
+
+    assert len(rows(campaign, "id")) == 53
+    assert fifty == two
+
+
+def test_a_batch_that_does_not_fit_is_refused_whole(campaign):
+    fill_up(campaign, 498)
+
+    too_many = _bulk(campaign, *[{"email": someone()} for _ in range(3)])
+    fitting = _bulk(campaign, *[{"email": someone()} for _ in range(2)])
+
+    assert (too_many.status_code, too_many.json["error"]) == (409, "pending_invites_limit_reached")
+    assert (fitting.status_code, fitting.json["created"]) == (201, 2)
+    assert len(letters(campaign)) == 2
+
+
+def test_two_batches_at_once_do_not_pass_the_ceiling(campaign):
+    fill_up(campaign, 490)
+    batches = [[{"email": someone()} for _ in range(6)] for _ in range(3)]
+
+    answers = at_once(*[lambda batch=batch: _bulk(campaign, *batch) for batch in batches])
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
+
+
+def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
+    for program_id in (rival.program(), uuid4()):
+        answer = _bulk(campaign, {"email": someone()}, programId=str(program_id))
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("plan", "status", "key_code", "person_code"),
+    [
+        ("Starter", "Active", None, None),
+        ("Pro", "Active", None, None),
+        ("Free", "Active", "plan_tier_required", "paid_plan_required"),
+        ("Starter", "Trialing", "paid_plan_required", "paid_plan_required"),
+        ("Growth", "PastDue", "paid_plan_required", "paid_plan_required"),
+        ("Growth", "Canceled", "plan_tier_required", "paid_plan_required"),
+    ],
+)
+def test_only_an_active_paid_subscription_opens_it_to_keys_and_people(campaign, plan, status, key_code, person_code):
+    campaign.set(plan=plan, status=status)
+
+    answers = [_bulk(caller, {"email": someone()}) for caller in (campaign, campaign.person("Manager"))]
+
+    assert [answer.status_code for answer in answers] == [402 if code else 201 for code in (key_code, person_code)]
+    assert [answer.json.get("error") for answer in answers] == [key_code, person_code]
+
+
+def test_a_key_on_a_plan_too_low_is_told_which_it_needs(campaign):
+    campaign.set(plan="Free")
+
+    answer = _bulk(campaign, {"email": someone()})
+
+    assert {name: value for name, value in answer.json.items() if name != "message"} == {
+        "error": "plan_tier_required",
+        "required": "Starter",
+        "current": "Free",
+        "trialing": False,
+    }
+
+
+def test_who_may_not_write_may_not_invite(campaign):
+    callers = [
+        campaign.other_key(scope="read"),
+        campaign.person("Viewer"),
+        campaign.person("Owner", is_email_verified=False),
+    ]
+    callers[0].programs = campaign.programs
+
+    answers = [_bulk(caller, {"email": someone()}) for caller in callers]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [
+        (403, "forbidden"),
+        (403, "forbidden"),
+        (403, "email_verification_required"),
+    ]
+
+
+def test_a_repeated_request_with_a_key_invites_once(campaign):
+    body = {"programId": str(campaign.programs[-1]), "recipients": [{"email": someone()}]}
+
+    first, again = (campaign.post(BULK, body, Idempotency_Key="once") for _ in range(2))
+
+    assert again.json == first.json
+    assert len(rows(campaign, "id")) == 1

@@ -1,0 +1,470 @@
+"""Inviting one person, through HTTP. Source: core spec, "Affiliate invites"."""
+
+import hashlib
+import re
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.inviting import (
+    URL,
+    a_slug,
+    accept,
+    audited,
+    fill_up,
+    invite,
+    let_expire,
+    letters,
+    look,
+    own_elsewhere,
+    rows,
+    someone,
+    token_of,
+)
+from tests.support.api.racing import at_once
+
+_SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring")
+    return brand
+
+
+def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
+    email, slug = someone(), a_slug()
+
+    answer = invite(
+        campaign,
+        email=email.upper(),
+        fullName=" Ada Lovelace ",
+        slug=slug,
+        personalNoteHtml="<p>Hi</p>",
+        customCommissionType="Percentage",
+        customCommissionValue=12.5,
+        autoApprove=False,
+    )
+
+    assert (answer.status_code, set(answer.json)) == (201, {"invite", "acceptUrl"})
+    shown = answer.json["invite"]
+    assert {name: value for name, value in shown.items() if name not in _SECRET_LESS} == {
+        "programId": str(campaign.programs[-1]),
+        "programName": "Spring",
+        "email": email,
+        "fullName": "Ada Lovelace",
+        "slug": slug,
+        "state": "Pending",
+        "acceptedAt": None,
+        "affiliateId": None,
+        "autoApprove": False,
+        "customCommissionType": "Percentage",
+        "customCommissionValue": 12.5,
+        "personalNoteHtml": "<p>Hi</p>",
+    }
+    lasts = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["createdAt"])
+    assert lasts == timedelta(days=14)
+    assert shown["sentAt"] == shown["createdAt"]
+
+
+def test_an_email_and_a_program_are_enough(campaign):
+    shown = invite(campaign).json["invite"]
+
+    assert (shown["fullName"], shown["slug"], shown["personalNoteHtml"], shown["customCommissionType"]) == (
+        "",
+        None,
+        None,
+        None,
+    )
+    assert shown["autoApprove"] is True
+
+
+@pytest.mark.parametrize("empty", ["fullName", "slug", "personalNoteHtml", "autoApprove", "customCommissionType"])
+def test_null_counts_as_not_sent(campaign, empty):
+    plain, nulled = invite(campaign).json["invite"], invite(campaign, **{empty: None}).json["invite"]
+
+    assert nulled[empty] == plain[empty]
+
+
+def test_the_link_holds_32_random_bytes_of_which_only_the_hash_is_kept(campaign):
+    answers = [invite(campaign), invite(campaign)]
+
+    tokens = [token_of(answer) for answer in answers]
+    assert all(
+        re.fullmatch(r"http://127\.0\.0\.1:8000/invites/[\w-]{43}", answer.json["acceptUrl"]) for answer in answers
+    )
+    assert len(set(tokens)) == 2
+    kept = {bytes(token_hash) for (token_hash,) in rows(campaign, "token_hash")}
+    assert kept == {hashlib.sha256(token.encode()).digest() for token in tokens}
+    for table in ("affiliate_invite", "audit_entry", "mail_message", "stored_answer", "job", "event"):
+        stored = str(campaign.rows(f"select to_jsonb(t) from {table} t"))
+        assert not any(token in stored for token in tokens), table
+
+
+def test_a_key_a_manager_and_higher_may_invite_on_every_plan(campaign):
+    campaign.set(plan="Free", status="Canceled")
+
+    answers = [invite(campaign)] + [invite(campaign.person(role)) for role in ("Manager", "Admin", "Owner")]
+
+    assert [answer.status_code for answer in answers] == [201] * 4
+    by_role = campaign.rows("select m.role from affiliate_invite i join member m on m.id = i.invited_by order by i.id")
+    assert sorted(by_role) == [("Admin",), ("Manager",), ("Owner",), ("Owner",)]
+
+
+def test_who_may_not_write_may_not_invite(campaign):
+    read_only, viewer, unverified = (
+        campaign.other_key(scope="read"),
+        campaign.person("Viewer"),
+        campaign.person("Owner", is_email_verified=False),
+    )
+    read_only.programs = campaign.programs
+
+    answers = [invite(caller) for caller in (read_only, viewer, unverified)]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [
+        (403, "forbidden"),
+        (403, "forbidden"),
+        (403, "email_verification_required"),
+    ]
+    assert "read_write" in answers[0].json["message"]
+    assert "Manager" in answers[1].json["message"]
+    assert rows(campaign, "id") == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"email": ...}, "email"),
+        ({"email": None}, "email"),
+        ({"email": ""}, "email"),
+        ({"email": "ada"}, "email"),
+        ({"email": "ada@localhost"}, "email"),
+        ({"email": "ada@example.com\r\nBcc: eve@example.com"}, "email"),
+        ({"email": "ada@example.com\x00"}, "email"),
+        ({"email": "a" * 400 + "@example.com"}, "email"),
+        ({"email": 5}, "email"),
+        ({"email": ["ada@example.com"]}, "email"),
+        ({"programId": ...}, "programId"),
+        ({"programId": None}, "programId"),
+        ({"programId": "spring"}, "programId"),
+        ({"programId": 10**18}, "programId"),
+        ({"slug": "ab"}, "slug"),
+        ({"slug": "x" * 65}, "slug"),
+        ({"slug": "-ada"}, "slug"),
+        ({"slug": "ada-"}, "slug"),
+        ({"slug": "Ada"}, "slug"),
+        ({"slug": "ada_b"}, "slug"),
+        ({"slug": "ädä"}, "slug"),
+        ({"slug": "ada\n"}, "slug"),
+        ({"slug": "ada\x00"}, "slug"),
+        ({"slug": 555}, "slug"),
+        ({"fullName": "x" * 201}, "fullName"),
+        ({"fullName": "a\x00"}, "fullName"),
+        ({"fullName": 7}, "fullName"),
+        ({"personalNoteHtml": "x" * 10_001}, "personalNoteHtml"),
+        ({"personalNoteHtml": "a\x00"}, "personalNoteHtml"),
+        ({"personalNoteHtml": {"a": 1}}, "personalNoteHtml"),
+        ({"autoApprove": "yes"}, "autoApprove"),
+        ({"autoApprove": 1}, "autoApprove"),
+        ({"customCommissionType": "Percentage"}, "customCommissionValue"),
+        ({"customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": "Percent", "customCommissionValue": 5}, "customCommissionType"),
+        ({"customCommissionType": "Fixed", "customCommissionValue": "5"}, "customCommissionValue"),
+        ({"customCommissionType": "Fixed", "customCommissionValue": 0.0000001}, "customCommissionValue"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_field(campaign, fields, field):
+    answer = invite(campaign, **fields)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/json")
+    assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
+    assert answer.json["message"]
+    assert rows(campaign, "id") == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"a"', b"\xff"])
+def test_what_is_no_object_is_refused(campaign, body):
+    answer = campaign.call("POST", URL, body)
+
+    assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
+
+
+@pytest.mark.parametrize(
+    ("terms", "code", "field"),
+    [
+        (("Percentage", 100.5), "percentage_out_of_range", "customCommissionValue"),
+        (("Percentage", -1), "percentage_out_of_range", "customCommissionValue"),
+        (("Fixed", -1), "fixed_commission_out_of_range", "customCommissionValue"),
+        (("Fixed", 10**18), "fixed_commission_out_of_range", "customCommissionValue"),
+    ],
+)
+def test_a_rate_that_the_program_cannot_have_is_refused(campaign, terms, code, field):
+    type, value = terms
+
+    answer = invite(campaign, customCommissionType=type, customCommissionValue=value)
+
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, field)
+
+
+def test_a_percentage_of_a_click_is_refused(brand):
+    brand.program(default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=1)
+
+    percentage = invite(brand, customCommissionType="Percentage", customCommissionValue=5)
+    too_much = invite(brand, customCommissionType="Fixed", customCommissionValue=1001)
+
+    assert [answer.json["error"] for answer in (percentage, too_much)] == [
+        "invalid_commission_type",
+        "unit_fee_out_of_range",
+    ]
+
+
+@pytest.mark.parametrize("slug", ["api", "admin", "invites"])
+def test_a_reserved_slug_is_refused(campaign, slug):
+    answer = invite(campaign, slug=slug)
+
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", "slug")
+
+
+def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
+    theirs, nobodys = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
+
+    assert (theirs.status_code, theirs.json["error"]) == (404, "not_found")
+    assert (nobodys.status_code, nobodys.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
+def test_nobody_is_invited_to_a_program_that_cannot_be_joined(campaign, column):
+    campaign.rows(f"update program set {column} returning id")
+
+    answer = invite(campaign)
+
+    assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
+
+
+def test_an_affiliate_of_the_program_is_not_invited(campaign):
+    campaign.affiliate(a_slug(), email="ada@example.com")
+    elsewhere = campaign.program()
+
+    answer = invite(campaign, email="ADA@example.com", programId=str(campaign.programs[0]))
+
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (
+        409,
+        "affiliate_already_exists",
+        "email",
+    )
+    assert invite(campaign, email="ada@example.com", programId=str(elsewhere)).status_code == 201
+
+
+def test_a_slug_of_anybody_in_the_whole_service_is_taken(campaign, rival):
+    mine, theirs, account = a_slug(), a_slug(), a_slug()
+    campaign.affiliate(mine)
+    rival.program()
+    rival.affiliate(theirs)
+    campaign.rows(
+        "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s) returning id",
+        account,
+        someone(),
+        account,
+    )
+
+    answers = [invite(campaign, slug=slug) for slug in (mine, theirs, account)]
+
+    for answer in answers:
+        assert (answer.status_code, answer.json["error"], answer.json["field"]) == (409, "slug_already_taken", "slug")
+
+
+def test_a_slug_that_is_promised_to_another_pending_invite_is_taken(campaign, rival):
+    slug, email = a_slug(), someone()
+    rival.program()
+    first = invite(campaign, slug=slug, email=email)
+    other_program = campaign.program()
+
+    another_person = invite(campaign, slug=slug)
+    same_person = invite(campaign, slug=slug, email=email, programId=str(other_program))
+    another_brand = invite(rival, slug=slug)
+
+    assert first.status_code == 201
+    assert (another_person.status_code, another_person.json["error"]) == (409, "slug_already_taken")
+    assert (same_person.status_code, another_brand.status_code) == (201, 201)
+
+
+def test_a_promise_ends_with_its_invite(campaign):
+    revoked, expired = a_slug(), a_slug()
+    campaign.person().call("DELETE", f"{URL}/{invite(campaign, slug=revoked).json['invite']['id']}")
+    let_expire(campaign, invite(campaign, slug=expired).json["invite"]["id"])
+
+    assert [invite(campaign, slug=slug).status_code for slug in (revoked, expired)] == [201, 201]
+
+
+def test_a_persons_own_slug_is_theirs_and_a_deleted_link_is_nobodys(campaign, rival):
+    own, gone, email = a_slug(), a_slug(), someone()
+    campaign.affiliate(own, email=email)
+    campaign.program()
+    rival.program()
+    rival.affiliate(own)
+    rival.affiliate(gone)
+    rival.rows("update tracking_link set deleted_at = now() where slug = %s returning id", gone)
+
+    assert invite(campaign, slug=own, email=email).status_code == 201
+    assert invite(campaign, slug=gone).status_code == 201
+
+
+@pytest.mark.parametrize("owner", ["rival", "account"])
+def test_whose_a_slug_is_elsewhere_cannot_be_found_out_by_trying_emails(campaign, rival, owner):
+    slug, email = a_slug(), someone()
+    own_elsewhere(campaign, rival, owner, slug=slug, email=email)
+
+    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=someone())
+
+    assert (theirs.status_code, theirs.json["error"]) == (409, "slug_already_taken")
+    assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
+
+
+def test_a_second_invite_takes_the_place_of_the_first(campaign):
+    email, slug = someone(), a_slug()
+    first = invite(campaign, email=email, slug=slug)
+    second = invite(campaign, email=email, slug=slug)
+
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert rows(campaign, "state") == [("Revoked",), ("Pending",)]
+    assert look(campaign, token_of(first)).json["error"] == "invite_revoked"
+    assert look(campaign, token_of(second)).json["state"] == "Pending"
+    before = first.json["invite"]
+    assert sorted(audited(campaign), key=lambda entry: (entry[0], entry[1])) == [
+        ("affiliate_invite.created", before["id"], None, before),
+        ("affiliate_invite.created", second.json["invite"]["id"], None, second.json["invite"]),
+        ("affiliate_invite.revoked", before["id"], before, before | {"state": "Revoked"}),
+    ]
+
+
+def test_an_invite_that_replaces_an_expired_one_leaves_it_expired(campaign):
+    email = someone()
+    first = invite(campaign, email=email)
+    let_expire(campaign, first.json["invite"]["id"])
+    invite(campaign, email=email)
+
+    assert rows(campaign, "state") == [("Expired",), ("Pending",)]
+    assert look(campaign, token_of(first)).json["error"] == "invite_expired"
+
+
+def test_the_same_email_may_be_invited_to_two_programs(campaign, rival):
+    email = someone()
+    rival.program()
+    invite(campaign, email=email)
+    invite(campaign, email=email, programId=str(campaign.program()))
+    invite(rival, email=email)
+
+    assert rows(campaign, "state") == [("Pending",), ("Pending",)]
+
+
+def test_two_equal_invites_at_once_leave_one_pending(campaign):
+    email = someone()
+
+    answers = at_once(*[lambda: invite(campaign, email=email)] * 3)
+
+    assert [answer.status_code for answer in answers] == [201] * 3
+    assert sorted(rows(campaign, "state")) == [("Pending",), ("Revoked",), ("Revoked",)]
+
+
+def test_two_people_at_once_do_not_get_one_slug(campaign):
+    slug = a_slug()
+
+    answers = at_once(*[lambda: invite(campaign, slug=slug)] * 3)
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
+
+
+def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):
+    fill_up(campaign, 498)
+
+    answers = at_once(*[lambda: invite(campaign)] * 4)
+
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409]
+    assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {
+        "pending_invites_limit_reached"
+    }
+    assert campaign.rows("select count(*) from affiliate_invite where state = 'Pending'") == [(500,)]
+
+
+def test_what_is_not_pending_any_more_makes_room(campaign):
+    fill_up(campaign, 499)
+    last = invite(campaign, email="last@example.com")
+    full = invite(campaign)
+    replacing = invite(campaign, email="last@example.com")
+    let_expire(campaign, replacing.json["invite"]["id"])
+    after_expiry = invite(campaign)
+    accept(campaign, token_of(after_expiry))
+    after_accepting = invite(campaign)
+
+    assert [answer.status_code for answer in (last, full, replacing, after_expiry, after_accepting)] == [
+        201,
+        409,
+        201,
+        201,
+        201,
+    ]
+
+
+def test_the_ceiling_is_each_organizations_own(campaign, rival):
+    fill_up(campaign, 500)
+    rival.program()
+
+    assert invite(rival).status_code == 201
+    assert invite(campaign).status_code == 409
+
+
+def test_a_repeated_request_with_a_key_invites_once(campaign):
+    body = {"programId": str(campaign.programs[-1]), "email": someone()}
+
+    first = campaign.post(URL, body, Idempotency_Key="once")
+    again = campaign.post(URL, body, Idempotency_Key="once")
+
+    assert again.json == first.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert len(rows(campaign, "id")) == len(letters(campaign)) == 1
+
+
+def test_what_was_done_is_audited_as_it_is_shown(campaign):
+    shown = invite(campaign).json["invite"]
+
+    assert audited(campaign) == [("affiliate_invite.created", shown["id"], None, shown)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("<p>Hi <script>alert(1)</script><b>you</b></p>", "<p>Hi <b>you</b></p>"),
+        ('<a href="javascript:alert(1)">x</a>', "<a>x</a>"),
+        ('<a href="{{brand.name}}">x</a>', "<a>x</a>"),
+        ('<img src=x onerror="alert(1)">', None),
+        ("   ", None),
+        ("{{ affiliate.firstName }}", "{{ affiliate.firstName }}"),
+        ("ünï ✓ 王", "ünï ✓ 王"),
+    ],
+)
+def test_a_note_is_kept_without_what_could_do_harm(campaign, sent, kept):
+    assert invite(campaign, personalNoteHtml=sent).json["invite"]["personalNoteHtml"] == kept
+    assert rows(campaign, "personal_note_html") == [(kept,)]
+
+
+def test_a_note_of_the_greatest_length_in_any_script_is_taken(campaign):
+    assert invite(campaign, personalNoteHtml="😀" * 10_000).status_code == 201
+
+
+def test_whoever_comes_by_a_test_key_is_a_test_affiliate(campaign):
+    test_key = campaign.other_key(is_test=True)
+    test_key.programs = campaign.programs
+
+    accept(campaign, token_of(invite(test_key)))
+    accept(campaign, token_of(invite(campaign)))
+
+    assert campaign.rows("select is_test from affiliate order by created_at") == [(True,), (False,)]
+
+
+def test_an_invite_of_another_brand_is_nowhere(campaign, rival):
+    rival.program()
+    invite(rival)
+
+    assert rows(campaign, "id") == []

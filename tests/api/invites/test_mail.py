@@ -1,0 +1,147 @@
+"""The mail that carries the link of an invite. Source: core spec, "Affiliate invites", invite rules."""
+
+import calendar
+from datetime import datetime
+
+import pytest
+
+from tests.support.api.inviting import URL, invite, letters, someone
+from tests.support.outside.post_office import PostOffice
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring")
+    return brand
+
+
+def _letter(brand, **fields):
+    answer = invite(brand, **fields)
+    (letter,) = letters(brand)
+    return answer, letter
+
+
+def test_the_mail_has_names_terms_note_link_and_end(campaign):
+    email = someone()
+
+    answer, letter = _letter(
+        campaign,
+        email=email,
+        fullName="Ada Lovelace",
+        personalNoteHtml="<p>Dear {{ affiliate.firstName }}, {{brand.name}} pays {{program.commission}}.</p>",
+    )
+
+    url = answer.json["acceptUrl"]
+    assert (letter.message.kind, letter.message.recipient) == ("affiliate.invite", email)
+    assert letter.message.subject == "Brand invites you to Spring"
+    for part in ("Brand", "Spring", "20 %", "Dear Ada, Brand pays 20 %.", url):
+        assert part in (letter.text or "")
+        assert part in (letter.html or "")
+    ends = datetime.fromisoformat(answer.json["invite"]["expiresAt"])
+    assert f"until {ends.day} {calendar.month_name[ends.month]} {ends.year}, {ends:%H:%M} UTC" in (letter.text or "")
+    assert f'<a href="{url}">' in (letter.html or "")
+
+
+@pytest.mark.parametrize(
+    ("program", "own", "words"),
+    [
+        ({}, {}, "20 %"),
+        ({}, {"customCommissionType": "Percentage", "customCommissionValue": 33.5}, "33.5 %"),
+        ({}, {"customCommissionType": "Fixed", "customCommissionValue": 15}, "15 USD per sale"),
+        (
+            {"default_commission_model": "Cpc", "default_commission_type": "Fixed", "default_commission_value": "0.5"},
+            {},
+            "0.50 USD per click",
+        ),
+        (
+            {"default_commission_model": "Cpl", "default_commission_type": "Fixed", "default_commission_value": "3"},
+            {"customCommissionType": "Fixed", "customCommissionValue": 0},
+            "0 USD per lead",
+        ),
+    ],
+)
+def test_the_commission_is_the_one_they_would_have(brand, program, own, words):
+    brand.program(**program)
+
+    _, letter = _letter(brand, personalNoteHtml="[{{program.commission}}]", **own)
+
+    assert f"[{words}]" in (letter.text or "")
+
+
+def test_amounts_are_in_the_home_currency(brand):
+    brand.set(currency="EUR")
+    brand.program(default_commission_type="Fixed", default_commission_value="12.5")
+
+    _, letter = _letter(brand)
+
+    assert "12.50 EUR per sale" in (letter.text or "")
+
+
+def test_names_break_into_neither_the_headers_nor_the_html(campaign):
+    evil = "<b>Acme</b>\r\nBcc: eve@example.com\x0b&\u2028"
+    campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
+    campaign.rows("update program set name = %s returning id", evil)
+
+    _, letter = _letter(campaign, fullName=evil, personalNoteHtml="<p>{{brand.name}}|{{affiliate.firstName}}</p>")
+
+    one_line = "<b>Acme</b> Bcc: eve@example.com &"
+    escaped = "&lt;b&gt;Acme&lt;/b&gt; Bcc: eve@example.com &amp;"
+    assert letter.message.subject == f"{one_line} invites you to {one_line}"
+    assert "<b>" not in (letter.html or "")
+    assert f"<p>{escaped}|&lt;b&gt;Acme&lt;/b&gt;</p>" in (letter.html or "")
+    assert f"{one_line}|<b>Acme</b>" in (letter.text or "")
+
+
+def test_a_note_with_scripts_is_mailed_without_them(campaign):
+    note = (
+        '<p onclick="alert(1)">Hi</p><script>alert(1)</script><img src=x onerror=alert(1)>'
+        '<a href="javascript:alert(1)">a</a><a href="http://x.test">b</a><a href="data:text/html,x">c</a>'
+        '<a href="https://x.test">d</a><b><i>open'
+    )
+
+    _, letter = _letter(campaign, personalNoteHtml=note)
+
+    kept = '<p>Hi</p><a>a</a><a>b</a><a>c</a><a href="https://x.test">d</a><b><i>open</i></b>'
+    assert f"<div>{kept}</div>" in (letter.html or "")
+    assert "Hi\n\nabcd (https://x.test)open" in (letter.text or "")
+
+
+def test_without_a_note_there_is_no_gap(campaign):
+    _, letter = _letter(campaign)
+
+    assert "None" not in (letter.text or "") + (letter.html or "")
+    assert "\n\n\n" not in (letter.text or "")
+
+
+def test_an_invite_that_is_refused_sends_nothing(campaign):
+    campaign.affiliate("known", email="known@example.com")
+
+    assert invite(campaign, email="known@example.com").status_code == 409
+    assert letters(campaign) == []
+
+
+def test_the_mail_arrives_with_the_link_in_it(campaign, drain, monkeypatch):
+    office = PostOffice(monkeypatch)
+    answer = invite(campaign, personalNoteHtml="<p>Grüße ✓</p>")
+
+    drain()
+    office.close()
+
+    (taken,) = office.sink.taken
+    text = taken.message.get_body(("plain",)).get_content()
+    html = taken.message.get_body(("html",)).get_content()
+    assert office.subjects == ["Brand invites you to Spring"]
+    assert answer.json["acceptUrl"] in text
+    assert answer.json["acceptUrl"] in html
+    assert "Grüße ✓" in text
+
+
+def test_a_resent_invite_is_mailed_with_the_new_link_alone(campaign):
+    made = invite(campaign)
+
+    again = campaign.person("Manager").post(f"{URL}/{made.json['invite']['id']}/resend")
+
+    _, second = letters(campaign)
+    assert again.json["acceptUrl"] in (second.text or "")
+    assert made.json["acceptUrl"] not in (second.text or "")

@@ -1,0 +1,338 @@
+"""Looking at invites, sending one again, taking one back. Source: core spec, "Affiliate invites" and section 3."""
+
+import importlib
+import os
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+import settings
+from api.access import limits
+from models import db
+from pipelines import jobs
+from tests.support.api.inviting import (
+    URL,
+    accept,
+    audited,
+    fill_up,
+    invite,
+    let_expire,
+    letters,
+    look,
+    rows,
+    someone,
+    token_of,
+)
+from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.racing import at_once
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring")
+    return brand
+
+
+@pytest.fixture
+def manager(campaign):
+    """A manager of the brand at the dashboard."""
+    return campaign.person("Manager")
+
+
+def _resend(caller, invite_id):
+    return caller.post(f"{URL}/{invite_id}/resend")
+
+
+def _revoke(caller, invite_id):
+    return caller.call("DELETE", f"{URL}/{invite_id}")
+
+
+def _in_state(campaign, state):
+    """Return an invite in a state: its id and token."""
+    made = invite(campaign)
+    invite_id = made.json["invite"]["id"]
+    if state == "Accepted":
+        assert accept(campaign, token_of(made)).status_code == 200
+    elif state == "Revoked":
+        assert _revoke(campaign.person("Manager"), invite_id).status_code == 204
+    elif state == "Expired":
+        let_expire(campaign, invite_id)
+    return invite_id, token_of(made)
+
+
+def test_the_list_shows_what_was_answered_newest_first(campaign, manager):
+    made = [invite(campaign).json["invite"] for _ in range(3)]
+
+    first = manager.get(f"{URL}?take=2").json
+    second = manager.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+
+    assert first["items"] + second["items"] == made[::-1]
+    assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
+
+
+def test_an_accepted_invite_shows_whom_it_led_to(campaign, manager):
+    affiliate_id = accept(campaign, token_of(invite(campaign))).json["affiliateId"]
+
+    (shown,) = manager.get(URL).json["items"]
+
+    assert (shown["state"], shown["affiliateId"]) == ("Accepted", affiliate_id)
+    assert shown["acceptedAt"].endswith("Z")
+
+
+@pytest.mark.parametrize("is_persisted", [False, True])
+def test_the_list_is_narrowed_to_a_state_as_it_is_now(campaign, manager, drain, is_persisted):
+    made = {state: _in_state(campaign, state)[0] for state in ("Pending", "Accepted", "Revoked", "Expired")}
+    if is_persisted:
+        _run_expiry(drain)
+
+    shown = {state: manager.get(f"{URL}?state={state}").json["items"] for state in made}
+
+    assert {state: [item["id"] for item in items] for state, items in shown.items()} == {
+        state: [invite_id] for state, invite_id in made.items()
+    }
+    assert all(item["state"] == state for state, items in shown.items() for item in items)
+
+
+def test_the_list_is_narrowed_to_a_program(campaign, manager, rival):
+    here = campaign.programs[-1]
+    made = invite(campaign).json["invite"]["id"]
+    campaign.program()
+    invite(campaign)
+    theirs = rival.program()
+    invite(rival)
+
+    shown = [manager.get(f"{URL}?programId={program_id}").json["items"] for program_id in (here, theirs, uuid4())]
+
+    assert [[item["id"] for item in items] for items in shown] == [[made], [], []]
+
+
+def test_the_list_takes_its_own_cursors_alone(campaign, manager, rival):
+    rival.program()
+    for brand in (campaign, rival):
+        for _ in range(2):
+            invite(brand)
+    campaign.program()
+
+    cursors_are_refused(
+        manager, URL, foreign=(rival.person("Manager"), URL), other=(campaign.person("Owner"), "/api/v1/programs")
+    )
+
+
+@pytest.mark.parametrize("query", ["state=pending", "state=", "programId=spring", "take=0", "take=x"])
+def test_a_query_that_means_nothing_is_problem_details(manager, query):
+    answer = manager.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [query.partition("=")[0]]
+
+
+def test_a_page_costs_the_same_however_long_it_is(campaign, manager):
+    invite(campaign)
+    manager.get(URL)  # the first sign-in makes the member
+    one = trips_of(lambda: manager.get(URL))
+    fill_up(campaign, 100)
+
+    assert trips_of(lambda: manager.get(f"{URL}?take=100")) == one
+
+
+def test_a_key_may_not_look_resend_or_revoke(campaign):
+    invite_id = invite(campaign).json["invite"]["id"]
+
+    answers = [campaign.get(URL), _resend(campaign, invite_id), _revoke(campaign, invite_id)]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(403, "forbidden")] * 3
+    assert rows(campaign, "state") == [("Pending",)]
+
+
+def test_a_viewer_looks_and_does_nothing_else(campaign):
+    viewer = campaign.person("Viewer", is_email_verified=False)
+    invite_id = invite(campaign).json["invite"]["id"]
+
+    answers = [viewer.get(URL), _resend(viewer, invite_id), _revoke(viewer, invite_id)]
+
+    assert [answer.status_code for answer in answers] == [200, 403, 403]
+
+
+@pytest.mark.parametrize("role", ["Manager", "Admin", "Owner"])
+def test_everybody_who_writes_may_resend_and_revoke(campaign, role):
+    person = campaign.person(role, is_email_verified=False)
+    invite_id = invite(campaign).json["invite"]["id"]
+
+    assert (_resend(person, invite_id).status_code, _revoke(person, invite_id).status_code) == (200, 204)
+
+
+@pytest.mark.parametrize("state", ["Pending", "Expired"])
+def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, state):
+    invite_id, token = _in_state(campaign, state)
+
+    answer = _resend(manager, invite_id)
+
+    shown = answer.json["invite"]
+    assert (answer.status_code, shown["id"], shown["state"]) == (200, invite_id, "Pending")
+    lasts = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["sentAt"])
+    assert lasts == timedelta(days=14)
+    assert shown["sentAt"] > shown["createdAt"]
+    assert look(campaign, token).status_code == 404
+    assert look(campaign, token_of(answer)).json["state"] == "Pending"
+    assert accept(campaign, token).status_code == 404
+    assert accept(campaign, token_of(answer)).status_code == 200
+    assert answer.json["acceptUrl"] in (letters(campaign)[-1].text or "")
+
+
+@pytest.mark.parametrize("state", ["Accepted", "Revoked"])
+def test_an_answered_invite_is_neither_resent_nor_revoked(campaign, manager, state):
+    invite_id, _ = _in_state(campaign, state)
+
+    answers = [_resend(manager, invite_id), _revoke(manager, invite_id)]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(409, "invite_not_pending")] * 2
+    assert rows(campaign, "state") == [(state,)]
+    assert len(letters(campaign)) == 1
+
+
+@pytest.mark.parametrize("state", ["Pending", "Expired"])
+def test_a_revoked_invite_is_dead(campaign, manager, state):
+    invite_id, token = _in_state(campaign, state)
+
+    answer = _revoke(manager, invite_id)
+
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert rows(campaign, "state") == [("Revoked",)]
+    for refused in (look(campaign, token), accept(campaign, token)):
+        assert (refused.status_code, refused.json["error"]) == (410, "invite_revoked")
+
+
+def test_what_was_done_is_audited(campaign, manager):
+    first = invite(campaign).json["invite"]
+    again = _resend(manager, first["id"]).json["invite"]
+    _revoke(manager, first["id"])
+
+    assert audited(campaign)[1:] == [
+        ("affiliate_invite.resent", first["id"], None, again),
+        ("affiliate_invite.revoked", first["id"], again, again | {"state": "Revoked"}),
+    ]
+
+
+def test_an_expired_invite_that_is_resent_takes_the_place_of_a_newer_one(campaign, manager):
+    email = someone()
+    older = invite(campaign, email=email)
+    let_expire(campaign, older.json["invite"]["id"])
+    newer = invite(campaign, email=email)
+
+    again = _resend(manager, older.json["invite"]["id"])
+
+    assert again.status_code == 200
+    assert rows(campaign, "state") == [("Pending",), ("Revoked",)]
+    assert look(campaign, token_of(newer)).status_code == 410
+
+
+def test_an_expired_invite_needs_room_to_come_back_and_a_pending_one_has_it(campaign, manager):
+    expired, _ = _in_state(campaign, "Expired")
+    fill_up(campaign, 499)
+    pending, _ = _in_state(campaign, "Pending")
+
+    refused, resent = _resend(manager, expired), _resend(manager, pending)
+
+    assert (refused.status_code, refused.json["error"]) == (409, "pending_invites_limit_reached")
+    assert resent.status_code == 200
+
+
+def test_nothing_is_resent_for_a_program_that_cannot_be_joined(campaign, manager):
+    invite_id, token = _in_state(campaign, "Pending")
+    campaign.rows("update program set archived_at = now() returning id")
+
+    answer = _resend(manager, invite_id)
+
+    assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
+    assert look(campaign, token).status_code == 200
+
+
+@pytest.mark.parametrize("call", [_resend, _revoke])
+def test_an_invite_of_somebody_else_is_like_one_that_nobody_has(manager, rival, call):
+    rival.program()
+    theirs = invite(rival).json["invite"]["id"]
+
+    for invite_id in (theirs, uuid4(), "nonsense", "0" * 10_000):
+        answer = call(manager, invite_id)
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert rows(rival, "state") == [("Pending",)]
+
+
+def test_a_resend_repeated_with_a_key_sends_once(campaign, manager):
+    invite_id, _ = _in_state(campaign, "Pending")
+
+    first, again = (manager.post(f"{URL}/{invite_id}/resend", Idempotency_Key="once") for _ in range(2))
+
+    assert again.json == first.json
+    assert len(letters(campaign)) == 2
+
+
+def test_of_accepting_and_revoking_at_once_one_wins(campaign, manager):
+    invite_id, token = _in_state(campaign, "Pending")
+
+    answers = at_once(lambda: _revoke(manager, invite_id), lambda: accept(campaign, token))
+
+    statuses = {answer.status_code for answer in answers}
+    (state,) = rows(campaign, "state")
+    assert (statuses, state[0]) in [({204, 410}, "Revoked"), ({200, 409}, "Accepted")]
+
+
+def _run_expiry(drain):
+    with db.any_org_work():
+        jobs.enqueue(jobs.INVITES_EXPIRE, organization_id=None)
+    assert drain() >= 1
+
+
+def test_the_hourly_job_marks_what_was_not_accepted_in_time(campaign, rival, drain):
+    rival.program()
+    for state in ("Pending", "Accepted", "Revoked", "Expired"):
+        _in_state(campaign, state)
+    _in_state(rival, "Expired")
+
+    for _ in range(2):
+        _run_expiry(drain)
+
+    assert rows(campaign, "state") == [("Pending",), ("Accepted",), ("Revoked",), ("Expired",)]
+    assert rows(rival, "state") == [("Expired",)]
+
+
+def test_the_schedule_asks_for_that_job_every_hour(app):
+    scheduler = importlib.import_module("workers.scheduler")
+
+    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.INVITES_EXPIRE]
+    minute, *rest = cron.split()
+
+    assert (minute.isdigit(), rest) == (True, ["*"] * 4)
+
+
+@pytest.mark.parametrize("bucket", ["INVITE", "ANONYMOUS"])
+def test_too_many_requests_are_stopped(campaign, monkeypatch, bucket):
+    made = invite(campaign)
+    monkeypatch.setenv(f"RATE_LIMIT_{bucket}_PER_MIN", "3")
+    settings.current.cache_clear()
+    limiter = limits.Limiter(os.environ["REDIS_URL"], settings.current())
+    monkeypatch.setitem(campaign.app.extensions, "limiter", limiter)
+    calls = {
+        "INVITE": [
+            lambda: invite(campaign),
+            lambda: campaign.post(f"{URL}/bulk", {}),
+            lambda: _resend(campaign.person("Owner", email="owner@example.com"), made.json["invite"]["id"]),
+            lambda: invite(campaign),
+        ],
+        "ANONYMOUS": [
+            lambda: look(campaign, token_of(made)),
+            lambda: accept(campaign, "unknown"),
+            lambda: campaign.app.test_client().get("/invites/unknown"),
+            lambda: accept(campaign, token_of(made)),
+        ],
+    }
+
+    answers = [call() for call in calls[bucket]]
+
+    settings.current.cache_clear()
+    assert answers[-1].status_code == 429
+    assert answers[-1].data == b""
+    assert 429 not in {answer.status_code for answer in answers[:-1]}

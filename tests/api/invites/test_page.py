@@ -1,0 +1,169 @@
+"""The page of an invite, through HTTP. Source: core spec, "Affiliate invites"."""
+
+import re
+
+import pytest
+
+from models import db
+from tests.support.api.inviting import a_slug, invite, let_expire, rows, someone, token_of
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring", description="Tea & more")
+    return brand
+
+
+def _show(brand, token):
+    return brand.app.test_client().get(f"/invites/{token}")
+
+
+def _press(brand, token, **request):
+    return brand.app.test_client().post(f"/invites/{token}", **request)
+
+
+def test_the_page_says_who_invites_to_what_and_has_one_button(campaign):
+    email = someone()
+    token = token_of(
+        invite(campaign, email=email, personalNoteHtml="<p>Dear {{affiliate.firstName}}</p>", fullName="Ada")
+    )
+
+    answer = _show(campaign, token)
+
+    page = answer.get_data(as_text=True)
+    assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
+    for shown in ("Brand invites you", "Spring", "20 %", "Tea &amp; more", "<p>Dear Ada</p>", email):
+        assert shown in page
+    assert re.findall(r"<form.*?</form>", page) == ['<form method="post"><button type="submit">Accept</button></form>']
+
+
+def test_the_link_of_the_answer_is_this_page(campaign):
+    path = invite(campaign).json["acceptUrl"].removeprefix("http://127.0.0.1:8000")
+
+    assert campaign.app.test_client().get(path).status_code == 200
+
+
+def test_the_button_accepts_without_scripts(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+
+    answer = _press(campaign, token, data={})
+    later = _show(campaign, token)
+
+    for page in (answer, later, _press(campaign, token)):
+        assert page.status_code == 200
+        assert "You are in" in page.get_data(as_text=True)
+        assert slug in page.get_data(as_text=True)
+        assert "<form" not in page.get_data(as_text=True)
+    assert rows(campaign, "state") == [("Accepted",)]
+    assert campaign.rows("select count(*) from affiliate") == [(1,)]
+
+
+def test_who_accepted_sees_the_whole_link_to_copy_and_it_leads_to_the_campaign(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+
+    pages = [_press(campaign, token).text, _show(campaign, token).text]
+
+    for page in pages:
+        (link,) = re.findall(r"<code>([^<]+)</code>", page)
+        assert link == f"http://127.0.0.1:8000/r/{slug}"
+        assert "code{user-select:all" in page  # one click selects it
+    (listed,) = campaign.get("/api/v1/affiliates").json["items"][0]["links"]
+    assert listed["url"] == link
+
+
+def test_a_link_that_the_brand_took_away_is_not_shown(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+    _press(campaign, token)
+    with db.any_org_work():
+        db.db.run("update tracking_link set deleted_at = now() where slug = %s", (slug,))
+
+    page = _show(campaign, token).text
+
+    assert slug in page
+    assert "/r/" not in page
+
+
+def test_who_is_looked_at_first_is_told_so(campaign):
+    page = _press(campaign, token_of(invite(campaign, autoApprove=False))).get_data(as_text=True)
+
+    assert "You are in" not in page
+    assert "looks at your application" in page
+    assert "What it brings counts once the brand has approved you." in page
+
+
+def test_another_slug_than_the_promised_one_is_explained(campaign):
+    slug = a_slug()
+    token = token_of(invite(campaign, slug=slug))
+    campaign.affiliate(slug)
+
+    page = _press(campaign, token).get_data(as_text=True)
+
+    assert "You are in" in page
+    assert "somebody else's by now" in page
+    assert slug not in page
+
+
+def test_the_page_loads_nothing_runs_nothing_and_leaves_no_trace(campaign):
+    token = token_of(invite(campaign, personalNoteHtml='<a href="https://x.test">x</a>'))
+
+    for answer in (_show(campaign, token), _show(campaign, "unknown"), _press(campaign, token)):
+        page = answer.get_data(as_text=True)
+        policy = dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
+        assert policy == {
+            "default-src": "'none'",
+            "style-src": "'unsafe-inline'",
+            "form-action": "'self'",
+            "base-uri": "'none'",
+            "frame-ancestors": "'none'",
+        }
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["X-Robots-Tag"] == "noindex"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert '<meta name="robots" content="noindex">' in page
+        assert not re.search(r"<script|<link|<img|src=|@import|url\(", page)
+        assert token not in page
+
+
+def test_what_a_brand_calls_itself_is_text(campaign):
+    evil = "</title><script>alert(1)</script>\"'&"
+    campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
+    campaign.rows("update program set name = %s, description = %s returning id", evil, evil)
+    token = token_of(invite(campaign, fullName=evil, personalNoteHtml=f"{{{{brand.name}}}}{evil}"))
+
+    page = _show(campaign, token).get_data(as_text=True)
+
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4
+
+
+@pytest.mark.parametrize("call", [_show, _press])
+def test_a_link_that_opens_nothing_says_so_on_a_page(campaign, call):
+    expired, revoked = invite(campaign), invite(campaign)
+    let_expire(campaign, expired.json["invite"]["id"])
+    campaign.rows(
+        "update affiliate_invite set state = 'Revoked' where id = %s returning id", revoked.json["invite"]["id"]
+    )
+
+    answers = [call(campaign, token) for token in ("unknown", token_of(expired), token_of(revoked))]
+
+    assert [answer.status_code for answer in answers] == [404, 410, 410]
+    for answer in answers:
+        assert answer.content_type == "text/html; charset=utf-8"
+        assert "cannot be opened" in answer.get_data(as_text=True)
+        assert "Spring" not in answer.get_data(as_text=True)
+    assert campaign.rows("select count(*) from affiliate") == [(0,)]
+
+
+def test_a_program_that_cannot_be_joined_is_said_on_the_page(campaign):
+    token = token_of(invite(campaign))
+    campaign.rows("update program set is_active = false returning id")
+
+    answer = _press(campaign, token)
+
+    assert (answer.status_code, answer.content_type) == (409, "text/html; charset=utf-8")
+    assert "not active" in answer.get_data(as_text=True)

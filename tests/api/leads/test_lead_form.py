@@ -1,0 +1,260 @@
+"""The hosted lead form. Source: core spec, "Program" (leadBountyCents: the hosted lead form)."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from uuid import uuid4
+
+import pytest
+
+from adapters.fraud import human_check
+from tests.support.rows import paid_leads
+from tests.support.rows.paid_leads import BROWSER, campaign, fraud_events, rows
+
+_SERVICE = {
+    "URL": "http://127.0.0.1:9/verify",
+    "SECRET": "s",
+    "SCRIPT_URL": "https://human.example.com/v0/api.js",
+    "SITE_KEY": 'key"<',
+}
+
+
+@pytest.fixture(autouse=True)
+def _local_tokens(app):
+    with paid_leads.verified_by(URL="local"):
+        yield
+
+
+@pytest.fixture
+def slug(brand):
+    return campaign(brand, name="<b>Spring</b> & co")
+
+
+def _open(brand, path):
+    return brand.app.test_client().get(path, headers={"User-Agent": BROWSER})
+
+
+def _post(brand, path, **fields):
+    sent = {"email": paid_leads.person(), "name": "", "website": ""} | fields
+    if "token" not in sent:
+        sent["token"] = paid_leads.token()
+    return brand.app.test_client().post(path, data=sent, headers={"User-Agent": BROWSER})
+
+
+class _Elements(HTMLParser):
+    """Collects start tags with their attributes."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def of(self, tag):
+        return [attrs for name, attrs in self.found if name == tag]
+
+
+def test_the_form_names_brand_and_campaign_and_escapes_them(brand, slug):
+    brand.rows("update organization set name = '<i>Brand</i>' where id = %s returning 1", brand.id)
+
+    answer = _open(brand, f"/lead/{slug}")
+
+    assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
+    assert "&lt;b&gt;Spring&lt;/b&gt; &amp; co" in answer.text
+    assert "&lt;i&gt;Brand&lt;/i&gt;" in answer.text
+    assert not re.search("<[bi]>", answer.text)
+
+
+def test_every_field_has_its_label_and_the_language_is_said(brand, slug):
+    page = _Elements(_open(brand, f"/lead/{slug}").text)
+
+    shown = {one["id"] for one in page.of("input") if one.get("type") in ("email", "text")}
+    assert shown == {"email", "name"}
+    assert shown <= {label.get("for") for label in page.of("label")}
+    assert page.of("html") == [{"lang": "en"}]
+    assert page.of("form")[0]["method"] == "post"
+
+
+def test_nothing_foreign_and_no_script_runs_in_the_form(brand, slug):
+    answer = _open(brand, f"/lead/{slug}")
+
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "<script" not in answer.text
+    assert {name: answer.headers[name] for name in ("Cache-Control", "Referrer-Policy", "X-Robots-Tag")} == {
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Robots-Tag": "noindex",
+    }
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_what_the_form_sends_is_a_paid_lead(brand, slug):
+    answer = _post(brand, f"/lead/{slug}", name="Ada")
+
+    assert answer.status_code == 200
+    assert "Thank you" in answer.text
+    assert rows(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
+
+
+@pytest.mark.parametrize("by", ["id", "slug"])
+def test_a_campaign_is_named_by_its_id_or_slug(brand, slug, by):
+    ((name,),) = brand.rows(f"select {by}::text from program where organization_id = %s", brand.id)
+
+    assert _open(brand, f"/lead/{name}/{slug}").status_code == 200
+    assert _post(brand, f"/lead/{name}/{slug}").status_code == 200
+    assert len(rows(brand)) == 1
+
+
+@pytest.mark.parametrize("path", ["/lead/nobody-has-this", "/lead/x/nobody-has-this", "/lead/%00", "/lead/ü"])
+def test_where_there_is_no_form_the_page_names_nobody(brand, slug, path):
+    for answer in (_open(brand, path), _post(brand, path)):
+        assert (answer.status_code, answer.mimetype) == (404, "text/html")
+        assert "Brand" not in answer.text
+
+
+def test_a_closed_form_looks_like_none(brand, rival, slug):
+    paths = [f"/lead/{rival.program()}/{slug}", f"/lead/{uuid4()}/{slug}"]
+    nobodys = _open(brand, "/lead/nobody-has-this")
+    brand.set(leadPreview="off")
+
+    assert {_open(brand, path).data for path in [*paths, f"/lead/{slug}"]} == {nobodys.data}
+    assert _post(brand, f"/lead/{slug}").status_code == 404
+
+
+def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
+    answer = _post(brand, f"/lead/{slug}", email='"><script>', name="Ada & Bo")
+    page = _Elements(answer.text)
+
+    assert answer.status_code == 400
+    (email,) = [one for one in page.of("input") if one.get("id") == "email"]
+    (name,) = [one for one in page.of("input") if one.get("id") == "name"]
+    assert (email["value"], email["aria-invalid"], "autofocus" in email) == ('"><script>', "true", True)
+    assert name["value"] == "Ada & Bo"
+    assert {"id": email["aria-describedby"], "class": "wrong"} in page.of("p")
+    assert {"role": "alert"} in page.of("div")
+    assert [one["href"] for one in page.of("a")] == ["#email"]
+    assert "<title>Error: " in answer.text
+    assert rows(brand) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"email": ""}, {"email": "a" * 500}, {"email": "a\x00@example.com"}, {"name": "x" * 201}, {"name": "\x00"}],
+)
+def test_what_cannot_be_read_is_asked_for_again(brand, slug, fields):
+    answer = _post(brand, f"/lead/{slug}", **fields)
+
+    assert (answer.status_code, rows(brand)) == (400, [])
+    assert f'href="#{next(iter(fields))}"' in answer.text
+
+
+def test_who_sends_nothing_at_all_gets_the_form_again(brand, slug):
+    answer = brand.app.test_client().post(f"/lead/{slug}", json={"email": "ada@example.com"})
+
+    assert (answer.status_code, rows(brand)) == (400, [])
+
+
+def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug):
+    page = _Elements(_open(brand, f"/lead/{slug}").text)
+    (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
+
+    answer = _post(brand, f"/lead/{slug}", token=token)
+
+    assert (answer.status_code, rows(brand)) == (400, [])
+    assert "Take a moment" in answer.text
+
+
+def test_a_form_that_was_open_too_long_brings_a_new_token(brand, slug):
+    old = human_check.local().issue(now=datetime.now(UTC) - timedelta(hours=1))
+
+    answer = _post(brand, f"/lead/{slug}", token=old, email="ada@inbox.example.org")
+
+    page = _Elements(answer.text)
+    (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
+    assert answer.status_code == 400
+    assert token not in ("", old)
+    assert 'value="ada@inbox.example.org"' in answer.text
+
+
+def test_who_fills_in_what_people_do_not_see_is_thanked_and_forgotten(brand, slug):
+    answer = _post(brand, f"/lead/{slug}", website="https://spam.example.com")
+
+    assert (answer.status_code, rows(brand)) == (200, [])
+    assert "Thank you" in answer.text
+
+
+def test_the_thanks_say_nothing_about_what_came_of_it(brand, slug):
+    new = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
+    known = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
+    own = _post(brand, f"/lead/{slug}", email=f"{slug}@example.com")
+    held = _post(brand, f"/lead/{slug}", email="ada@mailinator.com")
+
+    assert {(answer.status_code, answer.data) for answer in (new, known, own, held)} == {(200, new.data)}
+    assert [status for status, *_ in rows(brand)] == ["Pending", "Invalidated"]
+    assert len(fraud_events(brand)) == 2
+
+
+def test_when_the_budget_is_spent_the_page_says_so(brand):
+    slug = campaign(brand, budget_cents=0)
+
+    answer = _post(brand, f"/lead/{slug}")
+
+    assert (answer.status_code, answer.mimetype) == (409, "text/html")
+    assert "takes no more leads" in answer.text
+
+
+def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(brand, slug):
+    with paid_leads.verified_by(**_SERVICE):
+        answer = _open(brand, f"/lead/{slug}")
+
+    page = _Elements(answer.text)
+    assert [one["src"] for one in page.of("script")] == ["https://human.example.com/v0/api.js"]
+    assert [one["data-sitekey"] for one in page.of("div")] == ['key"<']
+    assert "script-src https://human.example.com;" in answer.headers["Content-Security-Policy"]
+    assert page.of("noscript") == [{}]
+
+
+@pytest.mark.parametrize(
+    ("script", "origins"),
+    [
+        ("https://challenges.cloudflare.com/turnstile/v0/api.js", "https://challenges.cloudflare.com"),
+        ("https://js.hcaptcha.com/1/api.js", "https://js.hcaptcha.com https://hcaptcha.com https://*.hcaptcha.com"),
+        (
+            "https://www.google.com/recaptcha/api.js",
+            "https://www.google.com https://www.gstatic.com https://recaptcha.google.com",
+        ),
+    ],
+)
+def test_what_a_known_widget_fetches_from_other_hosts_is_let_in(brand, slug, script, origins):
+    with paid_leads.verified_by(**_SERVICE | {"SCRIPT_URL": script}):
+        policy = _open(brand, f"/lead/{slug}").headers["Content-Security-Policy"]
+
+    assert policy.endswith(f"; script-src {origins}; frame-src {origins}; connect-src {origins}")
+
+
+@pytest.mark.parametrize("name", ["cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"])
+def test_what_the_widget_adds_is_the_token(brand, slug, name):
+    answer = _post(brand, f"/lead/{slug}", token="", **{name: paid_leads.token()})
+
+    assert (answer.status_code, len(rows(brand))) == (200, 1)
+
+
+def test_while_the_service_is_away_the_page_says_that_nothing_was_recorded(brand, slug):
+    with paid_leads.verified_by(**_SERVICE):
+        answer = _post(brand, f"/lead/{slug}", token="x")
+
+    assert (answer.status_code, answer.mimetype, rows(brand)) == (503, "text/html", [])
+
+
+@pytest.mark.parametrize("service", [{"URL": ""}, {"URL": "http://127.0.0.1:9/verify", "SECRET": "s"}])
+def test_where_nobody_can_be_verified_there_is_no_form(brand, slug, service):
+    with paid_leads.verified_by(**service):
+        answers = [_open(brand, f"/lead/{slug}"), _post(brand, f"/lead/{slug}", token="x")]
+
+    assert [(answer.status_code, answer.mimetype) for answer in answers] == [(503, "text/html")] * 2
+    assert rows(brand) == []

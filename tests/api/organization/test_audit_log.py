@@ -1,0 +1,221 @@
+"""The audit log in pages. Source: core spec, "Audit log" and "Other resources" (audit log item)."""
+
+import os
+from contextlib import closing
+from datetime import timedelta
+
+import psycopg2
+import pytest
+
+from models import db
+from tests.support.api.auditing import START, URL, enter, fill
+from tests.support.rows.brands import Brand
+
+
+@pytest.fixture
+def pro(app):
+    """Return a brand whose keys may read the audit log."""
+    return Brand.create(app, plan="Pro")
+
+
+@pytest.fixture
+def owner(brand):
+    """Return the brand through its Owner's dashboard session."""
+    return brand.person("Owner")
+
+
+def _numbers(answer):
+    return [int(item["entityId"]) for item in answer.json["items"]]
+
+
+def test_an_owner_sees_everything(owner):
+    values = enter(owner)
+
+    answer = owner.get(URL)
+
+    (item,) = answer.json["items"]
+    assert {name: answer.json[name] for name in ("page", "pageSize", "total")} == {
+        "page": 1,
+        "pageSize": 50,
+        "total": 1,
+    }
+    assert item == {
+        "id": item["id"],
+        "action": "program.created",
+        "entityType": "program",
+        "entityId": values["entity_id"],
+        "actorType": "member",
+        "actorUserId": str(values["actor_user_id"]),
+        "actorLabel": "ann@example.com",
+        "ip": "203.0.113.7",
+        "userAgent": "Browser/1.0",
+        "requestId": "r-1",
+        "before": {"name": "old"},
+        "after": {"name": "new"},
+        "createdAt": "2026-03-01T00:00:00.000Z",
+    }
+
+
+def test_a_key_is_not_told_who_it_was(pro):
+    enter(pro)
+
+    (item,) = pro.get(URL).json["items"]
+
+    assert (item["actorUserId"], item["ip"], item["userAgent"], item["actorLabel"]) == (None,) * 4
+    assert (item["actorType"], item["before"]) == ("member", {"name": "old"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "shown"),
+    [("api_key", "API key 17", "API key 17"), ("operator", "flask", "flask"), ("affiliate", "ben@x.test", None)],
+)
+def test_a_key_is_told_a_label_that_names_nobody(pro, kind, label, shown):
+    enter(pro, actor_type=kind, actor_label=label)
+
+    assert pro.get(URL).json["items"][0]["actorLabel"] == shown
+
+
+def test_what_a_route_did_is_in_it(pro):
+    made = pro.post("/api/v1/programs", {"name": "P", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1})
+
+    (item,) = pro.get(f"{URL}?action=program.created").json["items"]
+    assert (item["entityId"], item["actorType"], item["after"]["name"]) == (made.json["id"], "api_key", "P")
+    assert item["requestId"] == made.headers["X-Request-Id"]
+
+
+def test_pages_run_from_the_newest_to_the_oldest(owner):
+    fill(owner, 120)
+
+    first, second, last = (owner.get(f"{URL}?page={page}") for page in (1, 2, 3))
+    behind = owner.get(f"{URL}?page=4")
+
+    assert [len(page.json["items"]) for page in (first, second, last, behind)] == [50, 50, 20, 0]
+    assert _numbers(first) + _numbers(second) + _numbers(last) == list(range(120, 0, -1))
+    assert {page.json["total"] for page in (first, second, last, behind)} == {120}
+    assert (last.json["page"], last.json["pageSize"]) == (3, 50)
+
+
+@pytest.mark.parametrize(("asked", "given"), [(1, 1), (100, 100), (101, 100), (10**18, 100)])
+def test_a_page_has_at_most_100(owner, asked, given):
+    fill(owner, 120)
+
+    answer = owner.get(f"{URL}?pageSize={asked}")
+
+    assert (len(answer.json["items"]), answer.json["pageSize"]) == (given, given)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "page=0",
+        "page=-1",
+        "page=x",
+        "page=1.5",
+        "page=",
+        f"page={10**18}",
+        "pageSize=0",
+        "pageSize=-1",
+        "pageSize=x",
+        "since=yesterday",
+        "until=soon",
+        "action=%00",
+        f"action={'x' * 201}",
+        "ip=%00",
+        "actorUserId=17",
+        "format=xml",
+    ],
+)
+def test_a_malformed_query_is_told_in_problem_details(owner, query):
+    answer = owner.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [query.partition("=")[0]]
+
+
+def test_entries_are_found_by_what_they_are_about(owner):
+    enter(owner, "program.created")
+    enter(owner, "program.updated")
+    enter(owner, "api_key.created")
+
+    found = {query: owner.get(f"{URL}?{query}").json for query in ("action=program.created", "entityType=program")}
+
+    assert [item["action"] for item in found["action=program.created"]["items"]] == ["program.created"]
+    assert found["entityType=program"]["total"] == 2
+    assert owner.get(f"{URL}?action=program.created&entityType=api_key").json["total"] == 0
+
+
+def test_entries_are_found_by_when_until_excluded(owner):
+    for hour in range(4):
+        enter(owner, at=START + timedelta(hours=hour))
+
+    answer = owner.get(f"{URL}?since=2026-03-01T01:00:00Z&until=2026-03-01T03:00:00Z")
+
+    assert [item["createdAt"][11:13] for item in answer.json["items"]] == ["02", "01"]
+
+
+def test_an_owner_finds_entries_by_who_and_whence(owner):
+    first = enter(owner, ip="203.0.113.1")
+    enter(owner, ip="203.0.113.2")
+
+    for query in (f"actorUserId={first['actor_user_id']}", "ip=203.0.113.1"):
+        (item,) = owner.get(f"{URL}?{query}").json["items"]
+        assert item["entityId"] == first["entity_id"]
+
+
+@pytest.mark.parametrize(
+    "query", ["actorUserId=01900000-0000-7000-8000-000000000001", "actorUserId=17", "ip=192.0.2.1"]
+)
+def test_for_a_key_those_filters_are_off(pro, query):
+    enter(pro)
+
+    assert pro.get(f"{URL}?{query}").json["total"] == 1
+
+
+def test_tenants_see_their_own(owner, rival):
+    enter(rival)
+
+    assert owner.get(URL).json["items"] == []
+
+
+@pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
+def test_a_lower_role_does_not_read_it(brand, role):
+    answer = brand.person(role).get(URL)
+
+    assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+
+
+@pytest.mark.parametrize("plan", ["Free", "Starter", "Growth"])
+def test_a_key_needs_the_pro_plan(brand, plan):
+    brand.set(plan=plan)
+
+    answer = brand.get(URL)
+
+    assert answer.status_code == 402
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert (answer.json["error"], answer.json["required"]) == ("plan_tier_required", "Pro")
+    assert brand.person("Owner", is_email_verified=False).get(URL).status_code == 200
+
+
+def test_a_reading_key_reads_it(pro):
+    assert pro.other_key(scope="read").get(URL).status_code == 200
+
+
+def test_a_deep_page_is_counted_in_the_index(owner):
+    fill(owner, 20_000)
+    with (
+        closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection,
+        connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("analyze audit_entry")  # as the server does by itself before long
+    sent = []
+
+    db.db.trip_hooks.append(sent.append)
+    answer = owner.get(f"{URL}?page=400&pageSize=50")
+    db.db.trip_hooks.remove(sent.append)
+    (asked,) = [statement.decode() for statement in sent if b"offset" in statement]
+    plan = "\n".join(line for (line,) in owner.rows("explain " + asked.rpartition(";")[2]))
+
+    assert _numbers(answer) == list(range(50, 0, -1))
+    assert "Scan using audit_entry_list" in plan, plan
+    assert plan.count("Sort") <= 2, plan

@@ -1,0 +1,112 @@
+"""The audit log as CSV. Source: core spec, "Audit log" (8 columns for keys)."""
+
+import csv
+import io
+
+import pytest
+
+from tests.support.api.auditing import URL, enter, fill
+from tests.support.rows.brands import Brand
+
+KEY_COLUMNS = ["id", "action", "entity_type", "entity_id", "actor_type", "before", "after", "created_at"]
+
+
+@pytest.fixture
+def pro(app):
+    """Return a brand whose keys may read the audit log."""
+    return Brand.create(app, plan="Pro")
+
+
+@pytest.fixture
+def owner(brand):
+    """Return the brand through its Owner's dashboard session."""
+    return brand.person("Owner")
+
+
+def _rows(answer):
+    return list(csv.reader(io.StringIO(answer.get_data(as_text=True), newline="")))
+
+
+@pytest.mark.parametrize(("query", "accept"), [("?format=csv", "application/json"), ("", "text/csv")])
+def test_a_key_gets_8_columns_of_csv(pro, query, accept):
+    values = enter(pro)
+
+    answer = pro.get(f"{URL}{query}", Accept=accept)
+    heading, *rows = _rows(answer)
+
+    assert answer.content_type == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert heading == KEY_COLUMNS
+    assert rows[-1][1:] == [
+        "program.created",
+        "program",
+        values["entity_id"],
+        "member",
+        '{"name":"old"}',
+        '{"name":"new"}',
+        "2026-03-01T00:00:00.000Z",
+    ]
+
+
+def test_an_owner_gets_11_columns_of_csv(owner):
+    values = enter(owner, before=None)
+
+    heading, *rows = _rows(owner.get(f"{URL}?format=csv"))
+
+    assert heading == [*KEY_COLUMNS, "actor_user_id", "ip", "user_agent"]
+    assert rows[-1][5] == ""
+    assert rows[-1][8:] == [str(values["actor_user_id"]), "203.0.113.7", "Browser/1.0"]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/csv;q=0.5, application/json", "nonsense"])
+def test_json_is_what_everybody_else_gets(owner, accept):
+    assert owner.get(URL, Accept=accept).content_type == "application/json"
+
+
+def test_format_wins_over_accept(owner):
+    assert owner.get(f"{URL}?format=json", Accept="text/csv").content_type == "application/json"
+
+
+def test_csv_is_narrowed_like_the_list(owner):
+    enter(owner, "program.created")
+    enter(owner, "api_key.created")
+
+    assert [row[1] for row in _rows(owner.get(f"{URL}?format=csv&action=api_key.created"))[1:]] == ["api_key.created"]
+
+
+@pytest.mark.parametrize("agent", ["=cmd()", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_cell_is_a_formula(owner, agent):
+    enter(owner, user_agent=agent, actor_label="日本")
+
+    assert _rows(owner.get(f"{URL}?format=csv&action=program.created"))[1][10] == "'" + agent
+
+
+def test_a_cell_may_hold_what_csv_is_made_of(owner):
+    enter(owner, after={"name": 'a "quoted", name\nwith lines'})
+
+    assert _rows(owner.get(f"{URL}?format=csv"))[-1][6] == '{"name":"a \\"quoted\\", name\\nwith lines"}'
+
+
+def test_reading_it_as_csv_is_audited(owner):
+    owner.get(f"{URL}?format=csv")
+    owner.get(URL)
+
+    rows = owner.rows("select action, entity_id, actor_label from audit_entry")
+    assert rows == [("audit_log.exported", str(owner.id), "owner@example.com")]
+
+
+def test_csv_comes_in_pieces_of_which_none_holds_everything(owner):
+    fill(owner, 2500)
+
+    answer = owner.get(f"{URL}?format=csv&action=a.b")
+    pieces = list(answer.iter_encoded())
+
+    assert len(pieces) == 6  # the heading, and 500 rows at a time
+    rows = list(csv.reader(io.StringIO(b"".join(pieces).decode(), newline="")))
+    assert [int(row[3]) for row in rows[1:]] == list(range(2500, 0, -1))
+
+
+def test_csv_ends_after_50_000_rows(owner):
+    fill(owner, 50_001)
+
+    assert owner.get(f"{URL}?format=csv&action=a.b").data.count(b"\r\n") == 50_001

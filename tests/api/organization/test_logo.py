@@ -1,0 +1,229 @@
+"""The logo and the favicon. Source: core spec, "Other resources" (profile: logoUrl, faviconUrl)."""
+
+import base64
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+
+from models import db, ids, stored_files
+from tests.support.api.racing import at_once
+from tests.support.rows.images import gif, jpeg, png, webp
+
+PROFILE = "/api/organizations/me"
+URL = f"{PROFILE}/logo"
+MOST_BYTES = 1024 * 1024
+
+
+@pytest.fixture
+def owner(brand):
+    """Return the brand through its Owner's dashboard session."""
+    return brand.person("Owner")
+
+
+def _upload(caller, content, content_type="image/png", *, kind=None, **headers):
+    return caller.call("POST", f"{URL}?kind={kind}" if kind else URL, content, Content_Type=content_type, **headers)
+
+
+def _seen(app, url):
+    return app.test_client().get(urlsplit(url).path)
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (png(64, 32), "image/png"),
+        (jpeg(64, 32), "image/jpeg"),
+        (gif(64, 32), "image/gif"),
+        (webp(64, 32), "image/webp"),
+    ],
+)
+def test_an_image_is_kept_and_shown_to_anybody(app, owner, content, content_type):
+    answer = _upload(owner, content, content_type)
+    seen = _seen(app, answer.json["logoUrl"])
+
+    assert answer.status_code == 200
+    assert answer.json["logoUrl"].startswith("http://127.0.0.1:8000/api/brand-files/")
+    assert answer.json == owner.get(PROFILE).json
+    assert (seen.status_code, seen.content_type, seen.data) == (200, content_type, content)
+
+
+def test_an_image_is_served_so_that_it_stays_an_image(app, owner):
+    seen = _seen(app, _upload(owner, png(64, 64)).json["logoUrl"])
+
+    assert seen.headers["X-Content-Type-Options"] == "nosniff"
+    assert seen.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert "immutable" in seen.headers["Cache-Control"]
+    again = app.test_client().get(seen.request.path, headers={"If-None-Match": seen.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_an_image_may_come_as_json(app, owner):
+    sent = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/png"}
+
+    answer = owner.post(URL, sent)
+    untyped = owner.post(URL, {"dataBase64": sent["dataBase64"]})
+
+    assert (answer.status_code, untyped.status_code) == (200, 200)
+    assert _seen(app, untyped.json["logoUrl"]).data == png(20, 20)
+
+
+def test_logo_and_favicon_are_two(owner):
+    _upload(owner, png(64, 64))
+    answer = _upload(owner, png(16, 16), kind="favicon")
+
+    assert answer.json["faviconUrl"] is not None
+    assert answer.json["logoUrl"] not in (None, answer.json["faviconUrl"])
+    owner.call("DELETE", f"{URL}?kind=favicon")
+    assert owner.get(PROFILE).json["faviconUrl"] is None
+    assert owner.get(PROFILE).json["logoUrl"] == answer.json["logoUrl"]
+
+
+def test_a_new_logo_takes_the_place_of_the_old_one(app, owner):
+    old = _upload(owner, png(64, 64)).json["logoUrl"]
+    new = _upload(owner, png(65, 65)).json["logoUrl"]
+
+    assert _seen(app, old).status_code == 404
+    assert _seen(app, new).data == png(65, 65)
+    assert owner.rows("select count(*) from stored_file") == [(1,)]
+
+
+def test_a_logo_is_taken_away_once(app, owner):
+    url = _upload(owner, png(64, 64)).json["logoUrl"]
+
+    gone = owner.call("DELETE", URL)
+    again = owner.call("DELETE", URL)
+
+    assert (gone.status_code, gone.data) == (204, b"")
+    assert (again.status_code, again.json["error"]) == (404, "not_found")
+    assert owner.get(PROFILE).json["logoUrl"] is None
+    assert _seen(app, url).status_code == 404
+
+
+def test_both_are_audited(owner):
+    url = _upload(owner, png(64, 64)).json["logoUrl"]
+    owner.call("DELETE", URL)
+
+    rows = owner.rows("select before, after from audit_entry where action = 'org.logo_changed' order by created_at")
+    assert rows == [({"logoUrl": None}, {"logoUrl": url}), ({"logoUrl": url}, {"logoUrl": None})]
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"", "image/png"),
+        (b"no image at all", "image/png"),
+        (png(64, 64), "image/jpeg"),
+        (jpeg(64, 64), "image/png"),
+        (png(64, 64), "application/octet-stream"),
+        (png(64, 64), "text/html"),
+        (png(64, 64), "multipart/form-data; boundary=x"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>', "image/svg+xml"),
+        (b"<html><script>alert(1)</script>", "image/png"),
+        (png(64, 64)[:20], "image/png"),
+        (png(15, 64), "image/png"),
+        (png(64, 15), "image/png"),
+        (png(4097, 64), "image/png"),
+        (png(2**31, 2**31), "image/png"),
+        (gif(0, 0), "image/gif"),
+    ],
+)
+def test_what_is_no_image_to_show_is_refused(owner, content, content_type):
+    answer = _upload(owner, content, content_type)
+
+    assert (answer.status_code, answer.json["error"]) == (400, "invalid_image")
+    assert owner.get(PROFILE).json["logoUrl"] is None
+    assert owner.rows("select count(*) from stored_file") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        {"dataBase64": None},
+        {"dataBase64": 5},
+        {"dataBase64": "%%%"},
+        {"dataBase64": "é"},
+        {"dataBase64": "YQ"},
+        {"dataBase64": "YQ==", "contentType": 5},
+    ],
+)
+def test_a_malformed_json_body_is_told_in_problem_details(owner, body):
+    answer = owner.post(URL, body)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+def test_json_that_holds_another_kind_than_it_says_is_refused(owner):
+    sent = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/gif"}
+
+    assert owner.post(URL, sent).json["error"] == "invalid_image"
+
+
+def test_a_wrong_kind_is_told_in_problem_details(owner):
+    assert _upload(owner, png(64, 64), kind="banner").content_type == "application/problem+json"
+    assert owner.call("DELETE", f"{URL}?kind=tax_form").content_type == "application/problem+json"
+
+
+def test_a_mebibyte_is_the_most(owner):
+    full = png(64, 64).ljust(MOST_BYTES, b"\0")
+    too_much = full + b"\0"
+
+    assert _upload(owner, full).status_code == 200
+    assert owner.post(URL, {"dataBase64": base64.b64encode(full).decode()}).status_code == 200
+    for answer in (
+        _upload(owner, too_much),
+        owner.post(URL, {"dataBase64": base64.b64encode(too_much).decode()}),
+        _upload(owner, png(64, 64).ljust(3 * MOST_BYTES, b"\0")),
+    ):
+        assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
+
+
+@pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
+def test_a_lower_role_cannot_change_it(brand, role):
+    person = brand.person(role)
+
+    assert _upload(person, png(64, 64)).status_code == 403
+    assert person.call("DELETE", URL).status_code == 403
+
+
+def test_a_key_cannot_change_it(brand):
+    for answer in (_upload(brand, png(64, 64)), brand.call("DELETE", URL)):
+        assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+
+
+def test_nobody_sees_a_private_file_or_one_that_is_not_there(app, owner):
+    private_id = ids.new_id()
+    with db.unit_of_work(owner.id):
+        stored_files.insert(
+            {
+                "id": private_id,
+                "organization_id": owner.id,
+                "kind": "tax_form",
+                "content_type": "application/pdf",
+                "content": b"sealed",
+                "created_at": datetime.now(UTC),
+            }
+        )
+
+    for name in (private_id, uuid4(), "x", "%00"):
+        answer = app.test_client().get(f"/api/brand-files/{name}")
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_of_two_uploads_at_once_one_stays(owner):
+    answers = at_once(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert owner.rows("select count(*) from stored_file") == [(1,)]
+    assert owner.get(PROFILE).json["logoUrl"] in [answer.json["logoUrl"] for answer in answers]
+
+
+def test_a_repeated_upload_is_kept_once(owner):
+    first = _upload(owner, png(64, 64), Idempotency_Key="k1")
+    again = _upload(owner, png(64, 64), Idempotency_Key="k1")
+
+    assert again.json == first.json
+    assert owner.rows("select count(*) from stored_file") == [(1,)]

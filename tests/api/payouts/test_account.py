@@ -1,0 +1,289 @@
+"""Where an affiliate wants to be paid: said by themselves, kept from everybody else. Source: core spec, "Payout"."""
+
+import threading
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from models.payouts import candidates
+from tests.support.rows.brands import Partner
+from tests.support.rows.paying import Payroll
+
+URL = "/api/me/payout-account"
+WALLET = {"method": "Wallet", "walletEmail": "pay@ben.example.com"}
+CONNECTED = {"method": "ProcessorConnect", "connectedAccountId": "acct_1Nv0FGQ9RKHgCVdK"}
+RECIPIENT = {"method": "GlobalPayouts", "recipientId": "rcp_test-1"}
+NOTHING = {"method": None, "walletEmail": None, "connectedAccountId": None, "recipientId": None, "changedAt": None}
+
+
+@pytest.fixture
+def email():
+    """An email that no other test's account has."""
+    return f"ben-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+def ben(app, email):
+    return Partner(app, email)
+
+
+def _joined(brand, email):
+    brand.program()
+    return brand.affiliate("ben", email=email, email_normalized=email)
+
+
+def _payee(brand, affiliate_id):
+    with db.unit_of_work(brand.id):
+        (found,) = candidates.payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+    return found.method, found.destination
+
+
+def _audited(brand):
+    return brand.rows(
+        "select actor_type, actor_label, entity_type, entity_id, before, after from audit_entry"
+        " where action = 'payout_account.changed' order by created_at, id"
+    )
+
+
+def test_who_has_said_nothing_sees_nulls(ben):
+    answer = ben.get(URL)
+
+    assert (answer.status_code, answer.json) == (200, NOTHING)
+
+
+@pytest.mark.parametrize("wanted", [WALLET, CONNECTED, RECIPIENT], ids=lambda wanted: wanted["method"])
+def test_what_is_said_is_shown_again_and_paid(ben, brand, email, wanted):
+    affiliate_id = _joined(brand, email)
+
+    said = ben.put(URL, wanted)
+
+    assert said.status_code == 200
+    assert said.json == NOTHING | wanted | {"changedAt": said.json["changedAt"]}
+    assert ben.get(URL).json == said.json
+    assert _payee(brand, affiliate_id) == tuple(wanted.values())
+
+
+def test_null_takes_it_back(ben):
+    ben.put(URL, WALLET)
+
+    assert ben.put(URL, {"method": None}).json == NOTHING
+    assert ben.get(URL).json == NOTHING
+
+
+def test_the_answer_can_be_sent_back_as_it_is(ben):
+    said = ben.put(URL, CONNECTED).json
+
+    assert ben.put(URL, said).json == said
+
+
+def test_an_address_is_kept_in_lower_case_and_trimmed(ben):
+    assert ben.put(URL, {"method": "Wallet", "walletEmail": " Pay@Ben.Example.COM "}).json["walletEmail"] == (
+        "pay@ben.example.com"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "method"),
+        ({"method": "Manual"}, "method"),
+        ({"method": "Auto"}, "method"),
+        ({"method": "wallet"}, "method"),
+        ({"method": 1}, "method"),
+        ({"method": ["Wallet"]}, "method"),
+        ({"method": "Wallet"}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": None}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": ""}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": "nobody"}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": "a\x00@example.com"}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": "a@b.example.com\nBcc: x@example.com"}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": 7}, "walletEmail"),
+        ({"method": "Wallet", "walletEmail": f"{'a' * 60}@{'b' * 60}.{'c' * 10}.com"}, "walletEmail"),
+        (WALLET | {"connectedAccountId": "acct_1"}, "connectedAccountId"),
+        ({"method": None, "walletEmail": "a@example.com"}, "walletEmail"),
+        ({"method": "ProcessorConnect"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "ACCT_1"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "cus_1"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_1\n"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_1\x00"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_é"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_١"}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": "acct_" + "1" * 124}, "connectedAccountId"),
+        ({"method": "ProcessorConnect", "connectedAccountId": 10**18}, "connectedAccountId"),
+        ({"method": "GlobalPayouts", "recipientId": "../admin"}, "recipientId"),
+        ({"method": "GlobalPayouts", "recipientId": "-1"}, "recipientId"),
+        ({"method": "GlobalPayouts", "recipientId": "r" * 129}, "recipientId"),
+    ],
+)
+def test_half_an_account_is_refused_by_its_field(ben, sent, field):
+    answer = ben.put(URL, sent)
+
+    assert answer.status_code == 400
+    assert answer.content_type == "application/problem+json"
+    assert field in answer.json["errors"]
+    assert ben.get(URL).json == NOTHING
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"null", b"{", b'{"method":"Wallet","method":null}', b"\xff"])
+def test_what_is_no_object_is_refused(ben, body):
+    assert ben.put(URL, body).status_code == 400
+
+
+def test_it_needs_a_verified_email(app, email):
+    ben = Partner(app, email, is_email_verified=False)
+
+    for answer in (ben.get(URL), ben.put(URL, WALLET)):
+        assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
+
+
+def test_brands_have_no_way_in(brand):
+    for caller in (brand, brand.person("Owner")):
+        assert caller.get(URL).status_code == 401
+        assert caller.call("PUT", URL, WALLET).status_code == 401
+
+
+def test_every_organization_that_has_them_is_told_without_the_account(ben, brand, rival, email):
+    ids = [_joined(one, email) for one in (brand, rival)]
+    ben.put(URL, WALLET)
+    ben.put(URL, CONNECTED)
+
+    wallet = {"method": "Wallet", "destination": "p...@b..."}
+    connected = {"method": "ProcessorConnect", "destination": "...CVdK"}
+    for organization, affiliate_id in zip((brand, rival), ids, strict=True):
+        assert _audited(organization) == [
+            ("affiliate", email, "payout_account", str(affiliate_id), None, wallet),
+            ("affiliate", email, "payout_account", str(affiliate_id), wallet, connected),
+        ]
+
+
+def test_the_same_words_again_change_nothing(ben, brand, email):
+    _joined(brand, email)
+    first = ben.put(URL, WALLET).json
+
+    assert ben.put(URL, WALLET).json == first
+    assert len(_audited(brand)) == 1
+
+
+def test_several_changes_at_once_are_told_one_after_the_other(ben, brand, email):
+    _joined(brand, email)
+    wanted = [{"method": "GlobalPayouts", "recipientId": f"recipient-{number}"} for number in range(6)]
+    threads = [threading.Thread(target=ben.put, args=(URL, one)) for one in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    told = [(before, after) for *_, before, after in _audited(brand)]
+    assert len(told) == 6
+    # Whatever the order: each starts where another ended, so none was overlooked.
+    starts = sorted(before["destination"] for before, _ in told if before)
+    ends = sorted(after["destination"] for _, after in told)
+    assert sum(before is None for before, _ in told) == 1
+    (last,) = set(ends) - set(starts)
+    assert ben.get(URL).json["recipientId"].endswith(last[-4:])
+
+
+def test_no_answer_to_a_brand_shows_the_account(ben, brand, email):
+    affiliate_id = _joined(brand, email)
+    ben.put(URL, WALLET)
+    owner = brand.person("Owner")
+    brand.set(plan="Pro")
+
+    for caller in (brand, owner):
+        for path in (f"/api/v1/affiliates/{affiliate_id}", "/api/v1/affiliates", "/api/v1/audit-log"):
+            answer = caller.get(path)
+            assert answer.status_code == 200
+            assert "pay@ben.example.com" not in answer.text
+
+
+def test_an_affiliate_is_shown_to_brands_without_any_word_of_their_account(ben, brand, email):
+    affiliate_id = _joined(brand, email)
+    ben.put(URL, WALLET)
+    keys = {
+        "id", "programId", "email", "fullName", "status", "customCommissionType", "customCommissionValue",
+        "partnerGroupId", "tags", "notes", "source", "rejectionReason", "isTest", "appliedAt", "approvedAt",
+        "createdAt", "links",
+    }  # fmt: skip
+
+    by_key = brand.get(f"/api/v1/affiliates/{affiliate_id}").json
+    by_person = brand.person("Owner").get(f"/api/v1/affiliates/{affiliate_id}").json
+
+    assert set(by_key) == keys
+    assert set(by_person) == keys | {"applicationData"}
+
+
+def test_what_the_person_says_goes_before_the_operator_and_that_before_the_import(ben, brand, email):
+    affiliate_id = _joined(brand, email)
+    found = [_payee(brand, affiliate_id)]
+    brand.rows("update affiliate set wallet_email = 'import@example.com' where id = %s returning id", affiliate_id)
+    found.append(_payee(brand, affiliate_id))
+    brand.rows(
+        "update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_operator'"
+        " where id = %s returning id",
+        affiliate_id,
+    )
+    found.append(_payee(brand, affiliate_id))
+    ben.put(URL, RECIPIENT)
+    found.append(_payee(brand, affiliate_id))
+    ben.put(URL, {"method": None})
+    found.append(_payee(brand, affiliate_id))
+
+    assert found == [
+        (None, None),
+        ("Wallet", "import@example.com"),
+        ("ProcessorConnect", "acct_operator"),
+        ("GlobalPayouts", "rcp_test-1"),
+        ("ProcessorConnect", "acct_operator"),
+    ]
+
+
+def test_the_wallet_of_an_import_is_paid(brand):
+    program_id = brand.program()
+    rows = [{"email": "ann@example.com", "walletEmail": "Wallet@Example.com"}]
+    brand.post("/api/v1/affiliates/import", {"programId": str(program_id), "affiliates": rows})
+    ((affiliate_id,),) = brand.rows("select id from affiliate where email = 'ann@example.com'")
+
+    assert _payee(brand, affiliate_id) == ("Wallet", "wallet@example.com")
+
+
+def test_a_payout_keeps_the_account_that_it_was_run_with(app, email):
+    payroll = Payroll.create(app)
+    ann = Partner(app, email)
+    payroll.affiliates["ann"] = payroll.brand.affiliate(slug="ann", email=email, email_normalized=email)
+    ann.put(URL, WALLET)
+    payroll.sell("ann", 10_000)
+    payroll.run()
+
+    ann.put(URL, CONNECTED)
+    payroll.pay()
+    payroll.sell("ann", 10_000)
+    payroll.run()
+
+    assert payroll.payouts("method, destination, status") == [
+        ("Wallet", "pay@ben.example.com", "Paid"),
+        ("ProcessorConnect", CONNECTED["connectedAccountId"], "Pending"),
+    ]
+
+
+def test_a_retry_goes_to_where_the_affiliate_is_paid_now(app, email):
+    from adapters import clock
+    from pipelines.payouts import decisions
+
+    payroll = Payroll.create(app, rail="fail")
+    ann = Partner(app, email)
+    payroll.affiliates["ann"] = payroll.brand.affiliate(slug="ann", email=email, email_normalized=email)
+    ann.put(URL, WALLET)
+    payroll.sell("ann", 10_000)
+    payroll.run()
+    payroll.pay()
+    ((payout_id, status),) = payroll.payouts("id, status")
+
+    ann.put(URL, CONNECTED)
+    with db.unit_of_work(payroll.brand.id):
+        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
+        decisions.retry(payout, now=clock.now())
+
+    assert status == "Failed"
+    assert payroll.payouts("method, destination") == [("ProcessorConnect", CONNECTED["connectedAccountId"])]

@@ -1,0 +1,68 @@
+"""What is answered about payouts is what the description says. Source: core spec, "Payout" and "Payouts"."""
+
+import jsonschema_rs
+import pytest
+
+from tests.support.api.payouts import URL, one_payout, owner, run
+from tests.support.rows.paying import Payroll
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app, rail="fail")
+
+
+@pytest.fixture
+def described(payroll):
+    """Check an answer against the description of its operation."""
+    document = payroll.brand.app.test_client().get("/api/openapi.json").json
+    components = document["components"]
+
+    def check(answer, method: str, path: str) -> None:
+        responses = document["paths"][path][method]["responses"]
+        schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
+        jsonschema_rs.validate({**schema, "components": components}, answer.json)
+        assert set(answer.json) <= set(components["schemas"][schema["$ref"].rpartition("/")[2]]["properties"])
+
+    return check
+
+
+def test_every_answer_has_the_shape_that_is_described(payroll, described):
+    payroll.rate("EUR", "0.8")
+    for slug, currency in (("ann", "EUR"), ("ben", "CHF")):
+        payroll.affiliate(slug)
+        payroll.sell(slug, 10_000, currency)
+    payout_id = one_payout(payroll)
+    payroll.pay()
+    person = owner(payroll)
+    payroll.sell("ann")
+
+    described(person.post(f"{URL}/preview"), "post", f"{URL}/preview")
+    described(person.post(f"{URL}/run", {"confirmTotalCents": 2_000}), "post", f"{URL}/run")
+    described(person.get(URL), "get", URL)
+    described(person.get(f"{URL}/{payout_id}"), "get", f"{URL}/{{payoutId}}")
+    described(person.get(f"{URL}/funding/status"), "get", f"{URL}/funding/status")
+    described(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
+    payroll.pay()
+    described(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
+    paid = person.post(f"{URL}/{run(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"})
+    described(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
+
+
+def test_the_description_says_who_may_move_money(payroll):
+    paths = payroll.brand.app.test_client().get("/api/openapi.json").json["paths"]
+    told = paths[f"{URL}/run"]["post"]
+
+    assert {name: value for name, value in told.items() if name.startswith("x-")} == {
+        "x-callers": "dashboard",
+        "x-role": "Owner",
+        "x-needs-login": True,
+        "x-rate-limit": "standard",
+    }
+    assert told["responses"]["403"]["x-codes"] == ["interactive_session_required"]
+    assert "confirm_total_mismatch" in told["responses"]["409"]["x-codes"]
+
+
+@pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
+def test_the_page_and_the_manifest_say_so_too(payroll, address):
+    assert "interactive session" in payroll.brand.app.test_client().get(address).text

@@ -1,0 +1,126 @@
+"""How payouts are funded, through HTTP. Source: core spec, "Payouts" (funding status)."""
+
+import pytest
+
+from tests.support.api.payouts import URL, one_payout, owner, without_login
+from tests.support.rows.paying import Payroll
+
+STATUS = f"{URL}/funding/status"
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+def _shown(caller):
+    answer = caller.get(STATUS)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return answer.json
+
+
+def test_a_verified_organization_may_pay_as_much_as_there_is(payroll):
+    payroll.brand.set(bankBalanceCents="123456")
+
+    assert _shown(payroll.brand) == {
+        "mode": "balance",
+        "bankTransferBalanceCents": 123_456,
+        "verificationState": "verified",
+        "payoutsAllowed": True,
+        "payoutsBlockedReason": None,
+        "payoutsBlockedMessage": None,
+        "verificationRequired": False,
+        "identityRequired": False,
+        "canManageFunding": False,
+        "bankTransferInstructions": None,
+        "unverifiedRules": {
+            "holdingDays": 7,
+            "windowDays": 30,
+            "capCents": 100_000,
+            "capUsedCents": 0,
+            "capRemainingCents": None,
+        },
+    }
+
+
+def test_by_debit_there_is_no_balance(payroll):
+    payroll.brand.set(fundingMode="debit", bankBalanceCents="5")
+
+    shown = _shown(owner(payroll))
+
+    assert (shown["mode"], shown["bankTransferBalanceCents"], shown["bankTransferInstructions"]) == (
+        "debit",
+        None,
+        None,
+    )
+
+
+def test_an_unverified_organization_sees_its_cap_and_what_is_used_of_it(payroll):
+    payroll.brand.set(verified="pending")
+    one_payout(payroll, "ann", 450_000)
+
+    shown = _shown(payroll.brand)
+
+    assert (shown["verificationState"], shown["payoutsAllowed"]) == ("pending", True)
+    assert shown["unverifiedRules"] | {"capUsedCents": 90_000, "capRemainingCents": 10_000} == shown["unverifiedRules"]
+
+
+def test_a_failed_payout_uses_nothing_of_the_cap(app):
+    payroll = Payroll.create(app, rail="fail")
+    one_payout(payroll, "ann", 450_000)
+    payroll.pay()
+    payroll.brand.set(verified="off")
+
+    assert _shown(payroll.brand)["unverifiedRules"]["capRemainingCents"] == 100_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"status": "Trialing"}, "payouts_require_active_subscription"),
+        ({"identityRequired": "on"}, "identity_required"),
+        ({"verified": "off", "fraudScore": "85"}, "identity_required"),
+        ({"verified": "off", "fraudScore": "60"}, "high_risk_unverified"),
+        ({"verified": "off", "fundingMode": "debit"}, "unverified_prefund_only"),
+        ({"fundingFrozen": "on"}, "funding_frozen"),
+    ],
+)
+def test_it_says_why_no_run_can_pass(payroll, settings, reason):
+    payroll.brand.set(**settings)
+
+    shown = _shown(payroll.brand)
+
+    assert (shown["payoutsAllowed"], shown["payoutsBlockedReason"]) == (False, reason)
+    assert shown["payoutsBlockedMessage"].endswith(".")
+    assert shown["identityRequired"] is (reason == "identity_required")
+    assert shown["verificationRequired"] is (settings.get("fraudScore") in ("60", "85"))
+
+
+def test_with_the_cap_used_up_nothing_can_be_paid(payroll):
+    one_payout(payroll, "ann", 500_000)
+    payroll.brand.set(verified="off")
+
+    shown = _shown(payroll.brand)
+
+    assert (shown["payoutsAllowed"], shown["payoutsBlockedReason"]) == (False, "unverified_cap_exceeded")
+    assert shown["unverifiedRules"]["capRemainingCents"] == 0
+
+
+@pytest.mark.parametrize(("role", "can"), [("Owner", True), ("Admin", True), ("Manager", False), ("Viewer", False)])
+def test_an_owner_or_admin_who_logged_in_manages_funding(payroll, role, can):
+    shown = _shown(payroll.brand.person(role))
+
+    assert shown["canManageFunding"] is can
+    assert (shown["bankTransferInstructions"] is not None) is can
+
+
+def test_no_key_and_no_other_token_manages_funding(payroll):
+    for caller in (payroll.brand, payroll.brand.other_key(scope="read"), without_login(payroll.brand)):
+        shown = _shown(caller)
+        assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
+
+
+def test_one_organizations_payouts_are_not_anothers_cap(payroll, rival):
+    one_payout(payroll, "ann", 450_000)
+
+    assert _shown(rival)["unverifiedRules"]["capUsedCents"] == 0

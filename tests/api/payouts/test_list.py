@@ -1,0 +1,244 @@
+"""Payouts as the brand reads them. Source: core spec, "Payouts" and "Payout"."""
+
+import re
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from tests.support.api.lists import cursors_are_refused
+from tests.support.api.payouts import NOBODY, URL, one_payout, problem, run
+from tests.support.rows.paying import Payroll
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
+    payroll.rate("EUR", "0.8", on=datetime.now(UTC).date())
+    payroll.affiliate("ann")
+    conversion_id = payroll.sell("ann", 10_000, "EUR")
+    receipt = run(payroll, notes="March", externalTransactionId="batch 7")
+    payout_id = receipt["payouts"][0]["payoutId"]
+
+    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+
+    created_at, (line,) = shown.pop("createdAt"), shown.pop("lineItems")
+    assert shown == {
+        "id": payout_id,
+        "runId": receipt["runId"],
+        "affiliateId": str(payroll.affiliates["ann"]),
+        "amountCents": 2_500,
+        "currency": "USD",
+        "method": "ProcessorConnect",
+        "status": "Pending",
+        "processorTransferId": None,
+        "walletBatchId": None,
+        "walletTransactionId": None,
+        "gpOutboundPaymentId": None,
+        "externalTransactionId": "batch 7",
+        "notes": "March",
+        "failureCode": None,
+        "failureReason": None,
+        "periodStart": _today(),
+        "periodEnd": _today(),
+        "exportedAt": None,
+        "paidAt": None,
+        "failedAt": None,
+        "voidedAt": None,
+        "needsManualReview": False,
+        "reviewStatus": None,
+        "holdUntil": None,
+    }
+    assert _TIME.fullmatch(created_at)
+    assert UUID(line.pop("id"))
+    assert line == {
+        "conversionId": conversion_id,
+        "amountCents": 2_500,
+        "currency": "USD",
+        "nativeAmountCents": 2_000,
+        "nativeCurrency": "EUR",
+        "fxRate": 0.8,
+        "fxRateDate": _today(),
+        "reversedAmountCents": 0,
+        "reversedAt": None,
+    }
+
+
+def test_a_line_in_usd_carries_the_rate_1_of_the_run_date(payroll):
+    payout_id = one_payout(payroll)
+
+    (line,) = payroll.brand.get(f"{URL}/{payout_id}").json["lineItems"]
+
+    assert (line["fxRate"], line["fxRateDate"]) == (1, _today())
+
+
+def test_a_paid_payout_names_its_transfer(payroll):
+    payout_id = one_payout(payroll)
+    payroll.pay()
+
+    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+
+    assert (shown["status"], shown["failedAt"]) == ("Paid", None)
+    assert _TIME.fullmatch(shown["paidAt"])
+    assert shown["processorTransferId"].startswith("sandbox_")
+
+
+def test_a_failed_payout_says_why(app):
+    payroll = Payroll.create(app, rail="fail")
+    payout_id = one_payout(payroll)
+    payroll.pay()
+
+    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+
+    assert (shown["status"], shown["paidAt"], shown["failureCode"]) == ("Failed", None, "sandbox_rejected")
+    assert shown["failureReason"] == "The sandbox was told to reject this transfer."
+    assert _TIME.fullmatch(shown["failedAt"])
+
+
+def test_what_is_refunded_after_payment_stands_on_the_line(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, externalEventId="first")
+    run(payroll)
+    payroll.pay()
+    payroll.brand.refund("first", 2_500)
+
+    (shown,) = payroll.brand.get(URL).json["items"]
+
+    assert shown["amountCents"] == 2_000
+    assert [(line["amountCents"], line["reversedAmountCents"]) for line in shown["lineItems"]] == [(2_000, 500)]
+    assert _TIME.fullmatch(shown["lineItems"][0]["reversedAt"])
+
+
+def test_what_is_held_back_for_a_debt_is_a_line_below_zero_and_the_lines_sum_up(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, externalEventId="first")
+    run(payroll)
+    payroll.pay()
+    payroll.brand.refund("first", 4_000)
+    payout_id = one_payout(payroll)
+
+    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+
+    assert sorted(line["amountCents"] for line in shown["lineItems"]) == [-800, 2_000]
+    assert shown["amountCents"] == 1_200
+
+
+def test_where_an_affiliate_is_paid_is_shown_to_nobody_who_reads(payroll):
+    payout_id = one_payout(payroll)
+
+    for reader in (payroll.brand, payroll.brand.person("Owner")):
+        for path in (URL, f"{URL}/{payout_id}"):
+            assert "acct_ann" not in reader.get(path).text
+        assert "acct_ann" not in reader.post(f"{URL}/preview").text
+
+
+def test_the_list_is_newest_first_in_pages(payroll):
+    made = [one_payout(payroll, slug) for slug in ("ann", "ben", "cyd")]
+
+    first = payroll.brand.get(f"{URL}?take=2").json
+    second = payroll.brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+
+    assert [item["id"] for item in first["items"] + second["items"]] == made[::-1]
+    assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
+    assert all(len(item["lineItems"]) == 1 for item in first["items"])
+
+
+def test_the_lines_can_be_left_out_of_the_list(payroll):
+    one_payout(payroll)
+
+    (shown,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
+
+    assert "lineItems" not in shown
+    assert shown["amountCents"] == 2_000
+
+
+def test_the_list_is_narrowed_by_affiliate_status_and_run(payroll):
+    first = one_payout(payroll, "ann")
+    payroll.pay()
+    second = one_payout(payroll, "ben")
+    run_id = payroll.brand.get(f"{URL}/{second}").json["runId"]
+
+    def ids(query: str) -> list[str]:
+        return [item["id"] for item in payroll.brand.get(f"{URL}?{query}").json["items"]]
+
+    assert ids(f"affiliateId={payroll.affiliates['ann']}") == [first]
+    assert ids("status=Pending") == [second]
+    assert ids("status=Paid") == [first]
+    assert ids(f"runId={run_id}") == [second]
+    assert ids(f"runId={run_id}&status=Paid") == []
+    assert ids(f"affiliateId={NOBODY}") == []
+
+
+def test_an_empty_list_is_a_page(payroll):
+    assert payroll.brand.get(URL).json == {"items": [], "nextCursor": None, "hasMore": False}
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("status=paid", "status"),
+        ("status=", "status"),
+        ("status=%00", "status"),
+        ("affiliateId=x", "affiliateId"),
+        ("affiliateId=", "affiliateId"),
+        ("runId=1", "runId"),
+        ("take=0", "take"),
+        ("take=-1", "take"),
+        ("take=ten", "take"),
+        ("lineItems=1", "lineItems"),
+        ("cursor=x", "cursor"),
+    ],
+)
+def test_a_query_that_cannot_be_is_refused(payroll, query, field):
+    assert problem(payroll.brand.get(f"{URL}?{query}")) == {field}
+
+
+def test_another_organizations_payouts_are_not_there(payroll, rival):
+    payout_id = one_payout(payroll)
+
+    assert rival.get(f"{URL}/{payout_id}").status_code == 404
+    assert rival.get(f"{URL}?affiliateId={payroll.affiliates['ann']}").json["items"] == []
+    assert rival.get(URL).json["items"] == []
+
+
+def test_a_cursor_is_good_for_its_list_alone(app, payroll):
+    other = Payroll.create(app)
+    for one in (payroll, other):
+        one_payout(one, "ann")
+        one_payout(one, "ben")
+
+    cursors_are_refused(payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions"))
+
+
+@pytest.mark.parametrize("payout_id", ["x", NOBODY, "0", "%00", "a" * 300, "é"])
+def test_what_names_no_payout_is_404(payroll, payout_id):
+    answer = payroll.brand.get(f"{URL}/{payout_id}")
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_every_member_and_a_read_key_may_read(payroll):
+    payout_id = one_payout(payroll)
+
+    for reader in (payroll.brand.other_key(scope="read"), payroll.brand.person("Viewer")):
+        for path in (URL, f"{URL}/{payout_id}", f"{URL}/funding/status"):
+            assert reader.get(path).status_code == 200
+
+
+def test_a_key_needs_the_starter_plan_and_a_person_does_not(payroll):
+    payroll.brand.set(plan="Free")
+
+    for path in (URL, f"{URL}/{NOBODY}", f"{URL}/funding/status"):
+        answer = payroll.brand.get(path)
+        assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
+        assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert payroll.brand.person("Viewer").get(URL).status_code == 200

@@ -1,0 +1,245 @@
+"""A run's payouts as a list for a payment by hand. Source: core spec, "Payouts" and section 8 "Limits" (CSV cells)."""
+
+import csv
+import io
+
+import pytest
+
+import settings
+from pipelines.payouts import rails
+from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
+from tests.support.api.racing import at_once
+from tests.support.rows.paying import Payroll
+
+LIST = f"{URL}/mass-pay.csv"
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+@pytest.fixture
+def no_rail(payroll, monkeypatch):
+    """An installation with a database of its own and no rail for Wallet; the others are sandboxes."""
+    found = rails.of_method
+    monkeypatch.setattr(
+        rails,
+        "of_method",
+        lambda *, organization_id, method: (
+            None if method == "Wallet" else found(organization_id=organization_id, method=method)
+        ),
+    )
+    return payroll
+
+
+def _run(payroll):
+    return run(payroll)["runId"]
+
+
+def _listed(payroll, run_id, more=""):
+    answer = owner(payroll).get(f"{LIST}?runId={run_id}{more}")
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def test_a_payout_without_a_rail_is_listed_with_whom_to_pay(no_rail):
+    affiliate_id = no_rail.affiliate("ann", method="Wallet")
+    no_rail.affiliate("ben")
+    no_rail.sell("ann", 10_025)
+    no_rail.sell("ben", 10_000)
+    receipt = run(no_rail)
+
+    (row,) = _listed(no_rail, receipt["runId"])
+
+    payout_id = next(one["payoutId"] for one in receipt["payouts"] if one["method"] == "Wallet")
+    shown = no_rail.brand.get(f"{URL}/{payout_id}").json
+    assert row == {
+        "payout_id": payout_id,
+        "affiliate_id": str(affiliate_id),
+        "affiliate_email": "ann@example.com",
+        "affiliate_name": "Ann",
+        "method": "Wallet",
+        "recipient": "acct_ann",
+        "amount": "20.05",
+        "currency": "USD",
+        "period_start": shown["periodStart"],
+        "period_end": shown["periodEnd"],
+    }
+    assert shown["exportedAt"]
+
+
+def test_the_file_is_a_download_that_nobody_keeps(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+
+    answer = owner(payroll).get(f"{LIST}?runId={_run(payroll)}")
+
+    assert answer.content_type == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.text == (
+        "payout_id,affiliate_id,affiliate_email,affiliate_name,method,recipient,amount,currency,period_start,"
+        "period_end\r\n"
+    )
+
+
+def test_what_was_listed_is_never_sent_and_listed_again(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    run_id = _run(payroll)
+
+    first = _listed(payroll, run_id, "&claim=true")
+    payroll.pay()
+
+    assert payroll.payouts() == [("Pending", 2_000)]
+    assert payroll.brand.rows("select count(*) from payout_attempt") == [(0,)]
+    assert len(first) == 1
+    assert _listed(payroll, run_id) == _listed(payroll, run_id, "&claim=true") == first
+
+
+def test_without_a_claim_what_has_a_rail_is_left_to_it(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    run_id = _run(payroll)
+
+    assert _listed(payroll, run_id) == []
+    payroll.pay()
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert _listed(payroll, run_id, "&claim=true") == []
+
+
+def test_what_was_marked_paid_is_not_listed_again(payroll):
+    payout_id = one_payout(payroll)
+    run_id = payroll.brand.get(f"{URL}/{payout_id}").json["runId"]
+    _listed(payroll, run_id, "&claim=true")
+
+    owner(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
+
+    assert _listed(payroll, run_id, "&claim=true") == []
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+def test_a_refund_after_listing_is_a_debt_and_does_not_change_what_was_listed(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, externalEventId="first")
+    run_id = _run(payroll)
+    (row,) = _listed(payroll, run_id, "&claim=true")
+    payroll.brand.refund("first", 2_500)
+
+    assert _listed(payroll, run_id) == [row]
+    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
+    assert (shown["amountCents"], shown["lineItems"][0]["reversedAmountCents"]) == (2_000, 500)
+    assert payroll.balance("ann") == {"USD": -500}
+
+
+def test_a_ban_after_listing_leaves_the_payout_to_the_brand(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    run_id = _run(payroll)
+    _listed(payroll, run_id, "&claim=true")
+
+    payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
+
+    assert payroll.payouts() == [("Pending", 2_000)]
+
+
+def test_what_was_listed_and_not_paid_is_voided_and_due_again(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, externalEventId="first")
+    run_id = _run(payroll)
+    (row,) = _listed(payroll, run_id, "&claim=true")
+    payroll.brand.refund("first", 2_500)
+
+    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/void").json
+
+    assert (shown["status"], shown["failureCode"], shown["amountCents"]) == ("Failed", "voided", 1_500)
+    assert payroll.brand.post(f"{URL}/preview").json["totalEligibleCents"] == 1_500
+    assert _listed(payroll, run_id, "&claim=true") == []
+
+
+@pytest.mark.parametrize("settings_", [{"needsReview": "on"}, {"verified": "off"}, {"payoutHold": "1"}])
+def test_what_is_held_or_under_review_is_not_listed(payroll, settings_):
+    payroll.brand.set(**settings_)
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+
+    assert _listed(payroll, _run(payroll), "&claim=true") == []
+    assert payroll.payouts("exported_at") == [(None,)]
+
+
+def test_names_and_recipients_run_nothing_in_a_spreadsheet(no_rail):
+    no_rail.affiliate("ann", method="Wallet")
+    no_rail.execute(
+        "update affiliate set full_name = %s, payout_destination = %s where id = %s returning id",
+        '=HYPERLINK("http://x","y"), Ünsal',
+        "@SUM(1)",
+        no_rail.affiliates["ann"],
+    )
+    no_rail.sell("ann")
+
+    (row,) = _listed(no_rail, _run(no_rail))
+
+    assert (row["affiliate_name"], row["recipient"]) == ('\'=HYPERLINK("http://x","y"), Ünsal', "'@SUM(1)")
+
+
+def test_listing_is_audited_each_time(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    run_id = _run(payroll)
+    _listed(payroll, run_id, "&claim=true")
+    _listed(payroll, run_id)
+
+    found = entries(payroll.brand, "payout.exported")
+
+    assert [(actor, entity_id) for actor, entity_id, *_ in found] == [("member", run_id)] * 2
+    assert [after["addedCount"] for *_, after in found] == [1, 0]
+    assert found[0][-1] == {"runId": run_id, "payoutCount": 1, "addedCount": 1, "totalCents": 2_000, "claim": True}
+
+
+def test_listed_at_once_everybody_has_the_same_list(payroll):
+    for slug in ("ann", "ben"):
+        payroll.affiliate(slug)
+        payroll.sell(slug)
+    run_id = _run(payroll)
+
+    lists = at_once(*[lambda: _listed(payroll, run_id, "&claim=true") for _ in range(3)])
+
+    assert len(lists[0]) == 2
+    assert lists[0] == lists[1] == lists[2]
+    assert sum(after["addedCount"] for *_, after in entries(payroll.brand, "payout.exported")) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={NOBODY}&claim=1", "claim")],
+)
+def test_a_query_that_cannot_be_is_refused(payroll, query, field):
+    assert problem(owner(payroll).get(LIST + query)) == {field}
+
+
+def test_another_organizations_run_is_not_there(payroll, rival):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    run_id = _run(payroll)
+
+    for caller, asked in ((rival.person("Owner"), run_id), (owner(payroll), NOBODY)):
+        answer = caller.get(f"{LIST}?runId={asked}&claim=true")
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert payroll.payouts("exported_at") == [(None,)]
+
+
+def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
+    for caller in (payroll.brand, without_login(payroll.brand)):
+        answer = caller.get(f"{LIST}?runId={NOBODY}")
+        assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
+    for role in ("Admin", "Manager", "Viewer"):
+        answer = payroll.brand.person(role).get(f"{LIST}?runId={NOBODY}")
+        assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+
+
+def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_own(payroll):
+    payroll.brand.set(sandboxRail="none")
+
+    has_rail = rails.of_method(organization_id=payroll.brand.id, method="Wallet") is not None
+    assert has_rail is (settings.current().database_url is None)

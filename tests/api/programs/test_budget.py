@@ -1,0 +1,134 @@
+"""What a program spent on clicks and leads beside its budget."""
+
+import pytest
+
+from tests.support.rows.program_rows import ago, conversion, rate
+
+
+def _status(brand):
+    answer = brand.get(f"/api/v1/programs/{brand.programs[-1]}/budget-status")
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+@pytest.fixture
+def ben(brand):
+    brand.program(budget_cents=5_000)
+    return brand.affiliate("ben")
+
+
+def test_a_program_without_a_budget_is_unlimited(brand):
+    brand.program()
+    conversion(brand, brand.affiliate("ben"), type="LeadReward", amount_cents=0, commission_cents=300)
+
+    assert _status(brand) == {
+        "budgetCents": None,
+        "budgetUnconvertible": False,
+        "spentCents": 300,
+        "remainingCents": None,
+        "unlimited": True,
+        "currency": "USD",
+        "fxUnconvertibleByCurrency": None,
+        "fxUnconvertibleCents": 0,
+    }
+
+
+def test_clicks_and_leads_are_spent_and_sales_never(brand, ben):
+    for kind, cents in (("ClickReward", 100), ("LeadReward", 250), ("OneTime", 1_000), ("Recurring", 1), ("Bonus", 1)):
+        conversion(brand, ben, type=kind, commission_cents=cents)
+
+    status = _status(brand)
+
+    assert (status["budgetCents"], status["spentCents"], status["remainingCents"]) == (5_000, 350, 4_650)
+    assert status["unlimited"] is False
+
+
+@pytest.mark.parametrize(
+    ("columns", "spent"),
+    [
+        ({"status": "Approved"}, 1_000),
+        ({"status": "Paid"}, 1_000),
+        ({"reversed_cents": 400}, 600),
+        ({"status": "Refunded", "reversed_cents": 1_000}, 0),
+        ({"status": "Denied"}, 0),
+        ({"status": "Invalidated"}, 0),
+        ({"is_test": True}, 0),
+        ({"occurred_at": ago(days=500)}, 1_000),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
+)
+def test_only_what_was_not_refunded_or_turned_down_is_spent(brand, ben, columns, spent):
+    conversion(brand, ben, type="ClickReward", **columns)
+
+    assert _status(brand)["spentCents"] == spent
+
+
+def test_nothing_remains_of_an_overspent_budget(brand, ben):
+    conversion(brand, ben, type="LeadReward", commission_cents=10**12)
+
+    assert (_status(brand)["spentCents"], _status(brand)["remainingCents"]) == (10**12, 0)
+
+
+def test_a_budget_of_nothing_is_a_limit(brand):
+    brand.program(budget_cents=0)
+
+    assert (_status(brand)["remainingCents"], _status(brand)["unlimited"]) == (0, False)
+
+
+def test_another_programs_spend_is_not_counted(brand, ben):
+    conversion(brand, ben, type="ClickReward")
+    brand.program(budget_cents=100)
+
+    assert _status(brand)["spentCents"] == 0
+
+
+def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben):
+    rate("FJD", "2", ago(days=300))
+    conversion(brand, ben, type="ClickReward", currency="FJD", commission_cents=101, occurred_at=ago(days=299))
+    conversion(brand, ben, type="ClickReward", currency="FJD", commission_cents=70, occurred_at=ago(days=290))
+    conversion(brand, ben, type="LeadReward", currency="AWG", commission_cents=5)
+    conversion(brand, ben, type="LeadReward", commission_cents=1)
+
+    status = _status(brand)
+
+    assert (status["spentCents"], status["remainingCents"]) == (50 + 1, 4_949)
+    assert status["fxUnconvertibleByCurrency"] == {"FJD": 70, "AWG": 5}
+    assert status["fxUnconvertibleCents"] == 75
+
+
+def test_amounts_are_in_the_home_currency(brand, ben):
+    rate("BHD", "0.5", ago(days=1))
+    conversion(brand, ben, type="ClickReward", commission_cents=100)
+    brand.set(currency="BHD")
+
+    status = _status(brand)
+
+    assert (status["currency"], status["spentCents"]) == ("BHD", 500)
+    assert (status["budgetCents"], status["remainingCents"]) == (25_000, 24_500)
+
+
+@pytest.mark.parametrize(("budget", "shown"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
+def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to_even(brand, budget, shown):
+    rate("KMF", "3", ago(days=900))
+    rate("KMF", "10", ago(days=800))  # of which there are no parts: 25 cents are 2.5
+    brand.program(budget_cents=budget)
+    brand.set(currency="KMF")
+
+    assert (_status(brand)["budgetCents"], _status(brand)["budgetUnconvertible"]) == (shown, False)
+
+
+@pytest.mark.parametrize("home", ["GYD", "XPF"])
+def test_a_budget_without_a_rate_is_told_apart_from_none(brand, ben, home):
+    conversion(brand, ben, type="ClickReward", commission_cents=100)
+    brand.set(currency=home)
+
+    assert _status(brand) == {
+        "budgetCents": None,
+        "budgetUnconvertible": True,
+        "spentCents": 0,
+        "remainingCents": None,
+        "unlimited": False,
+        "currency": home,
+        "fxUnconvertibleByCurrency": {"USD": 100},
+        "fxUnconvertibleCents": 100,
+    }

@@ -1,0 +1,292 @@
+"""Changing a program, through HTTP."""
+
+import pytest
+
+from models import db
+from models.programs import programs
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Brand
+
+URL = "/api/v1/programs"
+SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+CLICKS = SALES | {
+    "defaultCommissionModel": "Cpc",
+    "defaultCommissionType": "Fixed",
+    "defaultCommissionValue": 1,
+    "saleCommissionType": "Percentage",
+    "saleCommissionValue": 5,
+}
+
+
+def _created(brand, body=SALES, **fields):
+    answer = brand.post(URL, body | fields)
+    assert answer.status_code == 201, answer.json
+    return answer.json
+
+
+def _change(brand, program_id, **fields):
+    return brand.call("PATCH", f"{URL}/{program_id}", fields)
+
+
+def _differences(before, after):
+    return {name: after[name] for name in after if after[name] != before[name]}
+
+
+def _currency_of(field, code):
+    """What stands beside an amount in home currency."""
+    return {field.replace("Cents", "Currency"): code} if field.endswith("Cents") else {}
+
+
+@pytest.mark.parametrize(
+    ("base", "field", "value"),
+    [
+        (SALES, "name", "Été ☀"),
+        (SALES, "slug", "another-slug"),
+        (SALES, "description", "Two\nlines"),
+        (SALES, "termsUrl", "https://brand.test/terms"),
+        (SALES, "isActive", False),
+        (SALES, "isPrimary", True),
+        (SALES, "defaultCommissionType", "Fixed"),
+        (SALES, "defaultCommissionValue", 12.345678),
+        (SALES, "cookieWindowDays", 7),
+        (SALES, "recurringMonths", 0),
+        (SALES, "recurringDelayInvoices", 3),
+        (SALES, "attributionModel", "FirstTouch"),
+        (SALES, "autoApprove", True),
+        (SALES, "networkVisibility", "InviteOnly"),
+        (SALES, "isPubliclyDiscoverable", False),
+        (SALES, "customDomain", "one.changes.example"),
+        (SALES, "budgetCents", 5_000),
+        (SALES, "referralDestinationUrl", "https://brand.test/welcome"),
+        (SALES, "minPayoutCents", 2_500),
+        (SALES, "hostedCheckoutDoorEnabled", True),
+        (SALES, "hostedCheckoutDoorMode", "email"),
+        (SALES, "hostedCheckoutThankYouUrl", "https://brand.test/thanks"),
+        (SALES, "leadBountyCents", 250),
+        (CLICKS, "leadBountyCents", 250),
+        (CLICKS, "defaultCommissionModel", "Cpl"),
+        (CLICKS, "defaultCommissionValue", 2.5),
+        (CLICKS, "saleCommissionType", "Fixed"),
+        (CLICKS, "saleCommissionValue", 7.25),
+    ],
+)
+def test_a_field_that_is_sent_alone_changes_alone(brand, base, field, value):
+    before = _created(brand, base)
+
+    answer = _change(brand, before["id"], **{field: value})
+
+    assert answer.status_code == 200
+    assert _differences(before, answer.json) == {
+        field: value,
+        "updatedAt": answer.json["updatedAt"],
+        **_currency_of(field, "USD"),
+    }
+    assert answer.json["updatedAt"] > before["updatedAt"]
+    assert brand.get(f"{URL}/{before['id']}").json == answer.json
+
+
+NULLABLE = {
+    "description": "x",
+    "termsUrl": "https://brand.test/terms",
+    "recurringMonths": 6,
+    "budgetCents": 1,
+    "referralDestinationUrl": "https://brand.test/",
+    "minPayoutCents": 1,
+    "hostedCheckoutThankYouUrl": "https://brand.test/thanks",
+    "leadBountyCents": 10,
+    "clickRewardCents": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "cleared_by"),
+    [
+        *((field, None) for field in NULLABLE),
+        ("recurringMonths", -1),
+        ("leadBountyCents", 0),
+        ("clickRewardCents", 0),
+        ("hostedCheckoutThankYouUrl", ""),
+    ],
+)
+def test_a_field_is_cleared(brand, field, cleared_by):
+    before = _created(brand, **NULLABLE)
+
+    after = _change(brand, before["id"], **{field: cleared_by}).json
+
+    assert _differences(before, after) == {field: None, "updatedAt": after["updatedAt"], **_currency_of(field, None)}
+
+
+def test_every_field_of_a_program_can_be_sent_back(brand):
+    shown = _created(brand, **NULLABLE)
+
+    answer = _change(brand, shown["id"], **shown)
+
+    assert (answer.status_code, answer.json) == (200, shown)
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": "Spring"}, {"surprise": 1}, {"clickRewardCents": 0}])
+def test_a_change_of_nothing_is_answered_and_not_written_down(brand, fields):
+    before = _created(brand)
+
+    answer = _change(brand, before["id"], **fields)
+
+    assert (answer.status_code, answer.json) == (200, before)
+    assert brand.rows("select action from audit_entry") == [("program.created",)]
+
+
+def test_a_change_is_audited_with_before_and_after_and_fires_no_webhook(brand):
+    before = _created(brand)
+
+    after = _change(brand, before["id"], name="Summer").json
+
+    assert brand.rows(
+        "select entity_id, actor_type, before, after from audit_entry where action = 'program.updated'"
+    ) == [(before["id"], "api_key", before, after)]
+    assert brand.rows("select count(*) from event") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": None},
+        {"name": "  "},
+        {"name": 5},
+        {"name": "x" * 201},
+        {"name": "nul\x00"},
+        {"slug": None},
+        {"slug": "No Slug"},
+        {"slug": "ab"},
+        {"slug": "-ab-"},
+        {"slug": "ünder"},
+        {"description": 1},
+        {"termsUrl": "ftp://brand.test"},
+        {"isActive": None},
+        {"isActive": "yes"},
+        {"isPrimary": None},
+        {"isPrimary": 1},
+        {"defaultCommissionType": None},
+        {"defaultCommissionType": "fixed"},
+        {"defaultCommissionValue": None},
+        {"defaultCommissionValue": "20"},
+        {"defaultCommissionValue": 0.1234567},
+        {"defaultCommissionModel": None},
+        {"defaultCommissionModel": "Cpx"},
+        {"saleCommissionType": "percentage"},
+        {"saleCommissionValue": True},
+        {"cookieWindowDays": None},
+        {"cookieWindowDays": 0},
+        {"cookieWindowDays": 10**18},
+        {"recurringMonths": -2},
+        {"recurringMonths": 1.5},
+        {"recurringDelayInvoices": None},
+        {"recurringDelayInvoices": -1},
+        {"attributionModel": None},
+        {"autoApprove": None},
+        {"networkVisibility": None},
+        {"networkVisibility": "Public"},
+        {"isPubliclyDiscoverable": None},
+        {"budgetCents": 1.5},
+        {"minPayoutCents": -1},
+        {"minPayoutCents": 10**18},
+        {"hostedCheckoutDoorEnabled": None},
+        {"leadBountyCents": "250"},
+        {"clickRewardCents": [1]},
+        {"customDomain": ""},
+        {"customDomain": 5},
+        {"customDomain": "localhost"},
+        {"customDomain": "https://brand.test"},
+        {"customDomain": "brand.test:443"},
+        {"customDomain": "brand.test/portal"},
+        {"customDomain": "10.0.0.1"},
+        {"customDomain": "[::1]"},
+        {"customDomain": "münchen.example"},
+        {"customDomain": "\u212aelvin.example"},
+        {"customDomain": "brand.test\x00"},
+        {"customDomain": f"{'a' * 64}.example"},
+        {"customDomain": ".".join(["a" * 60] * 5)},
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(brand, fields):
+    before = _created(brand)
+
+    answer = _change(brand, before["id"], **fields)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == list(fields)
+    assert brand.get(f"{URL}/{before['id']}").json == before
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"name": NaN}', b"\xff"])
+def test_what_is_no_object_is_refused(brand, raw):
+    program_id = brand.program()
+
+    assert brand.call("PATCH", f"{URL}/{program_id}", raw).status_code == 400
+
+
+def test_two_changes_at_once_both_hold(brand):
+    program_id = brand.program()
+    fields = {
+        "name": "Summer",
+        "description": "x",
+        "cookieWindowDays": 7,
+        "budgetCents": 99,
+        "isActive": False,
+        "slug": "another",
+        "isPrimary": True,
+        "minPayoutCents": 5,
+    }
+
+    at_once(*[lambda one=one: _change(brand, program_id, **dict([one])) for one in fields.items()])
+
+    shown = brand.get(f"{URL}/{program_id}").json
+    assert {name: shown[name] for name in fields} == fields
+    assert brand.rows("select count(*) from audit_entry where action = 'program.updated'") == [(len(fields),)]
+
+
+def test_nobody_who_joins_is_held_up_while_its_program_is_being_changed(brand):
+    program_id = brand.program()
+
+    with db.unit_of_work(brand.id):
+        programs.lock(organization_id=brand.id, program_id=program_id)
+        joined = at_once(lambda: brand.affiliate("ben", program_id=program_id))
+
+    assert brand.rows("select id from affiliate") == [(joined[0],)]
+
+
+def test_a_change_with_a_repeated_key_is_made_once(brand):
+    program_id = brand.program()
+    url = f"{URL}/{program_id}"
+
+    first = brand.call("PATCH", url, {"name": "Summer"}, Idempotency_Key="k")
+    _change(brand, program_id, name="Autumn")
+    again = brand.call("PATCH", url, {"name": "Summer"}, Idempotency_Key="k")
+
+    assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
+    assert brand.get(url).json["name"] == "Autumn"
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+def test_another_tenants_program_is_not_there(brand, rival, method):
+    theirs = rival.program()
+    for program_id in (theirs, "01890000-0000-7000-8000-000000000000", "x"):
+        answer = brand.call(method, f"{URL}/{program_id}", {"name": 5} if method == "PATCH" else None)
+
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert rival.rows("select name, archived_at from program") == [("Campaign", None)]
+
+
+def test_a_change_asks_for_a_writing_key_a_plan_or_a_manager(app, brand):
+    program_id = brand.program()
+    free = Brand.create(app, plan="Free")
+    on_free = free.program()
+
+    reader = _change(brand.other_key(scope="read"), program_id, name="x")
+    poor = _change(free, on_free, leadBountyCents=50)
+
+    assert (reader.status_code, reader.json["error"]) == (403, "forbidden")
+    assert "read_write" in reader.json["message"]
+    assert (poor.status_code, poor.json["error"]) == (402, "plan_tier_required")
+    assert set(poor.json) == {"error", "message", "required", "current", "trialing"}
+    assert _change(free.person("Manager"), on_free, leadBountyCents=50).json["leadBountyCents"] == 50
+    assert _change(brand.person("Manager", is_email_verified=False), program_id, name="y").status_code == 200
+    assert _change(brand.person("Viewer"), program_id, name="z").status_code == 403

@@ -1,0 +1,102 @@
+"""The list of programs, through HTTP."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.api.lists import cursors_are_refused, trips_of
+
+URL = "/api/v1/programs"
+
+
+def test_the_list_walks_all_programs_newest_first(brand, rival):
+    made = [str(brand.program()) for _ in range(5)]
+    rival.program()
+
+    first = brand.get(f"{URL}?take=2").json
+    second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+    third = brand.get(f"{URL}?take=2&cursor={second['nextCursor']}").json
+
+    seen = [item["id"] for page in (first, second, third) for item in page["items"]]
+    assert seen == made[::-1]
+    assert [page["hasMore"] for page in (first, second, third)] == [True, True, False]
+    assert third["nextCursor"] is None
+
+
+def test_rows_that_come_and_go_between_two_pages_move_no_other(brand):
+    made = [str(brand.program()) for _ in range(6)]
+    seen, cursor = [], ""
+    for _ in range(3):
+        page = brand.get(f"/api/v1/programs?take=2{cursor}").json
+        seen += [program["id"] for program in page["items"]]
+        cursor = f"&cursor={page['nextCursor']}"
+        brand.program()
+        brand.call("DELETE", f"/api/v1/programs/{seen[-1]}")
+
+    assert seen == made[::-1]
+    assert page["hasMore"] is False
+
+
+def test_programs_of_one_moment_are_all_listed(brand):
+    moment = datetime.now(UTC)
+    made = {str(brand.program(created_at=moment)) for _ in range(3)}
+
+    first = brand.get(f"{URL}?take=2").json
+    second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+
+    assert {item["id"] for item in first["items"] + second["items"]} == made
+
+
+def test_archived_programs_are_listed_on_request_and_readable(brand):
+    living, archived = str(brand.program()), str(brand.program(archived_at=datetime.now(UTC)))
+
+    plain = brand.get(URL).json["items"]
+    everything = brand.get(f"{URL}?includeArchived=true").json["items"]
+
+    assert [item["id"] for item in plain] == [living]
+    assert [item["id"] for item in everything] == [archived, living]
+    assert brand.get(f"{URL}/{archived}").json["archivedAt"] is not None
+
+
+@pytest.mark.parametrize(
+    "query", ["take=0", "take=-1", "take=ten", "take=1.5", "take=", "take=１", "includeArchived=1", "cursor=%00"]
+)
+def test_a_query_that_says_nothing_sensible_is_refused(brand, query):
+    answer = brand.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+def test_more_than_the_maximum_is_the_maximum(brand):
+    started = datetime.now(UTC)
+    for number in range(201):
+        brand.program(created_at=started + timedelta(seconds=number))
+
+    assert len(brand.get(f"{URL}?take=99999999999999999999").json["items"]) == 200
+    assert len(brand.get(URL).json["items"]) == 50
+
+
+def test_a_cursor_is_good_for_its_own_list_alone(brand, rival):
+    for owner in (brand, rival):
+        owner.program()
+        owner.program()
+        owner.affiliate("ben")
+        owner.affiliate("rita")
+
+    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/affiliates"))
+
+
+def test_a_list_costs_the_same_for_one_program_and_for_many(brand):
+    brand.program()
+    one = trips_of(lambda: brand.get(URL))
+    for _ in range(9):
+        brand.program()
+
+    assert trips_of(lambda: brand.get(URL)) == one
+
+
+@pytest.mark.parametrize("program_id", ["nonsense", "1", "00000000-0000-0000-0000-00000000000g", "%00"])
+def test_what_is_no_id_names_no_program(brand, program_id):
+    answer = brand.get(f"{URL}/{program_id}")
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")

@@ -1,0 +1,198 @@
+"""How a program is found: its slugs, its domain, the primary flag. Through HTTP."""
+
+import dataclasses
+import itertools
+import threading
+import time
+
+import pytest
+
+import settings
+from models import db
+from models.programs import programs
+from tests.support.api.racing import at_once
+
+URL = "/api/v1/programs"
+SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+_NUMBERS = itertools.count(1)
+
+
+def _created(brand, **fields):
+    answer = brand.post(URL, SALES | fields)
+    assert answer.status_code == 201, answer.json
+    return answer.json
+
+
+def _change(brand, program_id, **fields):
+    return brand.call("PATCH", f"{URL}/{program_id}", fields)
+
+
+def _domain():
+    """Return a domain that no other test has: a verified one is one program's in the whole service."""
+    return f"partners{next(_NUMBERS)}.changes.example"
+
+
+def test_a_domain_is_cleared_by_null(brand):
+    program_id = brand.program(custom_domain=_domain(), custom_domain_verified=True)
+
+    shown = _change(brand, program_id, customDomain=None).json
+
+    assert (shown["customDomain"], shown["customDomainVerified"]) == (None, False)
+
+
+def test_a_domain_is_kept_in_lower_case_and_verified_anew_when_it_changes(brand):
+    domain = _domain()
+    program_id = brand.program(custom_domain=domain, custom_domain_verified=True)
+
+    same = _change(brand, program_id, customDomain=domain.upper(), name="Other").json
+    other = _change(brand, program_id, customDomain=f"Shop.{domain}").json
+
+    assert (same["name"], same["customDomain"], same["customDomainVerified"]) == ("Other", domain, True)
+    assert (other["customDomain"], other["customDomainVerified"]) == (f"shop.{domain}", False)
+
+
+def test_a_domain_that_another_brand_has_verified_can_be_named_and_is_not_verified(brand, rival):
+    domain = _domain()
+    rival.program(custom_domain=domain, custom_domain_verified=True)
+
+    answer = _change(brand, brand.program(), customDomain=domain)
+
+    assert (answer.status_code, answer.json["customDomainVerified"]) == (200, False)
+
+
+@pytest.mark.parametrize(
+    ("domain", "status"),
+    [
+        ("portal.example", 400),
+        ("acme.Portal.example", 400),
+        ("api.service.example", 400),
+        ("x.api.service.example", 400),
+        ("notportal.example", 200),
+        ("service.example", 200),
+    ],
+)
+def test_the_services_own_hosts_are_nobodys_domain(brand, monkeypatch, domain, status):
+    chosen = dataclasses.replace(
+        settings.current(), portal_domain="portal.example", public_base_url="https://API.service.example:8443"
+    )
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+
+    answer = _change(brand, brand.program(), customDomain=domain)
+
+    assert answer.status_code == status
+    assert status == 200 or list(answer.json["errors"]) == ["customDomain"]
+
+
+def _former(brand):
+    return brand.rows("select slug, program_id::text from program_former_slug order by slug")
+
+
+def test_a_renamed_program_is_remembered_under_its_former_slugs(brand):
+    program_id = _created(brand, slug="first")["id"]
+
+    for slug in ("second", "third"):
+        assert _change(brand, program_id, slug=slug).json["slug"] == slug
+
+    assert _former(brand) == [("first", program_id), ("second", program_id)]
+
+
+def test_a_program_that_gets_its_former_slug_back_leaves_nothing_stale(brand):
+    program_id = _created(brand, slug="first")["id"]
+    _change(brand, program_id, slug="second")
+
+    _change(brand, program_id, slug="first")
+
+    assert _former(brand) == [("second", program_id)]
+
+
+@pytest.mark.parametrize("how", ["created with it", "named so", "renamed to it"])
+def test_a_former_slug_belongs_to_the_program_that_takes_it(brand, how):
+    program_id = _created(brand, slug="first")["id"]
+    _change(brand, program_id, slug="second")
+
+    if how == "created with it":
+        _created(brand, slug="first")
+    elif how == "named so":
+        assert _created(brand, name="First")["slug"] == "first"
+    else:
+        _change(brand, brand.program(slug="other"), slug="first")
+
+    assert ("first", program_id) not in _former(brand)
+
+
+def test_a_slug_of_another_program_is_refused(brand, rival):
+    _created(rival, slug="free-here")
+    _created(brand, slug="taken")
+    program_id = _created(brand, slug="mine")["id"]
+
+    taken = _change(brand, program_id, slug="taken", name="Other")
+
+    assert (taken.status_code, taken.json["error"], taken.json["field"]) == (409, "slug_already_taken", "slug")
+    assert brand.get(f"{URL}/{program_id}").json["name"] == "Spring"
+    assert _former(brand) == []
+    assert _change(brand, program_id, slug="free-here").status_code == 200
+
+
+def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
+    ids = [brand.program() for _ in range(3)]
+
+    answers = at_once(*[lambda program_id=program_id: _change(brand, program_id, slug="wanted") for program_id in ids])
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
+
+
+def test_one_program_is_primary(brand, rival):
+    theirs = _created(rival, isPrimary=True)["id"]
+    first, second = (_created(brand, isPrimary=is_first)["id"] for is_first in (True, False))
+
+    _change(brand, second, isPrimary=True)
+
+    assert brand.get(f"{URL}/{first}").json["isPrimary"] is False
+    assert brand.get(f"{URL}/{second}").json["isPrimary"] is True
+    assert rival.get(f"{URL}/{theirs}").json["isPrimary"] is True
+
+
+def test_no_program_need_be_primary(brand):
+    program_id = _created(brand, isPrimary=True)["id"]
+
+    assert _change(brand, program_id, isPrimary=False).json["isPrimary"] is False
+
+
+def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
+    ids = [brand.program() for _ in range(4)]
+
+    for _ in range(3):
+        answers = at_once(*[lambda each=each: _change(brand, each, isPrimary=True) for each in ids])
+
+        assert [answer.status_code for answer in answers] == [200] * 4
+        assert brand.rows("select count(*) from program where is_primary") == [(1,)]
+
+
+def test_who_becomes_primary_with_a_new_slug_and_who_wants_the_former_one_do_not_wait_for_each_other(brand):
+    first = brand.program(is_primary=True)
+    second = brand.program(slug="wanted")
+    answers = []
+    change = threading.Thread(
+        target=lambda: answers.append(_change(brand, second, slug="moved-on", isPrimary=True).status_code)
+    )
+
+    with db.unit_of_work(brand.id):
+        programs.lock(organization_id=brand.id, program_id=first)
+        change.start()
+        _wait_until_somebody_waits()
+        is_renamed = programs.rename(organization_id=brand.id, program_id=first, slug="wanted")
+    change.join()
+
+    assert (is_renamed, answers) == (False, [200])
+
+
+def _wait_until_somebody_waits():
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        waiting = db.db.row(
+            "select count(*) from pg_locks where not granted and pid <> pg_backend_pid() and locktype = 'transactionid'"
+        )
+        if waiting[0]:
+            return
+        time.sleep(0.02)
+    raise AssertionError("nobody waits for the lock")

@@ -1,0 +1,339 @@
+"""Partner groups of a program, through HTTP."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from tests.support.api.lists import trips_of
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Brand
+
+FRIENDS = {"name": "Friends", "commissionType": "Percentage", "commissionValue": 30}
+NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+def _url(program_id, group_id=None):
+    return f"/api/v1/programs/{program_id}/partner-groups" + (f"/{group_id}" if group_id else "")
+
+
+def _group(brand, program_id, **fields):
+    answer = brand.post(_url(program_id), FRIENDS | fields)
+    assert answer.status_code == 201, answer.json
+    return answer.json
+
+
+def test_a_group_is_created_shown_and_audited(brand):
+    program_id = brand.program()
+
+    answer = brand.post(_url(program_id), FRIENDS | {"name": "  Freunde ☕ ", "commissionValue": 12.345678})
+
+    shown = answer.json
+    assert answer.status_code == 201
+    assert {name: shown[name] for name in shown if name not in ("id", "createdAt")} == {
+        "programId": str(program_id),
+        "name": "Freunde ☕",
+        "commissionType": "Percentage",
+        "commissionValue": 12.345678,
+        "affiliateCount": 0,
+    }
+    assert brand.get(_url(program_id, shown["id"])).json == shown
+    assert brand.rows("select action, entity_type, entity_id, before, after from audit_entry") == [
+        ("partner_group.created", "partner_group", shown["id"], None, shown)
+    ]
+
+
+def test_groups_are_listed_oldest_first_with_their_affiliates_counted(brand):
+    program_id = brand.program()
+    first, second = _group(brand, program_id), _group(brand, program_id, name="Press")
+    elsewhere = _group(brand, brand.program())
+    for slug in ("ben", "zoe"):
+        brand.affiliate(slug, program_id=program_id, partner_group_id=first["id"])
+    brand.affiliate("gone", program_id=program_id, partner_group_id=first["id"], deleted_at=datetime.now(UTC))
+    brand.affiliate("free", program_id=program_id)
+
+    listed = brand.get(_url(program_id)).json
+
+    assert listed == [first | {"affiliateCount": 2}, second]
+    assert brand.get(_url(program_id, first["id"])).json["affiliateCount"] == 2
+    assert elsewhere["id"] not in [group["id"] for group in listed]
+
+
+def test_the_list_costs_the_same_for_one_group_and_for_many(brand):
+    program_id = brand.program()
+    _group(brand, program_id)
+    one = trips_of(lambda: brand.get(_url(program_id)))
+    for number in range(5):
+        _group(brand, program_id, name=f"Group {number}")
+
+    assert trips_of(lambda: brand.get(_url(program_id))) == one
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", "Press"), ("commissionType", "Fixed"), ("commissionValue", 0), ("name", "x" * 100)]
+)
+def test_a_field_that_is_sent_alone_changes_alone(brand, field, value):
+    program_id = brand.program()
+    before = _group(brand, program_id)
+
+    answer = brand.call("PATCH", _url(program_id, before["id"]), {field: value})
+
+    assert (answer.status_code, answer.json) == (200, before | {field: value})
+    assert brand.get(_url(program_id, before["id"])).json == answer.json
+    assert brand.rows("select before, after from audit_entry where action = 'partner_group.updated'") == [
+        (before, answer.json)
+    ]
+
+
+@pytest.mark.parametrize("changes", [{}, FRIENDS, {"surprise": 1}])
+def test_a_change_of_nothing_is_answered_and_not_written_down(brand, changes):
+    program_id = brand.program()
+    before = _group(brand, program_id)
+
+    answer = brand.call("PATCH", _url(program_id, before["id"]), changes)
+
+    assert (answer.status_code, answer.json) == (200, before)
+    assert brand.rows("select action from audit_entry") == [("partner_group.created",)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": None},
+        {"name": ""},
+        {"name": " "},
+        {"name": "x" * 101},
+        {"name": "nul\x00"},
+        {"name": 5},
+        {"commissionType": "percentage"},
+        {"commissionType": None},
+        {"commissionValue": None},
+        {"commissionValue": "30"},
+        {"commissionValue": True},
+        {"commissionValue": 0.1234567},
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(brand, fields):
+    program_id = brand.program()
+    group = _group(brand, program_id)
+
+    created = brand.post(_url(program_id), FRIENDS | fields)
+    changed = brand.call("PATCH", _url(program_id, group["id"]), fields)
+
+    for answer in (created, changed):
+        assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+        assert list(answer.json["errors"]) == list(fields)
+    assert brand.get(_url(program_id)).json == [group]
+
+
+@pytest.mark.parametrize("missing", list(FRIENDS))
+def test_a_new_group_needs_every_field(brand, missing):
+    answer = brand.post(_url(brand.program()), {name: FRIENDS[name] for name in FRIENDS if name != missing})
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [missing])
+
+
+@pytest.mark.parametrize(
+    ("model", "type", "value", "code", "field"),
+    [
+        ("Cps", "Percentage", 100.01, "percentage_out_of_range", "commissionValue"),
+        ("Cps", "Percentage", -1, "percentage_out_of_range", "commissionValue"),
+        ("Cps", "Fixed", 1_000_000.01, "fixed_commission_out_of_range", "commissionValue"),
+        ("Cps", "Fixed", -1, "fixed_commission_out_of_range", "commissionValue"),
+        ("Cps", "Fixed", 10**18, "fixed_commission_out_of_range", "commissionValue"),
+        ("Cpc", "Percentage", 5, "invalid_commission_type", "commissionType"),
+        ("Cpl", "Percentage", 5, "invalid_commission_type", "commissionType"),
+        ("Cpc", "Fixed", 1000.01, "unit_fee_out_of_range", "commissionValue"),
+    ],
+)
+def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, model, type, value, code, field):
+    program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
+    group = _group(brand, program_id, commissionType="Fixed", commissionValue=1)
+    rate = {"commissionType": type, "commissionValue": value}
+
+    created = brand.post(_url(program_id), {"name": "Press"} | rate)
+    changed = brand.call("PATCH", _url(program_id, group["id"]), rate)
+
+    for answer in (created, changed):
+        assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, field)
+    assert brand.get(_url(program_id)).json == [group]
+
+
+def test_a_change_of_type_alone_is_judged_with_the_value_that_stays(brand):
+    program_id = brand.program()
+    group = _group(brand, program_id, commissionType="Fixed", commissionValue=150)
+
+    answer = brand.call("PATCH", _url(program_id, group["id"]), {"commissionType": "Percentage"})
+
+    assert (answer.status_code, answer.json["error"]) == (400, "percentage_out_of_range")
+
+
+def test_a_name_is_one_groups_in_a_program(brand):
+    program_id, other = brand.program(), brand.program()
+    _group(brand, program_id)
+    press = _group(brand, program_id, name="Press")
+    _group(brand, other)
+
+    created = brand.post(_url(program_id), FRIENDS | {"name": " Friends "})
+    changed = brand.call("PATCH", _url(program_id, press["id"]), {"name": "Friends"})
+
+    for answer in (created, changed):
+        assert (answer.status_code, answer.json["error"], answer.json["field"]) == (
+            409,
+            "partner_group_name_taken",
+            "name",
+        )
+
+
+def test_of_two_groups_that_want_a_name_at_once_one_gets_it(brand):
+    program_id = brand.program()
+
+    answers = at_once(*[lambda: brand.post(_url(program_id), FRIENDS) for _ in range(4)])
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
+
+
+def test_two_changes_at_once_both_hold(brand):
+    program_id = brand.program()
+    group = _group(brand, program_id)
+    changes = [{"name": "Press"}, {"commissionType": "Fixed"}, {"commissionValue": 7}]
+
+    at_once(*[lambda one=one: brand.call("PATCH", _url(program_id, group["id"]), one) for one in changes])
+
+    shown = brand.get(_url(program_id, group["id"])).json
+    assert (shown["name"], shown["commissionType"], shown["commissionValue"]) == ("Press", "Fixed", 7)
+
+
+def test_a_program_has_a_hundred_groups_at_most(brand):
+    program_id = brand.program()
+    brand.rows(
+        "insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value,"
+        " commission_currency)"
+        " select gen_random_uuid(), organization_id, id, 'Group ' || number, 'Fixed', 1, 'USD' from program,"
+        " generate_series(1, 98) number where id = %s returning id",
+        program_id,
+    )
+
+    names = ["a", "b", "c", "d"]
+    answers = at_once(*[lambda name=name: brand.post(_url(program_id), FRIENDS | {"name": name}) for name in names])
+
+    refused = [answer.json["error"] for answer in answers if answer.status_code == 409]
+    assert refused == ["partner_group_limit_reached"] * 2
+    assert brand.rows("select count(*) from partner_group") == [(100,)]
+
+
+def test_a_deleted_groups_affiliates_leave_it_and_keep_everything_else(brand, drain):
+    program_id = brand.program(default_commission_value=Decimal(20))
+    group, press = _group(brand, program_id), _group(brand, program_id, name="Press")
+    brand.affiliate("ben", partner_group_id=group["id"])
+    brand.affiliate("gone", partner_group_id=group["id"], deleted_at=datetime.now(UTC))
+    brand.affiliate("zoe", partner_group_id=press["id"])
+    brand.sale()
+    drain()
+
+    answer = brand.call("DELETE", _url(program_id, group["id"]))
+
+    brand.sale()
+    drain()
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert brand.get(_url(program_id)).json == [press | {"affiliateCount": 1}]
+    assert brand.rows("select email from affiliate where partner_group_id is not null") == [("zoe@example.com",)]
+    assert brand.rows("select commission_cents from conversion order by commission_cents") == [(2_000,), (3_000,)]
+    assert brand.rows("select before, after from audit_entry where action = 'partner_group.deleted'") == [
+        (group | {"affiliateCount": 1}, None)
+    ]
+
+
+def test_a_group_is_deleted_once(brand):
+    program_id = brand.program()
+    group = _group(brand, program_id)
+    url = _url(program_id, group["id"])
+
+    answers = at_once(*[lambda: brand.call("DELETE", url) for _ in range(3)])
+
+    assert sorted(answer.status_code for answer in answers) == [204, 404, 404]
+    assert brand.get(url).status_code == 404
+
+
+def test_a_sale_is_paid_by_the_groups_rate_of_its_time(brand, drain):
+    program_id = brand.program()
+    group = _group(brand, program_id)
+    brand.affiliate("ben", partner_group_id=group["id"])
+    brand.sale()
+    drain()
+
+    brand.call("PATCH", _url(program_id, group["id"]), {"commissionValue": 0})
+    brand.sale()
+    drain()
+
+    assert brand.rows("select rate_source, commission_cents from conversion order by commission_cents") == [
+        ("group", 0),
+        ("group", 3_000),
+    ]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_what_is_another_tenants_or_another_programs_is_not_there(brand, rival, method):
+    program_id, other = brand.program(), brand.program()
+    theirs = rival.program()
+    group, their_group = _group(brand, program_id), _group(rival, theirs)
+    body = {"name": 5} if method in ("POST", "PATCH") else None
+    programs = [_url(theirs), _url(NOBODY), _url("x")] if method in ("GET", "POST") else []
+    groups = [
+        _url(theirs, their_group["id"]),
+        _url(program_id, their_group["id"]),
+        _url(other, group["id"]),
+        _url(program_id, NOBODY),
+        _url(program_id, "x"),
+    ]
+
+    for url in [*programs, *(groups if method != "POST" else [])]:
+        answer = brand.call(method, url, body)
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found"), url
+    assert rival.get(_url(theirs)).json == [their_group]
+
+
+def test_an_archived_programs_groups_can_be_read_and_not_changed(brand):
+    program_id = brand.program()
+    group = _group(brand, program_id)
+    brand.call("DELETE", f"/api/v1/programs/{program_id}")
+
+    answers = [
+        brand.post(_url(program_id), FRIENDS | {"name": "Press"}),
+        brand.call("PATCH", _url(program_id, group["id"]), {"name": "Press"}),
+        brand.call("DELETE", _url(program_id, group["id"])),
+    ]
+
+    assert brand.get(_url(program_id)).json == [group]
+    for answer in answers:
+        assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
+
+
+def test_groups_ask_for_a_plan_a_writing_key_or_a_manager(app, brand):
+    program_id = brand.program()
+    free = Brand.create(app, plan="Free")
+    on_free = free.program()
+    reader, viewer, manager = brand.other_key(scope="read"), brand.person("Viewer"), brand.person("Manager")
+    group = _group(manager, program_id)
+    url = _url(program_id, group["id"])
+
+    for caller in (reader, viewer):
+        assert caller.get(_url(program_id)).json == [group]
+        assert caller.get(url).status_code == 200
+        assert caller.post(_url(program_id), FRIENDS | {"name": "x"}).status_code == 403
+        assert caller.call("PATCH", url, {"name": "x"}).status_code == 403
+        assert caller.call("DELETE", url).status_code == 403
+    assert free.get(_url(on_free)).status_code == 402
+    assert free.post(_url(on_free), FRIENDS).json["error"] == "plan_tier_required"
+    assert free.person("Manager").post(_url(on_free), FRIENDS).status_code == 201
+    assert manager.call("DELETE", url).status_code == 204
+
+
+def test_a_repeated_request_with_a_key_makes_one_group(brand):
+    url = _url(brand.program())
+
+    first = brand.post(url, FRIENDS, Idempotency_Key="once")
+    again = brand.post(url, FRIENDS, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (201, first.json)
+    assert again.headers["Idempotency-Replayed"] == "true"

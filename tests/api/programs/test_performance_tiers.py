@@ -1,0 +1,237 @@
+"""Performance tiers of a program, through HTTP."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Brand
+
+NOBODY = "01890000-0000-7000-8000-000000000000"
+TIERS = [
+    {"minRevenueCents": 0, "commissionType": "Percentage", "commissionValue": 10},
+    {"minRevenueCents": 10_000, "commissionType": "Percentage", "commissionValue": 12.5},
+    {"minRevenueCents": 10**12, "commissionType": "Fixed", "commissionValue": 0},
+]
+
+
+def _url(program_id):
+    return f"/api/v1/programs/{program_id}/performance-tiers"
+
+
+def _shown(*tiers, currency="USD"):
+    return [tier | {"currency": currency} for tier in tiers]
+
+
+def _put(brand, program_id, body):
+    return brand.call("PUT", _url(program_id), body)
+
+
+def _tier(least=0, **fields):
+    return TIERS[0] | {"minRevenueCents": least} | fields
+
+
+def test_a_program_has_no_tiers_at_first(brand):
+    assert brand.get(_url(brand.program())).json == []
+
+
+@pytest.mark.parametrize("body", [TIERS, {"tiers": TIERS}], ids=["array", "object"])
+def test_tiers_are_set_as_a_whole_shown_and_audited(brand, body):
+    program_id, other = brand.program(), brand.program()
+    _put(brand, program_id, [_tier(5)])
+    _put(brand, other, [_tier(7)])
+
+    answer = _put(brand, program_id, body)
+
+    assert (answer.status_code, answer.json) == (200, _shown(*TIERS))
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+    assert brand.get(_url(other)).json == _shown(_tier(7))
+    assert brand.rows(
+        "select action, entity_id, before, after from audit_entry where entity_id = %s"
+        " order by created_at desc limit 1",
+        str(program_id),
+    ) == [
+        (
+            "program.performance_tiers_changed",
+            str(program_id),
+            {"tiers": _shown(_tier(5))},
+            {"tiers": _shown(*TIERS)},
+        )
+    ]
+
+
+@pytest.mark.parametrize("nothing", [[], {"tiers": []}])
+def test_an_empty_list_clears_them(brand, nothing):
+    program_id = brand.program()
+    _put(brand, program_id, TIERS)
+
+    answer = _put(brand, program_id, nothing)
+
+    assert (answer.status_code, answer.json) == (200, [])
+    assert brand.get(_url(program_id)).json == []
+
+
+def test_the_same_tiers_again_are_not_written_down(brand):
+    program_id = brand.program()
+
+    first, again = _put(brand, program_id, TIERS), _put(brand, program_id, TIERS)
+
+    assert first.json == again.json
+    assert brand.rows("select count(*) from audit_entry") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("second", "field"),
+    [
+        (_tier(0), "minRevenueCents"),
+        (_tier(-1), "minRevenueCents"),
+        (_tier(1.5), "minRevenueCents"),
+        (_tier("10"), "minRevenueCents"),
+        (_tier(True), "minRevenueCents"),
+        (_tier(None), "minRevenueCents"),
+        (_tier(10**18), "minRevenueCents"),
+        (_tier(5, commissionType="percentage"), "commissionType"),
+        (_tier(5, commissionType="Percentage\x00"), "commissionType"),
+        (_tier(5, commissionType=None), "commissionType"),
+        (_tier(5, commissionValue="10"), "commissionValue"),
+        (_tier(5, commissionValue=None), "commissionValue"),
+        (_tier(5, commissionValue=0.1234567), "commissionValue"),
+        ({"minRevenueCents": 5, "commissionType": "Fixed"}, "commissionValue"),
+        ({"minRevenueCents": 5, "commissionValue": 1}, "commissionType"),
+        ({"commissionType": "Fixed", "commissionValue": 1}, "minRevenueCents"),
+    ],
+)
+def test_a_malformed_tier_is_named_by_its_position(brand, second, field):
+    program_id = brand.program()
+    _put(brand, program_id, TIERS)
+
+    answer = _put(brand, program_id, [_tier(0), second])
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]["tiers"]) == ["1"]
+    assert list(answer.json["errors"]["tiers"]["1"]) == [field]
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+
+
+@pytest.mark.parametrize(("leasts", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
+def test_tiers_ascend(brand, leasts, position):
+    answer = _put(brand, brand.program(), [_tier(least) for least in leasts])
+
+    assert answer.status_code == 400
+    assert list(answer.json["errors"]["tiers"]) == [position]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"null", b"5", b'"x"', b"{", b"{}", b'{"tiers": null}', b'{"tiers": {}}', b"[5]", b"[null]", b"[[]]",
+            b'[{"minRevenueCents": 1, "minRevenueCents": 2}]', b"[" * 5000]
+)  # fmt: skip
+def test_what_is_no_list_of_tiers_is_refused(brand, raw):
+    program_id = brand.program()
+    _put(brand, program_id, TIERS)
+
+    answer = _put(brand, program_id, raw)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+
+
+def test_there_are_twenty_tiers_at_most(brand):
+    program_id = brand.program()
+    tiers = [_tier(least) for least in range(21)]
+
+    assert _put(brand, program_id, tiers[:20]).status_code == 200
+    assert _put(brand, program_id, tiers).status_code == 400
+    assert len(brand.get(_url(program_id)).json) == 20
+
+
+@pytest.mark.parametrize(
+    ("model", "type", "value", "code", "field"),
+    [
+        ("Cps", "Percentage", 100.01, "percentage_out_of_range", "commissionValue"),
+        ("Cps", "Percentage", -1, "percentage_out_of_range", "commissionValue"),
+        ("Cps", "Fixed", 1_000_000.01, "fixed_commission_out_of_range", "commissionValue"),
+        ("Cps", "Fixed", 10**18, "fixed_commission_out_of_range", "commissionValue"),
+        ("Cpc", "Percentage", 5, "invalid_commission_type", "commissionType"),
+        ("Cpl", "Fixed", 1000.01, "unit_fee_out_of_range", "commissionValue"),
+    ],
+)
+def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, model, type, value, code, field):
+    program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
+    fine = _tier(0, commissionType="Fixed", commissionValue=1)
+
+    answer = _put(brand, program_id, [fine, _tier(5, commissionType=type, commissionValue=value)])
+
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, f"tiers.1.{field}")
+    assert brand.get(_url(program_id)).json == []
+
+
+def test_two_lists_at_once_leave_one_of_them_whole(brand):
+    program_id = brand.program()
+    lists = [[_tier(least, commissionValue=number) for least in (0, number, 50)] for number in (1, 2, 3)]
+
+    answers = at_once(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
+
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert brand.get(_url(program_id)).json in [_shown(*tiers) for tiers in lists]
+
+
+def test_a_sale_is_paid_by_the_tier_that_was_reached(brand, drain):
+    program_id = brand.program()
+    brand.affiliate("ben")
+    _put(brand, program_id, TIERS)
+
+    for _ in range(2):
+        brand.sale(amountCents=10_000)
+        drain()
+    _put(brand, program_id, [])
+    brand.sale(amountCents=10_000)
+    drain()
+
+    assert brand.rows("select rate_source, commission_cents from conversion order by commission_cents") == [
+        ("tier", 1_000),
+        ("tier", 1_250),
+        ("program", 2_000),
+    ]
+
+
+def test_another_tenants_program_is_not_there(brand, rival):
+    theirs = rival.program()
+    _put(rival, theirs, TIERS)
+
+    for program_id in (theirs, NOBODY, "x"):
+        for answer in (brand.get(_url(program_id)), _put(brand, program_id, [5])):
+            assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert rival.get(_url(theirs)).json == _shown(*TIERS)
+
+
+def test_an_archived_programs_tiers_can_be_read_and_not_changed(brand):
+    program_id = brand.program(archived_at=datetime.now(UTC))
+
+    answer = _put(brand, program_id, TIERS)
+
+    assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
+    assert brand.get(_url(program_id)).json == []
+
+
+def test_tiers_ask_for_a_plan_a_writing_key_or_a_manager(app, brand):
+    program_id = brand.program()
+    free = Brand.create(app, plan="Free")
+    on_free = free.program()
+
+    for caller in (brand.other_key(scope="read"), brand.person("Viewer")):
+        assert caller.get(_url(program_id)).status_code == 200
+        assert _put(caller, program_id, TIERS).status_code == 403
+    assert free.get(_url(on_free)).status_code == 402
+    assert _put(free, on_free, TIERS).json["error"] == "plan_tier_required"
+    assert _put(free.person("Manager"), on_free, TIERS).status_code == 200
+
+
+def test_a_repeated_request_with_a_key_is_answered_the_same(brand):
+    program_id = brand.program()
+
+    first = brand.call("PUT", _url(program_id), TIERS, Idempotency_Key="once")
+    _put(brand, program_id, [])
+    again = brand.call("PUT", _url(program_id), TIERS, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (200, first.json)
+    assert brand.get(_url(program_id)).json == []

@@ -1,0 +1,197 @@
+"""Programs and their sub-affiliate setting, through HTTP."""
+
+import pytest
+
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Brand
+
+MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+URL = "/api/v1/programs"
+
+
+def _program(brand, **fields):
+    return brand.post(URL, MINIMAL | fields)
+
+
+def test_a_new_program_is_shown_with_every_field(brand):
+    answer = _program(brand, name="  Café & Friends ", termsUrl="https://brand.test/terms", recurringMonths=0)
+
+    assert answer.status_code == 201
+    assert {name: answer.json[name] for name in answer.json if name not in ("id", "createdAt", "updatedAt")} == {
+        "name": "Café & Friends",
+        "slug": "cafe-friends",
+        "description": None,
+        "termsUrl": "https://brand.test/terms",
+        "isActive": True,
+        "defaultCommissionType": "Percentage",
+        "defaultCommissionValue": 20,
+        "feeCurrency": None,
+        "defaultCommissionModel": "Cps",
+        "saleCommissionType": None,
+        "saleCommissionValue": None,
+        "cookieWindowDays": 30,
+        "recurringMonths": 0,
+        "recurringDelayInvoices": 0,
+        "attributionModel": "LastTouch",
+        "autoApprove": False,
+        "customDomain": None,
+        "customDomainVerified": False,
+        "networkVisibility": "Private",
+        "isPubliclyDiscoverable": True,
+        "budgetCents": None,
+        "budgetCurrency": None,
+        "referralDestinationUrl": None,
+        "minPayoutCents": None,
+        "minPayoutCurrency": None,
+        "hostedCheckoutDoorEnabled": False,
+        "hostedCheckoutDoorMode": "redirect",
+        "hostedCheckoutThankYouUrl": None,
+        "leadBountyCents": None,
+        "leadBountyCurrency": None,
+        "clickRewardCents": None,
+        "clickRewardCurrency": None,
+        "isPrimary": False,
+        "archivedAt": None,
+    }
+    assert answer.json["createdAt"].endswith("Z")
+    assert brand.get(f"{URL}/{answer.json['id']}").json == answer.json
+
+
+def test_creating_one_is_audited_and_fires_no_webhook(brand):
+    answer = _program(brand)
+
+    rows = brand.rows("select action, entity_type, entity_id, actor_type, after->>'name' from audit_entry")
+    assert rows == [("program.created", "program", answer.json["id"], "api_key", "Spring")]
+    assert brand.rows("select count(*) from event") == [(0,)]
+
+
+def test_fractions_come_back_as_they_were_sent(brand):
+    answer = _program(brand, defaultCommissionValue=12.345678)
+
+    assert brand.get(f"{URL}/{answer.json['id']}").json["defaultCommissionValue"] == 12.345678
+
+
+def test_a_slug_belongs_to_one_program_of_an_organization(brand, rival):
+    first = _program(brand, slug="summer-sale")
+    second = _program(brand, slug="summer-sale")
+    elsewhere = _program(rival, slug="summer-sale")
+
+    assert (first.status_code, elsewhere.status_code) == (201, 201)
+    assert (second.status_code, second.json["error"], second.json["field"]) == (409, "slug_already_taken", "slug")
+
+
+def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
+    answers = at_once(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
+    assert {answer.json.get("error") for answer in answers} == {None, "slug_already_taken"}
+
+
+def test_a_primary_program_takes_the_flag_from_the_one_before(brand):
+    first = _program(brand, isPrimary=True).json
+    second = _program(brand, isPrimary=True).json
+
+    assert (first["isPrimary"], second["isPrimary"]) == (True, True)
+    assert brand.get(f"{URL}/{first['id']}").json["isPrimary"] is False
+    assert brand.get(f"{URL}/{second['id']}").json["isPrimary"] is True
+
+
+def test_programs_made_primary_at_once_end_with_one(brand):
+    answers = at_once(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
+
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert brand.rows("select count(*) from program where is_primary") == [(1,)]
+
+
+def test_a_slug_that_nobody_chose_makes_room_for_itself(brand):
+    first, second = _program(brand), _program(brand)
+
+    assert first.json["slug"] == "spring"
+    assert second.status_code == 201
+    assert second.json["slug"].startswith("spring-")
+
+
+@pytest.mark.parametrize(("name", "slug"), [("日本語", "program"), ("X", "program-x"), ("a" * 200, "a" * 48)])
+def test_every_name_makes_a_slug(brand, name, slug):
+    assert _program(brand, name=name).json["slug"] == slug
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": None},
+        {"name": "   "},
+        {"name": 5},
+        {"name": "x" * 201},
+        {"name": "nul\x00"},
+        {"name": ["Spring"]},
+        {"slug": "No Slug"},
+        {"slug": "ab"},
+        {"slug": "-ab-"},
+        {"slug": "x" * 65},
+        {"description": {"de": "nein"}},
+        {"termsUrl": "ftp://brand.test"},
+        {"termsUrl": "https://["},
+        {"termsUrl": "https:// brand.test"},
+        {"referralDestinationUrl": "brand.test"},
+        {"defaultCommissionType": "percentage"},
+        {"defaultCommissionType": None},
+        {"defaultCommissionValue": "20"},
+        {"defaultCommissionValue": True},
+        {"defaultCommissionValue": None},
+        {"defaultCommissionValue": 0.1234567},
+        {"defaultCommissionModel": "Hybrid"},
+        {"cookieWindowDays": 0},
+        {"cookieWindowDays": 30.5},
+        {"cookieWindowDays": 10**18},
+        {"recurringMonths": -1},
+        {"recurringMonths": 10**18},
+        {"recurringDelayInvoices": -1},
+        {"attributionModel": "MiddleTouch"},
+        {"autoApprove": "yes"},
+        {"autoApprove": 1},
+        {"networkVisibility": "Public"},
+        {"budgetCents": 1.5},
+        {"budgetCents": [1]},
+        {"minPayoutCents": -1},
+        {"minPayoutCents": 10**18},
+        {"hostedCheckoutDoorEnabled": "true"},
+        {"isPrimary": 1},
+    ],
+)
+def test_a_malformed_field_is_named_in_problem_details(brand, fields):
+    answer = _program(brand, **fields)
+
+    assert answer.status_code == 400
+    assert answer.content_type == "application/problem+json"
+    assert list(answer.json["errors"]) == list(fields)
+    assert brand.rows("select count(*) from program") == [(0,)]
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'"x"', b'{"name": NaN}', b"\xff", b"[" * 5000])
+def test_what_is_no_object_is_refused(brand, raw):
+    assert brand.post(URL, raw).status_code == 400
+
+
+def test_unknown_fields_are_tolerated(brand):
+    assert _program(brand, surprise=[1], id="mine").status_code == 201
+
+
+def test_a_repeated_request_with_a_key_makes_one_program(brand):
+    first = brand.post(URL, MINIMAL, Idempotency_Key="once")
+    again = brand.post(URL, MINIMAL, Idempotency_Key="once")
+    other = brand.post(URL, MINIMAL | {"name": "Other"}, Idempotency_Key="once")
+
+    assert again.json == first.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+    assert brand.rows("select count(*) from program") == [(1,)]
+
+
+def test_plans_and_scopes_are_asked_for(app, brand):
+    free, reader = Brand.create(app, plan="Free"), brand.other_key(scope="read")
+
+    assert _program(free).json["error"] == "plan_tier_required"
+    assert free.get(URL).status_code == 402
+    assert _program(reader).status_code == 403
+    assert reader.get(URL).status_code == 200

@@ -1,0 +1,190 @@
+"""Tracking status and recent events of a program."""
+
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from models.programs import programs
+from tests.support.rows.program_rows import NOW, ago, click, conversion
+
+
+@pytest.fixture
+def ben(brand):
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _get(brand, what, query="", program_id=None):
+    return brand.get(f"/api/v1/programs/{program_id or brand.programs[-1]}/{what}{query}")
+
+
+def _status(brand):
+    return _get(brand, "tracking-status").json
+
+
+def _events(brand, query=""):
+    return _get(brand, "recent-events", query).json
+
+
+def _wire(moment):
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def test_nothing_recorded_is_not_verified(brand, ben):
+    assert _status(brand) == {
+        "verified": False,
+        "lastClickAt": None,
+        "lastConversionAt": None,
+        "totalClicks30d": 0,
+        "totalConversions30d": 0,
+        "scriptSeenAt": None,
+        "scriptOrigin": None,
+    }
+
+
+def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days(brand, ben):
+    clicked, converted = ago(days=2), ago(days=3)
+    click(brand, ben, occurred_at=ago(days=40))
+    click(brand, ben, occurred_at=clicked)
+    conversion(brand, ben, occurred_at=ago(days=40))
+    conversion(brand, ben, occurred_at=converted)
+
+    assert _status(brand) == {
+        "verified": True,
+        "lastClickAt": _wire(clicked),
+        "lastConversionAt": _wire(converted),
+        "totalClicks30d": 1,
+        "totalConversions30d": 1,
+        "scriptSeenAt": None,
+        "scriptOrigin": None,
+    }
+
+
+@pytest.mark.parametrize("record", [click, conversion], ids=["click", "conversion"])
+def test_one_old_row_verifies_for_ever(brand, ben, record):
+    record(brand, ben, occurred_at=ago(days=900))
+
+    assert _status(brand)["verified"] is True
+
+
+def test_a_test_sale_verifies_and_is_not_counted(brand, ben):
+    conversion(brand, ben, is_test=True)
+
+    assert (_status(brand)["verified"], _status(brand)["totalConversions30d"]) == (True, 0)
+
+
+def test_totals_count_what_the_statistics_count(brand, ben):
+    parent_id = conversion(brand, ben)
+    for columns in (
+        {"type": "LeadReward"},
+        {"type": "Bonus"},
+        {"status": "Denied"},
+        {"status": "Invalidated"},
+        {"parent_id": parent_id},
+    ):
+        conversion(brand, ben, **columns)
+    click(brand, ben, is_duplicate=True)
+    (stats,) = brand.get("/api/v1/programs/stats").json
+
+    assert _status(brand)["totalConversions30d"] == stats["conversions30d"] == 2
+    assert _status(brand)["totalClicks30d"] == stats["clicks30d"] == 0
+
+
+def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
+    clicked, converted = ago(hours=1), ago(hours=2)
+    click_id = click(brand, ben, occurred_at=clicked, sub_id="naïve-日本")
+    conversion_id = conversion(
+        brand, ben, occurred_at=converted, commission_cents=1_000, reversed_cents=100, attribution_method="coupon"
+    )
+
+    assert _events(brand) == [
+        {
+            "type": "click",
+            "id": str(click_id),
+            "affiliateId": str(ben),
+            "occurredAt": _wire(clicked),
+            "subId": "naïve-日本",
+            "slug": "ben",
+            "isDuplicate": False,
+            "outcome": "recorded",
+        },
+        {
+            "type": "conversion",
+            "id": str(conversion_id),
+            "affiliateId": str(ben),
+            "occurredAt": _wire(converted),
+            "subId": None,
+            "amountCents": 10_000,
+            "currency": "USD",
+            "commissionCents": 900,
+            "status": "Pending",
+            "conversionType": "OneTime",
+            "attributionMethod": "coupon",
+            "isTest": False,
+        },
+    ]
+
+
+def test_events_are_interleaved_newest_first(brand, ben):
+    for hours in (4, 1, 6):
+        click(brand, ben, occurred_at=ago(hours=hours))
+    for hours in (5, 2, 3):
+        conversion(brand, ben, occurred_at=ago(hours=hours))
+
+    kinds = [event["type"][:2] for event in _events(brand)]
+    assert kinds == ["cl", "co", "co", "cl", "co", "cl"]
+    assert [event["type"] for event in _events(brand, "?limit=2")] == ["click", "conversion"]
+
+
+def test_an_override_is_no_event(brand, ben):
+    parent_id = conversion(brand, ben)
+    conversion(brand, ben, parent_id=parent_id)
+
+    assert [event["id"] for event in _events(brand)] == [str(parent_id)]
+
+
+def test_nothing_recorded_is_an_empty_list(brand, ben):
+    assert _events(brand) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"), [("", 20), ("?limit=1", 1), ("?limit=100", 100), ("?limit=1000000000000000000", 100)]
+)
+def test_the_limit_is_twenty_unless_asked_and_a_hundred_at_most(brand, ben, query, shown):
+    with db.unit_of_work(brand.id):
+        db.db.stage(
+            "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
+            " select gen_random_uuid(), %s, %s, %s, 'ben', now() from generate_series(1, 101)",
+            (brand.id, brand.programs[-1], ben),
+        )
+
+    assert len(_events(brand, query)) == shown
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1.5", "ten", "", "%00", "１", "9" * 31])
+def test_a_limit_that_is_no_positive_whole_number_is_400(brand, ben, limit):
+    assert _get(brand, "recent-events", f"?limit={limit}").status_code == 400
+
+
+@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
+@pytest.mark.parametrize("program_id", [str(uuid4()), "stats-of-mine", "%00"], ids=["unknown", "no id", "NUL"])
+def test_an_unknown_program_is_404(brand, what, program_id):
+    answer = _get(brand, what, program_id=program_id)
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
+def test_another_organizations_program_is_404(brand, rival, what):
+    answer = _get(brand, what, program_id=rival.program())
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
+def test_an_archived_program_is_still_readable(brand, ben, what):
+    with db.unit_of_work(brand.id):
+        programs.update(organization_id=brand.id, program_id=brand.programs[-1], changes={"archived_at": NOW})
+
+    assert _get(brand, what).status_code == 200

@@ -1,0 +1,192 @@
+"""Health and numbers, with everything there and with something away."""
+
+import dataclasses
+import os
+
+import psycopg2
+import pytest
+
+import settings
+from adapters import servers
+from api.service import health
+from models import db, ids, migrate
+from models.jobs import processes
+from pipelines import jobs
+
+
+@pytest.fixture
+def client(app):
+    """A caller on this machine."""
+    return app.test_client()
+
+
+@pytest.fixture
+def without_database(app, tmp_path):
+    """A database server that is not there."""
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
+    yield
+    db.connect_to(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture
+def without_broker(app, monkeypatch):
+    """A broker that is not there."""
+    away = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
+    monkeypatch.setattr(servers, "urls", lambda: away)
+
+
+@pytest.fixture
+def metrics_token(monkeypatch):
+    """METRICS_TOKEN is set."""
+    chosen = dataclasses.replace(settings.current(), metrics_token="letmein")
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+
+
+def _as_owner(statement: str):
+    connection = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
+    with connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+    connection.close()
+
+
+def test_a_living_process_says_so_whatever_is_away(client, without_database, without_broker):
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.data) == (200, b"ok\n")
+
+
+def test_everything_there_is_ready(client):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json == {"database": "ok", "broker": "ok"}
+
+
+def test_without_a_database_nothing_is_ready(client, without_database):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json == {"database": "unreachable", "broker": "ok"}
+
+
+def test_without_a_broker_sales_are_accepted(client, without_broker):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json == {"database": "ok", "broker": "unreachable (sales are accepted and wait in the database)"}
+
+
+def test_a_database_that_misses_a_migration_is_not_ready(client):
+    newest = migrate.names()[-1]
+    _as_owner(f"delete from migration where name = '{newest}'")
+    try:
+        answer = client.get("/readyz")
+    finally:
+        _as_owner(f"insert into migration (name) values ('{newest}')")
+
+    assert answer.status_code == 503
+    assert answer.json["database"] == f"migrations missing: {newest}"
+    health.findings.forget()
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_database_that_was_never_migrated_is_not_ready(client):
+    _as_owner("alter table migration rename to hidden")
+    try:
+        answer = client.get("/readyz")
+    finally:
+        _as_owner("alter table hidden rename to migration")
+
+    assert answer.status_code == 503
+    assert answer.json["database"].startswith("migrations missing: 0001_tenancy, ")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_without_a_token_this_machine_may_read_the_numbers(client, address):
+    answer = client.get("/metrics", environ_base={"REMOTE_ADDR": address})
+
+    assert answer.status_code == 200
+    assert answer.content_type.startswith("text/plain; version=")
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.2.example.com", "::ffff:10.0.0.1"])
+def test_without_a_token_others_see_no_such_address(client, address):
+    answer = client.get("/metrics", environ_base={"REMOTE_ADDR": address})
+
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+@pytest.mark.usefixtures("metrics_token")
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1"])
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [("Bearer letmein", 200), ("Bearer wrong", 401), ("letmein", 401), ("Bearer letmein2", 401), ("Bearer é", 401)],
+)
+def test_a_token_is_asked_of_everybody(client, address, authorization, status):
+    headers = {"Authorization": authorization.encode().decode("latin-1")}
+
+    answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+
+    assert answer.status_code == status
+    assert answer.data == b"" or status == 200
+
+
+@pytest.mark.usefixtures("metrics_token")
+def test_no_authorization_is_a_401(client):
+    assert client.get("/metrics").status_code == 401
+
+
+def _stage(brand, number: int):
+    with db.unit_of_work(brand.id):
+        for _ in range(number):
+            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+
+
+def test_the_gauges_are_what_the_job_table_says(client, brand):
+    with db.any_org_work():
+        processes.announce(process_id=ids.new_id(), queues=["sales", "refunds"], threads=4)
+    _stage(brand, 7)
+    states = [
+        "attempt = 1",
+        "attempt = 1, deadline = now() + interval '1 minute'",
+        "failed_at = now()",
+        "failed_at = now()",
+        "run_at = now() - interval '100 seconds'",
+    ]
+    with db.any_org_work():
+        for number, state in enumerate(states):
+            db.db.run(f"update job set {state} where id = (select min(id) + {number} from job)")
+
+    page = client.get("/metrics").get_data(as_text=True)
+    lines = set(page.splitlines())
+    oldest_s = next(line for line in lines if line.startswith('finderfee_queue_oldest_seconds{queue="sales"}'))
+
+    assert {
+        'finderfee_queue_jobs{queue="sales",state="waiting"} 3.0',
+        'finderfee_queue_jobs{queue="sales",state="retrying"} 1.0',
+        'finderfee_queue_jobs{queue="sales",state="out"} 1.0',
+        'finderfee_queue_jobs{queue="sales",state="dead"} 2.0',
+        'finderfee_queue_jobs{queue="mail",state="waiting"} 0.0',
+        'finderfee_worker_threads{queue="sales"} 4.0',
+        'finderfee_worker_threads{queue="refunds"} 4.0',
+        'finderfee_worker_threads{queue="mail"} 0.0',
+    } <= lines
+    assert 100 <= float(oldest_s.split()[-1]) <= 110
+
+
+def test_requests_are_counted_by_route_and_status_and_never_by_what_was_sent(client, brand):
+    brand.get("/api/v1/programs/secret-looking-id")
+
+    page = client.get("/metrics").get_data(as_text=True)
+
+    assert 'finderfee_request_seconds_count{route="/api/v1/programs/<program_id>",status="404"}' in page
+    assert "secret-looking-id" not in page
+
+
+def test_the_counters_are_there_while_the_database_is_not(client, without_database):
+    answer = client.get("/metrics")
+
+    assert answer.status_code == 200
+    assert "finderfee_rate_limit_failed_open_total" in answer.get_data(as_text=True)
+    assert "finderfee_queue_jobs" not in answer.get_data(as_text=True)

@@ -1,0 +1,295 @@
+"""Which campaign a public address stands for, through HTTP."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+
+import settings
+from api.access import limits
+from models import db, ids
+from models.organization import organizations
+
+BASE = "/api/p/by-handle"
+CLOSED = [{"is_active": False}, {"archived_at": datetime.now(UTC)}, {"suspended_at": datetime.now(UTC)}]
+
+
+@pytest.fixture
+def shop(brand):
+    """The brand at a handle of its own."""
+    _set(brand, subdomain=f"shop-{uuid4().hex[:12]}")
+    return brand
+
+
+def _set(brand, **columns):
+    with db.unit_of_work(brand.id):
+        organizations.update(brand.id, columns)
+
+
+def _handle(brand):
+    return brand.rows("select subdomain from organization")[0][0]
+
+
+def _look(brand, campaign="", *, handle=None):
+    path = f"{BASE}/{handle or _handle(brand)}" + (f"/{campaign}" if campaign else "")
+    return brand.app.test_client().get(path)
+
+
+def _host(brand, host):
+    return brand.app.test_client().get("/api/p/by-domain", query_string={"host": host})
+
+
+def _is_nothing(answer):
+    return (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_a_campaign_is_shown_with_every_public_field(shop):
+    file_id = ids.new_id()
+    with db.unit_of_work(shop.id):
+        db.db.stage(
+            "insert into stored_file (id, organization_id, kind, content_type, content, created_at)"
+            " values (%s, %s, 'logo', 'image/png', '', now())",
+            (file_id, shop.id),
+        )
+    _set(shop, name="Acme", description="We make tea.", logo_file_id=file_id)
+    program_id = shop.program(
+        name="Tea", slug="tea", description="Sell tea.", terms_url="https://acme.test/terms", recurring_months=12
+    )
+
+    answer = _look(shop, "tea")
+
+    assert answer.status_code == 200
+    assert answer.json == {
+        "id": str(program_id),
+        "organizationName": "Acme",
+        "name": "Tea",
+        "slug": "tea",
+        "description": "Sell tea.",
+        "termsUrl": "https://acme.test/terms",
+        "customAliasSupported": True,
+        "organizationDescription": "We make tea.",
+        "defaultCommissionType": "Percentage",
+        "defaultCommissionValue": 20,
+        "defaultCommissionModel": "Cps",
+        "cookieWindowDays": 30,
+        "recurringMonths": 12,
+        "attributionModel": "LastTouch",
+        "autoApprove": False,
+        "isPubliclyDiscoverable": True,
+        "landingPageConfig": {},
+        "logoUrl": f"{settings.current().public_base_url}/api/brand-files/{file_id}",
+        "faviconUrl": None,
+    }
+
+
+def test_what_is_not_set_is_null_and_no_organization_id_is_shown(shop):
+    shop.program(slug="tea", default_commission_value=Decimal("12.5"))
+
+    answer = _look(shop, "tea")
+
+    empty = ("description", "termsUrl", "organizationDescription", "recurringMonths", "logoUrl", "faviconUrl")
+    assert [answer.json[name] for name in empty] == [None] * len(empty)
+    assert answer.json["defaultCommissionValue"] == 12.5
+    assert str(shop.id) not in answer.get_data(as_text=True)
+
+
+def test_case_makes_no_difference(shop):
+    shop.program(slug="tea")
+
+    assert _look(shop, "TEA", handle=_handle(shop).upper()).json["slug"] == "tea"
+
+
+def test_without_a_campaign_the_primary_one_is_shown(shop):
+    now = datetime.now(UTC)
+    shop.program(slug="oldest", created_at=now - timedelta(days=9))
+    shop.program(slug="primary", is_primary=True)
+
+    assert _look(shop).json["slug"] == "primary"
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_while_the_primary_is_closed_the_oldest_open_one_is_shown(shop, closed):
+    now = datetime.now(UTC)
+    shop.program(slug="newer")
+    shop.program(slug="older", created_at=now - timedelta(days=5))
+    shop.program(slug="oldest", created_at=now - timedelta(days=9), **closed)
+    shop.program(slug="primary", is_primary=True, **closed)
+
+    assert _look(shop).json["slug"] == "older"
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_a_closed_campaign_is_not_found(shop, closed):
+    shop.program(slug="tea", **closed)
+
+    assert _is_nothing(_look(shop, "tea"))
+    assert _is_nothing(_look(shop))
+
+
+def test_an_invite_only_campaign_has_its_page(shop):
+    shop.program(slug="tea", network_visibility="InviteOnly", is_publicly_discoverable=False)
+
+    assert _look(shop, "tea").json["isPubliclyDiscoverable"] is False
+
+
+class TestRenamed:
+    """A slug that a campaign had before."""
+
+    @pytest.fixture(autouse=True)
+    def _renamed(self, shop):
+        self.shop = shop
+        self.program_id = shop.program(slug="new")
+        self._retire("old", self.program_id)
+
+    def _retire(self, slug, program_id):
+        with db.unit_of_work(self.shop.id):
+            db.db.stage("insert into program_former_slug values (%s, %s, %s, now())", (self.shop.id, slug, program_id))
+
+    def test_leads_to_the_new_one_and_says_nothing_else(self):
+        answer = _look(self.shop, "OLD")
+
+        assert (answer.status_code, answer.json) == (200, {"redirect": True, "campaign": "new"})
+
+    @pytest.mark.parametrize("closed", CLOSED)
+    def test_of_a_closed_campaign_is_not_found(self, closed):
+        self._retire("older", self.shop.program(**closed))
+
+        assert _is_nothing(_look(self.shop, "older"))
+
+    @pytest.mark.parametrize("closed", [{}, CLOSED[1]])
+    def test_belongs_to_whoever_has_it_now(self, closed):
+        self.shop.program(slug="old", name="Later", **closed)
+
+        answer = _look(self.shop, "old")
+
+        assert _is_nothing(answer) if closed else answer.json["name"] == "Later"
+
+    def test_of_another_tenant_is_not_found(self, rival):
+        rival.program(slug="theirs")
+        _set(rival, subdomain=f"rival-{uuid4().hex[:12]}")
+
+        assert _is_nothing(_look(rival, "old"))
+        assert _is_nothing(_look(self.shop, "theirs"))
+
+
+def test_a_brand_without_a_campaign_or_a_handle_is_not_found(shop):
+    assert _is_nothing(_look(shop))
+    shop.program()
+    handle = _handle(shop)
+    _set(shop, subdomain=None)
+
+    assert _is_nothing(_look(shop, handle=handle))
+    assert _is_nothing(_look(shop, handle="None"))
+
+
+@pytest.mark.parametrize(
+    "segment",
+    [
+        "nobody",
+        "%00",
+        "a%00b",
+        "..",
+        ".",
+        "%25",
+        "_",
+        "%E6%97%A5",
+        "%FF",
+        "x" * 5000,
+        "a%20b",
+        "%27--",
+        "a.b",
+        "%2e%2e",
+    ],
+)
+def test_what_names_nothing_is_not_found(shop, segment):
+    shop.program(slug="tea")
+
+    assert _look(shop, handle=segment).status_code == 404
+    assert _look(shop, segment).status_code == 404
+
+
+def test_a_letter_that_only_looks_like_one_of_ours_is_not_it(shop):
+    shop.program(slug="kiwi")
+
+    assert _is_nothing(_look(shop, "\u212aiwi"))
+
+
+class TestDomain:
+    """by-domain."""
+
+    @pytest.fixture(autouse=True)
+    def _own_domain(self, shop):
+        self.shop = shop
+        self.domain = f"{uuid4().hex[:12]}.partners.test"
+        self.columns = {"custom_domain": self.domain, "custom_domain_verified": True}
+
+    @pytest.mark.parametrize("form", ["{}", "{}:443", "{}.", "{}.:8080", "{}:"])
+    def test_stands_for_a_handle_and_a_slug(self, form):
+        self.shop.program(slug="tea", **self.columns)
+
+        answers = [_host(self.shop, form.format(name)) for name in (self.domain, self.domain.upper())]
+
+        for answer in answers:
+            assert (answer.status_code, answer.json) == (200, {"handle": _handle(self.shop), "slug": "tea"})
+
+    @pytest.mark.parametrize("columns", [{"custom_domain_verified": False}, {"archived_at": datetime.now(UTC)}])
+    def test_that_is_not_verified_or_was_given_up_is_not_found(self, columns):
+        self.shop.program(**self.columns | columns)
+
+        assert _is_nothing(_host(self.shop, self.domain))
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "x.{}",
+            "{}/",
+            "{}..",
+            "user@{}",
+            "https://{}",
+            "{}:80:80",
+            "{}:x",
+            "{}%",
+            "{} ",
+            "{},evil.test",
+            "{}#x",
+            "{}\r\nX: y",
+            "{}\\",
+            "日本.{}",
+            "%",
+            "[::1]:80",
+            "x" * 5000,
+        ],
+    )
+    def test_that_is_another_text_is_not_found(self, form):
+        self.shop.program(**self.columns)
+
+        assert _is_nothing(_host(self.shop, form.format(self.domain)))
+
+    @pytest.mark.parametrize("query", ["", "?host=", "?hosts=x", "?host=a%00b"])
+    def test_that_is_missing_is_malformed(self, query):
+        answer = self.shop.app.test_client().get(f"/api/p/by-domain{query}")
+
+        assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+        assert list(answer.json["errors"]) == ["host"]
+
+    def test_is_asked_for_and_never_the_host_of_the_request(self):
+        self.shop.program(**self.columns)
+
+        answer = self.shop.app.test_client().get("/api/p/by-domain?host=evil.test", headers={"Host": self.domain})
+
+        assert _is_nothing(answer)
+
+
+@pytest.mark.parametrize("path", [f"{BASE}/nobody", f"{BASE}/nobody/x", "/api/p/by-domain?host=x.test"])
+def test_too_many_from_one_address_are_stopped(app, monkeypatch, path):
+    monkeypatch.setenv("RATE_LIMIT_ANONYMOUS_PER_MIN", "2")
+    settings.current.cache_clear()
+    monkeypatch.setitem(app.extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current()))
+
+    answers = [app.test_client().get(path) for _ in range(3)]
+
+    settings.current.cache_clear()
+    assert [answer.status_code for answer in answers] == [404, 404, 429]
+    assert answers[-1].data == b""

@@ -1,0 +1,121 @@
+"""Who may see and change webhook endpoints, and what is written down about it; through HTTP."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.lists import cursors_are_refused, trips_of
+
+URL = "/api/v1/webhooks"
+HOOK = "https://localhost/hook"
+NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+def _create(brand, **fields):
+    return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
+
+
+@pytest.fixture
+def endpoint(brand, receiver):
+    """An endpoint of the brand that leads to the receiver and hears everything."""
+    return brand.endpoint(receiver.url)
+
+
+@pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
+def test_an_endpoint_of_somebody_else_is_not_found(brand, rival, whose):
+    theirs = _create(rival).json
+    url = f"{URL}/" + {"a rival's": theirs["id"], "nobody's": NOBODY, "no id": "x"}[whose]
+
+    answers = [
+        brand.get(url),
+        brand.call("PATCH", url, {"events": "malformed"}),
+        brand.call("DELETE", url),
+        brand.post(f"{url}/rotate-secret"),
+        brand.post(f"{url}/test", {"type": 5}),
+        brand.get(f"{url}/deliveries"),
+        brand.post(f"{url}/deliveries/{uuid4()}/redeliver"),
+        brand.post(f"{url}/redeliver", {"since": "malformed"}),
+    ]
+
+    assert {(answer.status_code, answer.json["error"]) for answer in answers} == {(404, "not_found")}
+    assert rival.get(f"{URL}/{theirs['id']}").json["updatedAt"] == theirs["updatedAt"]
+
+
+def test_the_list_walks_all_endpoints(brand, rival):
+    made = [_create(brand, url=f"{HOOK}/{number}").json["id"] for number in range(3)]
+    for number in range(2):
+        _create(rival, url=f"{HOOK}/{number}")
+        brand.program()
+
+    first = brand.get(f"{URL}?take=2").json
+    second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
+
+    assert [item["id"] for item in first["items"] + second["items"]] == made[::-1]
+    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
+
+
+def test_lists_cost_the_same_for_one_row_and_for_many(brand):
+    endpoint_id = _create(brand).json["id"]
+    brand.post(f"{URL}/{endpoint_id}/test")
+    lists = (URL, f"{URL}/{endpoint_id}/deliveries")
+    one = [trips_of(lambda url=url: brand.get(url)) for url in lists]
+    for number in range(9):
+        _create(brand, url=f"{HOOK}/{number}")
+        brand.post(f"{URL}/{endpoint_id}/test")
+
+    assert [trips_of(lambda url=url: brand.get(url)) for url in lists] == one
+
+
+def test_a_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):
+    delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    drain()
+    brand.set(plan="Free")
+    url = f"{URL}/{endpoint['id']}"
+
+    gated = [
+        _create(brand),
+        brand.call("PATCH", url, {"events": ["*"]}),
+        brand.post(f"{url}/rotate-secret"),
+        brand.post(f"{url}/test"),
+    ]
+    open = [
+        brand.get(URL),
+        brand.get(url),
+        brand.get(f"{url}/deliveries"),
+        brand.post(f"{url}/deliveries/{delivery_id}/redeliver"),
+    ]
+
+    assert {(answer.status_code, answer.json["error"]) for answer in gated} == {(402, "plan_tier_required")}
+    assert {answer.status_code for answer in open} == {200}
+    assert brand.call("DELETE", url).status_code == 204
+
+
+def test_a_reading_key_writes_nothing(brand, endpoint):
+    reader, url = brand.other_key(scope="read"), f"{URL}/{endpoint['id']}"
+
+    assert reader.get(url).status_code == 200
+    for method, path in (("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret"), ("POST", "/test")):
+        assert reader.call(method, f"{url}{path}", {}).status_code == 403
+    assert _create(reader).status_code == 403
+
+
+def test_every_write_is_audited(brand, endpoint, drain):
+    url = f"{URL}/{endpoint['id']}"
+    brand.call("PATCH", url, {"events": ["payout.paid"]})
+    brand.post(f"{url}/rotate-secret")
+    delivery_id = brand.post(f"{url}/test").json["deliveryId"]
+    drain()
+    brand.post(f"{url}/deliveries/{delivery_id}/redeliver")
+    brand.call("DELETE", url)
+
+    rows = brand.rows(
+        "select action, entity_id, before->'events', after->'events' from audit_entry order by created_at"
+    )
+    assert rows == [
+        ("webhook_endpoint.created", endpoint["id"], None, ["*"]),
+        ("webhook_endpoint.updated", endpoint["id"], ["*"], ["payout.paid"]),
+        ("webhook_endpoint.secret_rotated", endpoint["id"], None, None),
+        ("webhook_endpoint.tested", endpoint["id"], None, None),
+        ("delivery.redelivered", delivery_id, None, None),
+        ("webhook_endpoint.deleted", endpoint["id"], ["payout.paid"], None),
+    ]

@@ -1,0 +1,197 @@
+"""Tests, history and redelivery of webhooks, through HTTP and to a real HTTPS receiver."""
+
+import hashlib
+import hmac
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain.webhooks import events
+from tests.support.api.lists import cursors_are_refused
+from tests.support.outside import receiver as receivers
+
+URL = "/api/v1/webhooks"
+HOOK = "https://localhost/hook"
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def _create(brand, **fields):
+    return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
+
+
+@pytest.fixture
+def endpoint(brand, receiver):
+    """An endpoint of the brand that leads to the receiver and hears everything."""
+    return brand.endpoint(receiver.url)
+
+
+def test_a_rotated_secret_signs_from_now_on(brand, endpoint, receiver, drain):
+    rotated = brand.post(f"{URL}/{endpoint['id']}/rotate-secret")
+    brand.post(f"{URL}/{endpoint['id']}/test")
+    drain()
+
+    (received,) = receiver.received
+    assert rotated.status_code == 200
+    assert rotated.json["secret"] != endpoint["secret"]
+    assert _is_signed(received, rotated.json["secret"])
+    assert not _is_signed(received, endpoint["secret"])
+
+
+@pytest.mark.parametrize("body", [None, {}, {"type": None}, {"type": ""}, {"type": "test"}])
+def test_a_test_without_a_type_is_the_generic_one(brand, endpoint, receiver, drain, body):
+    answer = brand.post(f"{URL}/{endpoint['id']}/test", body)
+    drain()
+
+    (received,) = receiver.received
+    assert answer.status_code == 200
+    assert received.headers["x-service-delivery-id"] == answer.json["deliveryId"]
+    assert received.headers["x-service-event"] == received.event["type"] == "test"
+    assert received.event["id"] == answer.json["eventId"]
+    assert received.event["organizationId"] == str(brand.id)
+    assert _is_signed(received, endpoint["secret"])
+
+
+@pytest.mark.parametrize("type", events.TESTABLE)
+def test_a_trigger_event_has_a_sample(brand, receiver, drain, type):
+    told = brand.endpoint(receiver.url, [type])
+    brand.endpoint(f"{receiver.url}/other", ["*"])
+
+    answer = brand.post(f"{URL}/{told['id']}/test", {"type": type})
+    drain()
+
+    assert answer.status_code == 200
+    assert [event["type"] for event in receiver.events] == [type]
+    assert receiver.events[0]["data"] == events.sample(type)
+
+
+@pytest.mark.parametrize(
+    ("type", "code"),
+    [
+        ("payout.paid", "event_not_subscribed"),
+        ("conversion.denied", "unknown_event"),
+        ("deal.funded", "unknown_event"),
+        ("*", "unknown_event"),
+        ("nope", "unknown_event"),
+    ],
+)
+def test_a_test_of_something_else_is_refused(brand, type, code):
+    endpoint_id = _create(brand, events=["conversion.created", "conversion.denied"]).json["id"]
+
+    answer = brand.post(f"{URL}/{endpoint_id}/test", {"type": type})
+
+    assert (answer.status_code, answer.json["error"]) == (400, code)
+    assert brand.rows("select count(*) from delivery") == [(0,)]
+
+
+@pytest.mark.parametrize("body", [[], {"type": 5}, {"type": ["test"]}, {"type": "x" * 101}, b"{"])
+def test_a_malformed_test_is_refused(brand, endpoint, body):
+    assert brand.post(f"{URL}/{endpoint['id']}/test", body).status_code == 400
+
+
+def test_a_delivery_is_in_the_history(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(503, b"busy " * 200, Retry_After="60")]
+    sent = brand.post(f"{URL}/{endpoint['id']}/test").json
+
+    waiting = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    drain()
+    tried = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+
+    assert set(tried) == {
+        "id", "eventId", "eventType", "status", "attemptCount", "responseStatus", "responseExcerpt", "failureReason",
+        "nextAttemptAt", "createdAt", "settledAt",
+    }  # fmt: skip
+    assert (waiting["id"], waiting["eventId"], waiting["eventType"]) == (sent["deliveryId"], sent["eventId"], "test")
+    assert (waiting["status"], waiting["attemptCount"], waiting["responseStatus"]) == ("Pending", 0, None)
+    assert (tried["status"], tried["attemptCount"], tried["responseStatus"]) == ("Pending", 1, 503)
+    assert tried["responseExcerpt"] == ("busy " * 100)
+    assert tried["nextAttemptAt"].endswith("Z")
+    assert tried["settledAt"] is None
+
+
+def test_a_delivery_that_arrived_says_when_it_was_settled(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500), receivers.status(200)]
+    brand.post(f"{URL}/{endpoint['id']}/test")
+    drain()
+    failed = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
+    started = datetime.now(UTC)
+    drain()
+
+    shown = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+
+    assert (failed["status"], failed["settledAt"]) == ("Pending", None)
+    assert (shown["status"], shown["attemptCount"], shown["responseStatus"]) == ("Delivered", 2, 200)
+    assert (shown["nextAttemptAt"], shown["settledAt"][-1]) == (None, "Z")
+    assert started - MILLISECOND <= datetime.fromisoformat(shown["settledAt"]) <= datetime.now(UTC)
+
+
+def test_the_history_has_fifty_rows_per_page(brand, rival):
+    endpoint_id = _create(brand).json["id"]
+    other_id = _create(brand, url=f"{HOOK}/2").json["id"]
+    rival_id = _create(rival).json["id"]
+    sent = [brand.post(f"{URL}/{endpoint_id}/test").json["deliveryId"] for _ in range(52)]
+    for owner, id in ((brand, other_id), (brand, other_id), (rival, rival_id), (rival, rival_id)):
+        owner.post(f"{URL}/{id}/test")
+    url = f"{URL}/{endpoint_id}/deliveries"
+
+    first = brand.get(f"{url}?take=200").json
+    second = brand.get(f"{url}?cursor={first['nextCursor']}").json
+
+    assert [row["id"] for row in first["items"]] == sent[:1:-1]
+    assert [row["id"] for row in second["items"]] == sent[1::-1]
+    assert (second["hasMore"], second["nextCursor"]) == (False, None)
+    cursors_are_refused(
+        brand, url, foreign=(rival, f"{URL}/{rival_id}/deliveries"), other=(brand, f"{URL}/{other_id}/deliveries")
+    )
+
+
+def test_a_settled_delivery_is_sent_once_more_under_its_id(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(200), receivers.status(500)]
+    delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    drain()
+
+    answer = brand.post(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}/redeliver")
+    again = brand.post(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}/redeliver")
+    drain()
+
+    row = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    assert (answer.status_code, answer.json) == (200, {"deliveryId": delivery_id})
+    assert (again.status_code, again.json["error"]) == (409, "invalid_status_transition")
+    assert [received.headers["x-service-delivery-id"] for received in receiver.received] == [delivery_id] * 2
+    assert receiver.received[0].body == receiver.received[1].body
+    assert (row["status"], row["attemptCount"], row["responseStatus"]) == ("Failed", 2, 500)
+    assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
+
+
+def test_a_delivery_belongs_to_its_endpoint(brand, rival, endpoint, drain):
+    delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    drain()
+    other_id, rival_id = _create(brand).json["id"], _create(rival).json["id"]
+
+    through_another = brand.post(f"{URL}/{other_id}/deliveries/{delivery_id}/redeliver")
+    by_a_rival = rival.post(f"{URL}/{rival_id}/deliveries/{delivery_id}/redeliver")
+    no_id = brand.post(f"{URL}/{endpoint['id']}/deliveries/latest/redeliver")
+
+    assert [answer.status_code for answer in (through_another, by_a_rival, no_id)] == [404, 404, 404]
+
+
+def test_a_deleted_endpoint_is_gone_and_is_told_nothing(brand, endpoint, receiver, drain):
+    brand.program()
+    brand.post("/api/v1/affiliates", {"programId": str(brand.programs[-1]), "email": "a@x.test"})
+
+    deleted = brand.call("DELETE", f"{URL}/{endpoint['id']}")
+    brand.post("/api/v1/affiliates", {"programId": str(brand.programs[-1]), "email": "b@x.test"})
+    drain()
+
+    assert (deleted.status_code, deleted.data) == (204, b"")
+    assert receiver.received == []
+    assert brand.get(URL).json["items"] == []
+    for method, path in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/test"), ("GET", "/deliveries")):
+        assert brand.call(method, f"{URL}/{endpoint['id']}{path}", {}).status_code == 404
+
+
+def _is_signed(received, secret):
+    t, v1 = (part.split("=")[1] for part in received.headers["x-service-signature"].split(","))
+    return hmac.compare_digest(
+        v1, hmac.new(secret.encode(), f"{t}.".encode() + received.body, hashlib.sha256).hexdigest()
+    )

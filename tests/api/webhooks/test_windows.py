@@ -1,0 +1,229 @@
+"""Deliveries of a window are sent again, through HTTP and to a real HTTPS receiver."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from models import db
+from pipelines.webhooks import redelivery
+from tests.support.api.lists import trips_of
+from tests.support.outside import receiver as receivers
+
+URL = "/api/v1/webhooks"
+
+
+@pytest.fixture
+def endpoint(brand, receiver):
+    """An endpoint of the brand that leads to the receiver and hears everything."""
+    return brand.endpoint(receiver.url)
+
+
+def _ago(minutes: float) -> str:
+    return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+
+
+def _sent(brand, endpoint, drain, number: int) -> list[str]:
+    """Send tests until each is settled, and return their ids, oldest first."""
+    ids = [brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"] for _ in range(number)]
+    for _ in range(5):
+        brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
+        drain()
+    return ids
+
+
+def _age(brand, minutes: float, *ids: str):
+    brand.rows(
+        "update delivery set created_at = created_at - %s * interval '1 minute' where id = any(%s::uuid[])"
+        " returning id",
+        minutes,
+        list(ids),
+    )
+
+
+def _planned(brand) -> list[tuple[str, float]]:
+    """Return which delivery is tried when, in seconds after the first."""
+    return brand.rows(
+        "select args ->> 'delivery_id', extract(epoch from run_at - min(run_at) over ())::float from job"
+        " where name = 'webhook.deliver' order by run_at, id"
+    )
+
+
+def _hurry(brand, drain):
+    brand.rows("update job set run_at = run_at - interval '1 hour' where name = 'webhook.deliver' returning id")
+    drain()
+
+
+def _again(brand, endpoint, **body):
+    return brand.post(f"{URL}/{endpoint['id']}/redeliver", body)
+
+
+def test_what_failed_in_a_window_is_sent_once_more_under_its_id_with_its_body(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    ids = _sent(brand, endpoint, drain, 3)
+    first = {one.headers["x-service-delivery-id"]: one.body for one in receiver.received}
+    receiver.received.clear()
+    receiver.answers = [receivers.status(200)]
+
+    answer = _again(brand, endpoint, since=_ago(5))
+    pending = {row["status"] for row in brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]}
+    repeated = _again(brand, endpoint, since=_ago(5)).json
+    _hurry(brand, drain)
+
+    assert answer.status_code == 202
+    assert {name: answer.json[name] for name in ("count", "nextCursor", "hasMore")} == {
+        "count": 3,
+        "nextCursor": None,
+        "hasMore": False,
+    }
+    assert answer.json["lastAttemptAt"].endswith("Z")
+    assert (pending, repeated["count"], repeated["lastAttemptAt"]) == ({"Pending"}, 0, None)
+    assert sorted(one.headers["x-service-delivery-id"] for one in receiver.received) == sorted(ids)
+    assert {one.headers["x-service-delivery-id"]: one.body for one in receiver.received} == first
+    assert {row["status"] for row in brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]} == {"Delivered"}
+
+
+def test_what_fails_again_is_failed_after_one_attempt(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    _sent(brand, endpoint, drain, 1)
+
+    _again(brand, endpoint, since=_ago(5))
+    _hurry(brand, drain)
+
+    (row,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
+    assert (row["status"], row["attemptCount"]) == ("Failed", 6)
+    assert _planned(brand) == []
+
+
+def test_the_window_begins_with_since_ends_before_until_and_has_one_status(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    old, failed, young = _sent(brand, endpoint, drain, 3)
+    receiver.answers = [receivers.status(200)]
+    (delivered,) = _sent(brand, endpoint, drain, 1)
+    waiting = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    brand.rows("delete from job where args ->> 'delivery_id' = %s returning id", waiting)
+    _age(brand, 60, old)
+    _age(brand, 30, failed, delivered, waiting)
+    (at,) = brand.rows("select created_at from delivery where id = %s", failed)[0]
+
+    nothing = _again(brand, endpoint, since=_ago(50), until=at.isoformat()).json["count"]
+    one = _again(brand, endpoint, since=at.isoformat(), until=_ago(20)).json["count"]
+    of_failed = _planned(brand)
+    other = _again(brand, endpoint, since=_ago(50), until=_ago(20), status="Delivered").json["count"]
+
+    assert (nothing, one, other) == (0, 1, 1)
+    assert [id for id, _ in of_failed] == [failed]
+    assert [id for id, _ in _planned(brand)] == [failed, delivered]
+    assert young not in dict(_planned(brand))
+
+
+def test_deliveries_are_paced_also_over_calls_and_new_events_go_between_them(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    older, younger = _sent(brand, endpoint, drain, 2), _sent(brand, endpoint, drain, 2)
+    _age(brand, 30, *older)
+
+    _again(brand, endpoint, since=_ago(40), until=_ago(20))
+    _again(brand, endpoint, since=_ago(20))
+
+    assert [id for id, _ in _planned(brand)] == [*older, *younger]
+    assert [after for _, after in _planned(brand)] == pytest.approx([0, 0.1, 0.2, 0.3], abs=0.01)
+    brand.rows("update job set run_at = run_at + interval '1 minute' returning id")
+    live = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    assert _planned(brand)[0][0] == live
+
+
+def test_a_call_queues_so_many_and_a_cursor_goes_on(brand, rival, endpoint, receiver, drain, monkeypatch):
+    monkeypatch.setattr(redelivery, "MOST_AT_ONCE", 2)
+    receiver.answers = [receivers.status(500)]
+    ids = _sent(brand, endpoint, drain, 3)
+    brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")  # one moment
+    since = _ago(5)
+
+    first = _again(brand, endpoint, since=since, status="Failed").json
+    second = _again(brand, endpoint, since=since, status="Failed", cursor=first["nextCursor"]).json
+    forged = _again(brand, endpoint, since=since, cursor=first["nextCursor"][:-4] + "AAAA")
+    theirs = rival.endpoint(receiver.url)
+    foreign = _again(rival, theirs, since=since, cursor=first["nextCursor"])
+
+    assert (first["count"], first["hasMore"], second["count"], second["hasMore"]) == (2, True, 1, False)
+    assert sorted(id for id, _ in _planned(brand)) == sorted(ids)
+    assert [answer.status_code for answer in (forged, foreign)] == [400, 400]
+
+
+def test_another_endpoint_and_another_tenant_are_left_alone(brand, rival, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    theirs, other = rival.endpoint(receiver.url), brand.endpoint(f"{receiver.url}/other")
+    _sent(brand, endpoint, drain, 1)
+
+    answers = [_again(brand, theirs, since=_ago(5)), _again(rival, endpoint, since=_ago(5))]
+    empty = [_again(brand, other, since=_ago(5)).json["count"], _again(rival, theirs, since=_ago(5)).json["count"]]
+
+    assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(404, "not_found")] * 2
+    assert empty == [0, 0]
+    assert _planned(brand) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "since"),
+        ({"since": None}, "since"),
+        ({"since": "yesterday"}, "since"),
+        ({"since": 5}, "since"),
+        ({"since": "2026-05-04", "until": "soon"}, "until"),
+        ({"since": "2026-05-04", "until": "2026-05-04"}, "until"),
+        ({"since": "2026-05-04", "until": "2026-05-03T23:59:59Z"}, "until"),
+        ({"since": "2026-05-04", "status": "Pending"}, "status"),
+        ({"since": "2026-05-04", "status": "failed"}, "status"),
+        ({"since": "2026-05-04", "cursor": "x"}, "cursor"),
+        ({"since": "2026-05-04", "cursor": "x" * 201}, "cursor"),
+    ],
+)
+def test_a_window_that_is_none_is_named_in_problem_details(brand, endpoint, body, field):
+    answer = brand.post(f"{URL}/{endpoint['id']}/redeliver", body)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [field]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null"])
+def test_what_is_no_object_is_refused(brand, endpoint, body):
+    assert brand.post(f"{URL}/{endpoint['id']}/redeliver", body).status_code == 400
+
+
+def test_it_is_guarded_as_a_single_redelivery_and_audited(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    _sent(brand, endpoint, drain, 1)
+    brand.set(plan="Free")
+
+    reading = _again(brand.other_key(scope="read"), endpoint, since="2026-01-01")
+    viewer = _again(brand.person("Viewer"), endpoint, since="2026-01-01")
+    lapsed = _again(brand, endpoint, since=_ago(5), until="2099-01-01T00:00:00Z")
+
+    assert [answer.status_code for answer in (reading, viewer, lapsed)] == [403, 403, 202]
+    ((entity, after),) = brand.rows(
+        "select entity_id, after from audit_entry where action = 'webhook_endpoint.redelivered'"
+    )
+    assert (entity, after["count"], after["status"]) == (endpoint["id"], 1, "Failed")
+    assert after["until"] == "2099-01-01T00:00:00+00:00"
+
+
+def test_a_repeated_call_with_a_key_queues_once(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    _sent(brand, endpoint, drain, 2)
+    body = {"since": _ago(5)}
+
+    answers = [brand.post(f"{URL}/{endpoint['id']}/redeliver", body, Idempotency_Key="k") for _ in range(2)]
+
+    assert [answer.json["count"] for answer in answers] == [2, 2]
+    assert len(_planned(brand)) == 2
+
+
+def test_it_costs_the_same_for_one_delivery_and_for_many(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    _sent(brand, endpoint, drain, 1)
+    one = trips_of(lambda: _again(brand, endpoint, since=_ago(5)))
+    with db.any_org_work():
+        db.db.run("update delivery set status = 'Failed'")
+    _sent(brand, endpoint, drain, 9)
+
+    assert trips_of(lambda: _again(brand, endpoint, since=_ago(5))) == one

@@ -1,0 +1,38 @@
+"""The pace of mail: the time between two messages, and which slots may be used."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain.mail import pace
+
+_NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("per_minute", "expected"),
+    [
+        (1, timedelta(minutes=1)),
+        (60, timedelta(seconds=1)),
+        (7, timedelta(microseconds=8_571_429)),
+        (60_000, timedelta(milliseconds=1)),
+    ],
+)
+def test_the_gap_is_never_shorter_than_the_pace_asks(per_minute, expected):
+    assert pace.gap(per_minute) == expected
+
+
+@pytest.mark.parametrize(
+    ("slot_at", "is_early", "is_good"),
+    [
+        (None, False, False),
+        (_NOW, False, True),
+        (_NOW + _MICROSECOND, True, False),
+        (_NOW - pace.GRACE, False, True),
+        (_NOW - pace.GRACE - _MICROSECOND, False, False),
+    ],
+)
+def test_a_slot_is_good_when_it_comes_and_a_little_later(slot_at, is_early, is_good):
+    assert pace.is_early(slot_at, now=_NOW) is is_early
+    assert pace.is_good(slot_at, now=_NOW) is is_good

@@ -1,0 +1,53 @@
+"""What an image is, from its first bytes."""
+
+import struct
+
+import pytest
+
+from domain.organization import images
+from tests.support.rows.images import gif, jpeg, png, webp
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type"),
+    [
+        (png(300, 200), "image/png"),
+        (gif(300, 200), "image/gif"),
+        (gif(300, 200).replace(b"89a", b"87a"), "image/gif"),
+        (jpeg(300, 200), "image/jpeg"),
+        (jpeg(300, 200, frame=0xC2), "image/jpeg"),
+        (jpeg(300, 200, before=b"\xff\xff\xff\xfe" + struct.pack(">H", 6) + b"note"), "image/jpeg"),
+        (jpeg(300, 200, before=b"\xff\xc4" + struct.pack(">H", 4) + b"\0\0"), "image/jpeg"),
+        (jpeg(300, 200, before=b"\xff\xd0"), "image/jpeg"),
+        (webp(300, 200, "VP8X"), "image/webp"),
+        (webp(300, 200, "VP8L"), "image/webp"),
+        (webp(300, 200, "VP8"), "image/webp"),
+    ],
+)
+def test_kind_and_size_are_read(data, content_type):
+    assert images.read(data) == images.Image(content_type, width=300, height=200)
+
+
+@pytest.mark.parametrize("whole", [png(300, 200)[:24], gif(300, 200)[:10], jpeg(300, 200), webp(300, 200)])
+def test_what_breaks_off_is_no_image_and_no_error(whole):
+    shortest = [length for length in range(len(whole) + 1) if images.read(whole[:length])]
+
+    assert shortest
+    assert shortest == list(range(shortest[0], len(whole) + 1))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<svg/>",
+        b"%PDF-1.7",
+        b"RIFF\0\0\0\0WAVE" + b"\0" * 40,
+        b"\xff\xd8\xff" + b"\xff" * 100_000,
+        b"\xff\xd8" + b"\xff\xe0\0\0" * 10_000,
+        b"\xff\xd8\xff\xda" + b"\0" * 100,
+        b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
+    ],
+)
+def test_anything_else_is_none(data):
+    assert images.read(data) is None

@@ -1,0 +1,96 @@
+"""A plan opens what its tier, its subscription and its trial allow."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.organization.plans import PlanRefused, SubscriptionStatus, Tier, gate
+
+NOW = datetime(2026, 5, 10, 12, tzinfo=UTC)
+TOMORROW = datetime(2026, 5, 11, 12, tzinfo=UTC)
+YESTERDAY = datetime(2026, 5, 9, 12, tzinfo=UTC)
+
+
+def ask(
+    required: str,
+    *,
+    tier: str,
+    status: str = "Active",
+    trial_ends_at: datetime | None = None,
+    any_trial: bool = False,
+) -> PlanRefused | None:
+    return gate(
+        required=Tier(required),
+        plan_tier=Tier(tier),
+        subscription_status=SubscriptionStatus(status),
+        trial_ends_at=trial_ends_at,
+        now=NOW,
+        any_trial=any_trial,
+    )
+
+
+@pytest.mark.parametrize(
+    ("required", "tier"),
+    [
+        ("Free", "Free"),
+        ("Starter", "Starter"),
+        ("Starter", "Growth"),
+        ("Starter", "Pro"),
+        ("Growth", "Growth"),
+        ("Growth", "Pro"),
+        ("Pro", "Pro"),
+    ],
+)
+@pytest.mark.parametrize("status", ["Active", "PastDue"])
+def test_tier_opens_its_own_gates_and_those_below(required: str, tier: str, status: str) -> None:
+    assert ask(required, tier=tier, status=status) is None
+
+
+@pytest.mark.parametrize(
+    ("required", "tier"),
+    [("Starter", "Free"), ("Growth", "Free"), ("Growth", "Starter"), ("Pro", "Starter"), ("Pro", "Growth")],
+)
+@pytest.mark.parametrize("status", ["Active", "PastDue"])
+def test_gate_above_the_tier_stays_closed(required: str, tier: str, status: str) -> None:
+    refused = ask(required, tier=tier, status=status)
+
+    assert refused == PlanRefused(required=Tier(required), current=Tier(tier), trialing=False)
+
+
+def test_canceled_subscription_counts_as_free() -> None:
+    refused = ask("Starter", tier="Pro", status="Canceled", trial_ends_at=TOMORROW)
+
+    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
+
+
+def test_canceled_subscription_keeps_what_every_plan_has() -> None:
+    assert ask("Free", tier="Pro", status="Canceled") is None
+
+
+@pytest.mark.parametrize(("required", "tier"), [("Starter", "Starter"), ("Growth", "Growth"), ("Starter", "Pro")])
+def test_trial_has_the_tier_chosen_at_signup(required: str, tier: str) -> None:
+    assert ask(required, tier=tier, status="Trialing", trial_ends_at=TOMORROW) is None
+
+
+def test_starter_trial_does_not_unlock_growth() -> None:
+    refused = ask("Growth", tier="Starter", status="Trialing", trial_ends_at=TOMORROW)
+
+    assert refused == PlanRefused(required=Tier.Growth, current=Tier.Starter, trialing=True)
+
+
+@pytest.mark.parametrize("trial_ends_at", [YESTERDAY, NOW, None])
+@pytest.mark.parametrize("any_trial", [False, True])
+def test_trial_that_is_over_counts_as_free(trial_ends_at: datetime | None, any_trial: bool) -> None:
+    refused = ask("Starter", tier="Pro", status="Trialing", trial_ends_at=trial_ends_at, any_trial=any_trial)
+
+    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
+
+
+def test_signed_endpoints_accept_a_running_trial_of_any_tier() -> None:
+    assert ask("Starter", tier="Free", status="Trialing", trial_ends_at=TOMORROW, any_trial=True) is None
+
+
+def test_signed_endpoints_still_refuse_a_free_plan_that_is_not_on_trial() -> None:
+    refused = ask("Starter", tier="Free", trial_ends_at=TOMORROW, any_trial=True)
+
+    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)

@@ -1,0 +1,63 @@
+"""What a rail is asked to do. Source: core spec, "Payouts" (payouts are in USD, in cents)."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.payouts.transfers import METHODS, REFERENCES, Destination, Transfer, decimal_usd, key_of
+
+_ID = UUID(int=7)
+
+
+def _transfer(**changes):
+    values = {
+        "key": "payout:x:1",
+        "payout_id": _ID,
+        "organization_id": _ID,
+        "attempt": 1,
+        "amount_cents": 100,
+        "currency": "USD",
+        "destination": Destination("Wallet", "ben@example.com"),
+    }
+    return Transfer(**(values | changes))
+
+
+@pytest.mark.parametrize("amount_cents", [0, -1, 1.0, True, "1", None])
+def test_an_amount_is_a_positive_whole_number_of_cents(amount_cents):
+    with pytest.raises(ValueError, match="positive whole number"):
+        _transfer(amount_cents=amount_cents)
+
+
+@pytest.mark.parametrize("currency", ["EUR", "usd", "", "JPY"])
+def test_payouts_are_in_usd_alone(currency):
+    with pytest.raises(ValueError, match="USD"):
+        _transfer(currency=currency)
+
+
+def test_a_key_names_the_payout_and_the_attempt():
+    assert key_of(payout_id=_ID, attempt=2) == "payout:00000000-0000-0000-0000-000000000007:2"
+    with pytest.raises(ValueError, match="from 1"):
+        key_of(payout_id=_ID, attempt=0)
+
+
+@given(st.integers(min_value=1, max_value=10**18))
+def test_dollars_lose_no_cent(amount_cents):
+    dollars, cents = decimal_usd(amount_cents).split(".")
+
+    assert len(cents) == 2
+    assert int(dollars + cents) == amount_cents
+
+
+def test_the_text_of_a_transfer_does_not_hold_the_account():
+    assert "ben@example.com" not in f"{_transfer()!r} {_transfer()}"
+
+
+def test_every_method_has_its_references():
+    assert set(METHODS) == set(REFERENCES)
+    assert dict(REFERENCES) == {
+        "ProcessorConnect": ("processorTransferId",),
+        "Wallet": ("walletBatchId", "walletTransactionId"),
+        "GlobalPayouts": ("gpOutboundPaymentId",),
+    }

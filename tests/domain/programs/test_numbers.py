@@ -1,0 +1,104 @@
+"""Money is added up per bucket, and valued by the rate of its day."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.money import fx, money, valuation
+from domain.money.valuation import Published
+from domain.programs.numbers import Budget, Money, Part, total
+
+_MONDAY = date(2026, 3, 2)
+
+
+def _factor(day_offset: int, published: list[Published], *, native: str = "EUR", home: str = "USD") -> Fraction | None:
+    found = valuation.factors(home=home, currencies=[native], published=published)
+    place = (_MONDAY + timedelta(days=day_offset) - found.first_day).days
+    (row,) = found.rows
+    return row[place] if 0 <= place < len(row) else None
+
+
+def test_a_total_keeps_apart_what_had_no_rate():
+    parts = [Part("USD", 100, None), Part("EUR", 50, 7), Part("EUR", None, 3), Part("JPY", None, 900)]
+
+    assert total(parts) == Money(150, {"EUR": 10, "JPY": 900})
+
+
+def test_a_total_in_which_everything_was_valued_holds_nothing_out():
+    assert total([Part("USD", 100, None)]) == Money(100, None)
+    assert total([]) == Money(0, None)
+
+
+@pytest.mark.parametrize(("budget", "spent", "remaining"), [(500, 200, 300), (500, 900, 0), (0, 0, 0), (None, 5, None)])
+def test_what_remains_of_a_budget_is_never_negative(budget, spent, remaining):
+    status = Budget(budget, Money(spent, None), "USD")
+
+    assert (status.remaining_cents, status.is_unlimited) == (remaining, budget is None)
+
+
+def test_a_budget_that_cannot_be_converted_is_a_limit_of_which_nothing_is_known():
+    status = Budget(None, Money(5, None), "USD", is_unconvertible=True)
+
+    assert (status.remaining_cents, status.is_unlimited) == (None, False)
+
+
+def test_the_signal_of_held_spend_sums_across_currencies():
+    assert Budget(None, Money(0, {"EUR": 5, "JPY": 7}), "USD").held_signal == 12
+    assert Budget(None, Money(0, None), "USD").held_signal == 0
+
+
+@pytest.mark.parametrize(("day_offset", "is_fresh"), [(-1, False), (0, True), (3, True), (4, False)])
+def test_a_rate_is_good_for_its_day_and_three_more(day_offset, is_fresh):
+    found = _factor(day_offset, [Published("EUR", _MONDAY, Decimal("0.8"))])
+
+    assert found == (Fraction(5, 4) if is_fresh else None)
+
+
+def test_a_newer_rate_replaces_an_older_one_in_whatever_order_they_come():
+    rates = [Published("EUR", _MONDAY + timedelta(days=1), Decimal("0.5")), Published("EUR", _MONDAY, Decimal("0.8"))]
+
+    assert [_factor(offset, rates) for offset in (0, 1, 4)] == [Fraction(5, 4), Fraction(2), Fraction(2)]
+
+
+def test_both_legs_need_a_rate_unless_one_is_the_dollar():
+    rates = [Published("EUR", _MONDAY, Decimal("0.8"))]
+
+    assert _factor(0, rates, native="USD", home="EUR") == Fraction(4, 5)
+    assert _factor(0, rates, native="JPY", home="EUR") is None
+    assert _factor(0, rates, native="EUR", home="JPY") is None
+
+
+def test_the_dollar_is_one_whatever_was_published():
+    assert _factor(0, [Published("USD", _MONDAY, Decimal(3)), Published("EUR", _MONDAY, Decimal("0.5"))]) == 2
+
+
+def test_the_home_currency_has_no_factor():
+    assert valuation.factors(home="USD", currencies=["USD"], published=[]).currencies == []
+
+
+_PER_USD = st.decimals(min_value="0.000001", max_value="100000", places=12)
+
+
+@given(
+    cents=st.integers(min_value=0, max_value=10**13),
+    native=st.sampled_from(["USD", "EUR", "JPY", "KWD"]),
+    home=st.sampled_from(["USD", "GBP", "VND", "BHD"]),
+    rates=st.tuples(_PER_USD, _PER_USD),
+)
+def test_an_amount_times_its_factor_is_the_exchanged_amount(cents, native, home, rates):
+    per_usd = {native: rates[0], home: rates[1]}
+    published = [Published(currency, _MONDAY, rate) for currency, rate in per_usd.items()]
+    if native == home:
+        return
+    found = valuation.factors(home=home, currencies=[native], published=published)
+    # With dollars alone no rate is looked at.
+    factor = found.rows[0][0]
+    assert factor is not None
+
+    assert money.divide_half_even(cents * factor.numerator, factor.denominator) == fx.to_currency(
+        amount_cents=cents, from_currency=native, to_currency=home, per_usd=per_usd
+    )

@@ -1,0 +1,170 @@
+"""What a click or lead pays, and how many fees a budget holds. Source: core spec, "Program"."""
+
+import dataclasses
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.conversions import commission
+from domain.money import fx
+from domain.programs import rewards
+from domain.programs.fees import Fee
+from domain.programs.rewards import Level, Purse, Terms
+
+_SILENT = Level(None, None, None)
+_CPC = Terms(
+    model="Cpc", program=Level("Fixed", Decimal("0.25"), "USD"), custom=_SILENT, group=_SILENT, flat=Fee(500, "USD")
+)
+_CPL = dataclasses.replace(_CPC, model="Cpl", program=Level("Fixed", Decimal(5), "KWD"))
+_CPS = dataclasses.replace(_CPC, model="Cps", program=Level("Percentage", Decimal(20), None))
+
+
+def _tier(least: int, value: int, currency: str = "USD", type: str = "Fixed") -> commission.Tier:
+    return commission.Tier(least, currency, commission.CommissionType(type), Decimal(value))
+
+
+def _paid(terms: Terms, kind: rewards.Kind) -> tuple[int, str, str] | None:
+    reward = rewards.reward(terms, kind)
+    return reward and (reward.fee.cents, reward.fee.currency, reward.source)
+
+
+def test_a_primary_pays_its_own_fee_in_minor_units_of_the_fees_currency():
+    assert _paid(_CPC, "click") == (25, "USD", "program")
+    assert _paid(_CPL, "lead") == (5000, "KWD", "program")
+
+
+@pytest.mark.parametrize(("terms", "kind"), [(_CPC, "lead"), (_CPL, "click"), (_CPS, "lead"), (_CPS, "click")])
+def test_beside_another_primary_the_flat_amount_is_paid(terms, kind):
+    assert _paid(terms, kind) == (500, "USD", "program")
+    assert rewards.reward(terms, kind).value == Decimal(5)
+
+
+@pytest.mark.parametrize("kind", ["click", "lead"])
+def test_a_program_without_a_fee_or_reward_pays_nothing(kind):
+    assert rewards.reward(dataclasses.replace(_CPS, flat=None), kind) is None
+
+
+def test_the_flat_amount_of_a_currency_without_decimals_is_whole_units():
+    assert rewards.reward(dataclasses.replace(_CPS, flat=Fee(500, "JPY")), "lead").value == 500
+
+
+def test_partner_rates_go_before_the_programs_in_their_own_currencies():
+    tiers = dataclasses.replace(_CPC, tiers=(_tier(0, 2, "EUR"),), home_currency="EUR")
+    group = dataclasses.replace(tiers, group=Level("Fixed", Decimal(3), "GBP"))
+    custom = dataclasses.replace(group, custom=Level("Fixed", Decimal(4), "CHF"))
+
+    assert _paid(tiers, "click") == (200, "EUR", "tier")
+    assert _paid(group, "click") == (300, "GBP", "group")
+    assert _paid(custom, "click") == (400, "CHF", "affiliate")
+
+
+def test_of_the_tiers_that_were_reached_the_highest_pays():
+    terms = dataclasses.replace(
+        _CPC, tiers=(_tier(0, 1), _tier(100, 2), _tier(200, 3)), revenue_cents=Fraction(199), home_currency="USD"
+    )
+
+    assert _paid(terms, "click") == (200, "USD", "tier")
+
+
+def test_an_explicit_zero_is_a_fee():
+    assert _paid(dataclasses.replace(_CPC, custom=Level("Fixed", Decimal(0), "USD")), "click") == (
+        0,
+        "USD",
+        "affiliate",
+    )
+
+
+def test_a_percentage_says_nothing_about_a_click():
+    terms = dataclasses.replace(
+        _CPC,
+        custom=Level("Percentage", Decimal(10), None),
+        group=Level("Percentage", Decimal(10), None),
+        tiers=(_tier(0, 10, type="Percentage"),),
+        home_currency="USD",
+    )
+
+    assert _paid(terms, "click") == (25, "USD", "program")
+
+
+def test_a_partners_own_rate_never_touches_a_bounty():
+    assert _paid(dataclasses.replace(_CPC, custom=Level("Fixed", Decimal(4), "USD")), "lead") == (500, "USD", "program")
+
+
+def test_without_a_budget_everything_fits():
+    assert Purse(budget=None, spent={}, per_usd={}).affordable(Fee(10**12, "USD"), 10**6) == 10**6
+
+
+def test_what_is_left_holds_whole_fees_only():
+    assert Purse(budget=Fee(100, "USD"), spent={"USD": 20}, per_usd={}).affordable(Fee(30, "USD"), 10) == 2
+
+
+def test_what_was_afforded_is_set_aside():
+    purse = Purse(budget=Fee(100, "USD"), spent={}, per_usd={})
+
+    assert [
+        purse.affordable(Fee(30, "USD"), 2),
+        purse.affordable(Fee(20, "USD"), 9),
+        purse.affordable(Fee(1, "USD"), 1),
+    ] == [2, 2, 0]
+
+
+def test_a_budget_that_is_overspent_holds_nothing_but_what_is_free():
+    purse = Purse(budget=Fee(100, "USD"), spent={"USD": 150}, per_usd={})
+
+    assert (purse.affordable(Fee(1, "USD"), 3), purse.affordable(Fee(0, "USD"), 3)) == (0, 3)
+
+
+def test_a_budget_of_zero_pays_for_nothing():
+    assert Purse(budget=Fee(0, "USD"), spent={}, per_usd={}).affordable(Fee(1, "USD"), 3) == 0
+
+
+@pytest.mark.parametrize(
+    ("fee", "spent"), [(Fee(1, "EUR"), {}), (Fee(1, "USD"), {"EUR": 1}), (Fee(1, "USD"), {"USD": 1, "EUR": 1})]
+)
+def test_while_a_rate_is_missing_nothing_fits(fee, spent):
+    assert Purse(budget=Fee(100, "USD"), spent=spent, per_usd={}).affordable(fee, 5) == 0
+
+
+def test_what_came_to_nothing_needs_no_rate():
+    assert Purse(budget=Fee(100, "USD"), spent={"EUR": 0}, per_usd={}).affordable(Fee(50, "USD"), 5) == 2
+
+
+def test_amounts_of_other_currencies_are_compared_by_their_rates():
+    purse = Purse(budget=Fee(1000, "USD"), spent={"JPY": 750}, per_usd={"JPY": Decimal(150), "EUR": Decimal("0.8")})
+
+    assert purse.affordable(Fee(100, "EUR"), 9) == 4  # 500 of 1000 cents are gone, a fee is 125 of them
+
+
+_CURRENCIES = st.sampled_from(["USD", "EUR", "JPY", "KWD"])
+_PER_USD = {"EUR": Decimal("0.917"), "JPY": Decimal("149.33"), "KWD": Decimal("0.3071")}
+_FEES = st.builds(Fee, st.integers(0, 10**6), _CURRENCIES)
+
+
+def _usd(fees: list[Fee]) -> Fraction:
+    return sum(
+        (
+            fx.exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency="USD", per_usd=_PER_USD)
+            for fee in fees
+        ),
+        Fraction(0),
+    )
+
+
+@given(
+    budget=st.builds(Fee, st.integers(0, 10**9), _CURRENCIES),
+    spent=st.dictionaries(_CURRENCIES, st.integers(0, 10**8)),
+    asked=st.lists(st.tuples(_FEES, st.integers(0, 10**4)), max_size=5),
+)
+def test_a_budget_is_never_overshot_and_always_used_up(budget, spent, asked):
+    purse = Purse(budget=budget, spent=spent, per_usd=_PER_USD)
+    limit, used = _usd([budget]), _usd([Fee(cents, currency) for currency, cents in spent.items()])
+
+    for fee, wanted in asked:
+        number, price = purse.affordable(fee, wanted), _usd([fee])
+        used += number * price
+        assert 0 <= number <= wanted
+        assert number * price == 0 or used <= limit
+        assert number == wanted or used + price > limit

@@ -1,0 +1,107 @@
+"""What a run writes in statements over all of its rows is what it would write one by one."""
+
+from datetime import date
+from fractions import Fraction
+from uuid import UUID, uuid4
+
+import orjson
+import peewee
+import pytest
+
+from domain.money import money, valuation
+from models import db, fx_rates
+from tests.support.rows.paying import Payroll
+
+DAY = date(2026, 3, 2)
+_LARGEST = 2**62
+_VALUED = f"case when cents <= r.most then {fx_rates.narrow('cents')} else {fx_rates.wide('cents')} end"
+
+
+@pytest.fixture
+def payroll(app):
+    made = Payroll.create(app)
+    made.affiliate("ann")
+    return made
+
+
+def _write_line(payroll, payout_id, conversion_id):
+    payroll.execute(
+        "insert into payout_line (id, organization_id, payout_id, conversion_id, native_amount_cents, native_currency,"
+        " fx_rate, fx_rate_date, amount_cents, is_open)"
+        " values (gen_random_uuid(), %s, %s, %s, 1, 'USD', 1, current_date, 1, false)",
+        payroll.brand.id,
+        payout_id,
+        conversion_id,
+    )
+
+
+def test_the_event_of_a_payout_is_the_bytes_that_one_event_alone_would_be(payroll):
+    sold = sorted(payroll.sell("ann", 10_000) for _ in range(3))
+    payroll.run()
+
+    (body,) = (row[0] for row in payroll.brand.rows("select body from event where type = 'payout.created'"))
+    told = orjson.loads(body)
+    assert told["data"]["lineItemConversionIds"] == sold
+    assert body == orjson.dumps(told).decode()
+
+
+def test_every_affiliate_has_a_payout_an_event_and_a_job(payroll):
+    payroll.affiliate("ben")
+    for slug in ("ann", "ben", "ann"):
+        payroll.sell(slug, 10_000)
+    payroll.run()
+
+    payouts = {str(payout_id) for (payout_id,) in payroll.payouts("id")}
+    jobs = payroll.brand.rows("select args ->> 'payout_id' from job where name = 'payout.transfer'")
+    bodies = payroll.brand.rows("select body::jsonb -> 'data' ->> 'payoutId' from event where type = 'payout.created'")
+    assert len(payouts) == 2
+    assert {row[0] for row in jobs} == {row[0] for row in bodies} == payouts
+
+
+@pytest.mark.parametrize("missing", ["payout", "conversion"])
+def test_a_line_names_what_is_there(payroll, missing):
+    conversion_id = UUID(payroll.sell("ann", 10_000))
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id")
+    named = {"payout": payout_id, "conversion": conversion_id}
+
+    _write_line(payroll, *named.values())
+    with pytest.raises(peewee.IntegrityError, match=f"names a {missing} that is not there"):
+        _write_line(payroll, *(named | {missing: uuid4()}).values())
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        Fraction(1),
+        Fraction(1, 2),
+        Fraction(3, 2),
+        Fraction(100, 85),
+        Fraction(2, 3_010_000_000_000),
+        Fraction(_LARGEST - 1, _LARGEST - 3),
+        Fraction(_LARGEST + 1, 2),
+        Fraction(10**30 + 1, 2 * 10**30),
+    ],
+)
+def test_the_database_rounds_as_the_domain_does(payroll, factor):
+    amounts = [1, 2, 3, 5, 7, 12_345, 999_999_999_999, 1_000_000_000_000]
+    factors = valuation.Factors("USD", ["EUR"], DAY, [[factor]])
+    with db.unit_of_work(payroll.brand.id):
+        rows = db.db.run(
+            f"select {_VALUED} from unnest(%(amounts)s::bigint[]) with ordinality due (cents, place)"
+            f" left join {fx_rates.TABLE} on r.currency = 'EUR' and r.day = %(day)s order by place",
+            {"amounts": amounts, "day": DAY, **fx_rates.table_params(factors)},
+        )
+    expected = [money.divide_half_even(cents * factor.numerator, factor.denominator) for cents in amounts]
+    assert [int(row[0]) for row in rows] == expected
+
+
+def test_what_has_no_rate_on_its_day_has_no_value(payroll):
+    factors = valuation.Factors("USD", ["EUR"], DAY, [[None]])
+    with db.unit_of_work(payroll.brand.id):
+        rows = db.db.run(
+            f"select {_VALUED} from (values (1::bigint)) due (cents)"
+            f" left join {fx_rates.TABLE} on r.currency = 'EUR' and r.day = %(day)s",
+            {"day": DAY, **fx_rates.table_params(factors)},
+        )
+    assert rows == [(None,)]

@@ -1,0 +1,307 @@
+"""Where decisions about payouts meet each other: bans and runs, late words of rails, money that comes back."""
+
+import threading
+
+import pytest
+
+from adapters import clock
+from adapters.rails import registry
+from adapters.rails.processor_connect import ProcessorConnect
+from domain.refused import Refused
+from models import db
+from models.ledger import check
+from models.payouts import candidates
+from pipelines.payouts import decisions, run, transfer
+from tests.adapters.rails import fake_processor as fake
+from tests.adapters.rails import places
+from tests.support.api.payouts import one_payout
+from tests.support.draining import drain
+from tests.support.rows.paying import Payroll
+
+
+@pytest.fixture
+def payroll(app):
+    payroll = Payroll.create(app)
+    yield payroll
+    with db.unit_of_work(payroll.brand.id):
+        assert check.broken(payroll.brand.id, limit=5) == []
+
+
+def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):
+    one_payout(payroll)
+    answer = payroll.brand.call("PATCH", f"/api/v1/affiliates/{payroll.affiliates['ann']}", {"status": "Banned"})
+    assert answer.status_code == 200
+    payroll.pay()
+    assert payroll.payouts("status, failure_code, voided_at is not null") == [("Failed", "affiliate_banned", True)]
+
+
+def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    is_running, banned = threading.Event(), threading.Event()
+
+    def ban_them():
+        is_running.wait(10)
+        try:
+            payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
+        finally:
+            banned.set()
+            db.db.drop_connection()
+
+    other = threading.Thread(target=ban_them)
+    other.start()
+    asked = run.Asked(None, None, candidates.Filters(), None, None, None, {})
+    with db.unit_of_work(payroll.brand.id):
+        run.run(organization_id=payroll.brand.id, asked=asked, by=None, now=clock.now())
+        db.db.run("select 1")
+        is_running.set()
+        assert not banned.wait(0.5)
+    other.join(10)
+    assert payroll.payouts("status, failure_code") == [("Failed", "affiliate_banned")]
+
+
+def test_payout_paid_carries_the_reference_of_its_method_alone(payroll):
+    one_payout(payroll, externalTransactionId="batch 7", notes="july")
+    payroll.pay()
+    ((told,),) = payroll.brand.rows("select body::jsonb -> 'data' from event where type = 'payout.paid'")
+    own = {"payoutId", "affiliateId", "amountCents", "currency", "method", "paidAt"}
+    assert set(told) == own | {"processorTransferId"}
+
+
+def _invalidated_on_its_way_and_back(payroll):
+    payroll.execute("update organization set sandbox_rail = 'slow'")
+    payroll.affiliate("ann")
+    sale = payroll.sell("ann")
+    payroll.run()
+    payroll.pay()
+    assert payroll.payouts() == [("Processing", 2_000)]
+    manager = payroll.brand.person("Manager")
+    assert manager.post(f"/api/v1/conversions/{sale}/invalidate", {}).status_code == 200
+    assert payroll.lines("reversed_amount_cents") == [(2_000,)]
+    assert manager.post(f"/api/v1/conversions/{sale}/validate", {}).status_code == 200
+
+
+def test_what_earns_again_is_not_shown_as_reversed(payroll):
+    _invalidated_on_its_way_and_back(payroll)
+
+    assert payroll.lines("reversed_amount_cents, reversed_at is null") == [(0, True)]
+
+
+def test_what_earns_again_before_its_payout_fails_is_paid_by_the_retry(payroll):
+    _invalidated_on_its_way_and_back(payroll)
+    ((payout_id,),) = payroll.payouts("id")
+    with db.unit_of_work(payroll.brand.id):
+        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
+        transfer.settle_by_hand(payout, paid_as=None, failed_because="not carried out", now=clock.now())
+    payroll.execute("update organization set sandbox_rail = 'ok'")
+
+    assert payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/retry", {}).status_code == 200
+    payroll.pay()
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+@pytest.fixture
+def service():
+    started = fake.FakeProcessor()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def use(monkeypatch):
+    """Configure this rail and no other."""
+    return lambda rail: monkeypatch.setattr(registry, "_of_this_process", lambda: {rail.method: rail})
+
+
+def _sent_without_an_answer(payroll, rail, fault="500_before"):
+    payroll.execute("update organization set sandbox_rail = null")
+    one_payout(payroll)
+    rail.misbehave(fault)
+    payroll.pay()
+    assert payroll.payouts() == [("Processing", 2_000)]
+
+
+def _ask_again(payroll):
+    payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+    payroll.pay()
+
+
+def test_a_rail_with_another_account_is_not_asked_to_pay_what_the_first_may_have_paid(payroll, service, use):
+    first, second = places.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
+    use(first.rail)
+    _sent_without_an_answer(payroll, first, "500_after")
+    use(ProcessorConnect(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
+
+    _ask_again(payroll)
+    second.stop()
+
+    assert (len(service.books), second.books) == (1, [])
+    assert payroll.payouts() == [("Processing", 2_000)]
+    use(first.rail)
+    _ask_again(payroll)
+    assert payroll.payouts() == [("Paid", 2_000)]
+
+
+def test_the_sandbox_settles_nothing_that_a_rail_was_asked_for(payroll, service, use):
+    place = places.over_http(service, "ProcessorConnect")
+    use(place.rail)
+    _sent_without_an_answer(payroll, place)
+    payroll.execute("update organization set sandbox_rail = 'ok'")
+
+    _ask_again(payroll)
+
+    assert payroll.payouts() == [("Processing", 2_000)]
+
+
+def test_the_same_account_is_sent_the_same_key_again(payroll, service, use):
+    place = places.over_http(service, "ProcessorConnect")
+    use(place.rail)
+    _sent_without_an_answer(payroll, place)
+
+    service.expire_keys()
+    _ask_again(payroll)
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert len(service.books) == 1
+
+
+@pytest.mark.parametrize(("currency", "rate", "cents"), [("KWD", "0.3", 66_666_666_667), ("USD", "1", 200_000_000_000)])
+def test_the_largest_amounts_are_paid_to_the_cent(payroll, currency, rate, cents):
+    payroll.rate(currency, rate)
+    payroll.affiliate("ann")
+    for _ in range(3):
+        payroll.sell("ann", 10**12, currency)
+
+    assert payroll.preview().planned.native_totals == {currency: 600_000_000_000}
+    payroll.run()
+    payroll.pay()
+
+    assert payroll.payouts() == [("Paid", 3 * cents)]
+    assert payroll.balance("ann") == {currency: 0}
+
+
+def test_what_comes_to_no_cent_stays_due(payroll):
+    payroll.rate("KRW", "1400")
+    payroll.affiliate("ann")
+    payroll.sell("ann", 35, "KRW")
+
+    with pytest.raises(Refused) as refused:
+        payroll.run()
+
+    assert refused.value.code == "nothing_to_pay"
+    assert payroll.balance("ann") == {"KRW": 7}
+
+
+def test_what_a_deleted_affiliate_earned_is_paid(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    body = {"action": "delete", "affiliateIds": [str(payroll.affiliates["ann"])]}
+    assert payroll.brand.post("/api/v1/affiliates/bulk-action", body).status_code == 200
+
+    payroll.run()
+    payroll.pay()
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+
+
+def test_whoever_is_approved_again_after_a_ban_is_paid_what_was_let_go_of(payroll):
+    one_payout(payroll)
+    ann = f"/api/v1/affiliates/{payroll.affiliates['ann']}"
+    payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
+    assert [one.blocked for one in payroll.preview().planned.candidates] == ["affiliate_not_approved"]
+
+    assert payroll.brand.call("PATCH", ann, {"status": "Approved"}).status_code == 200
+    payroll.run()
+    payroll.pay()
+
+    assert payroll.payouts() == [("Failed", 2_000), ("Paid", 2_000)]
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+def test_a_change_of_the_home_currency_leaves_a_minimum_in_its_own(payroll):
+    payroll.rate("EUR", "0.5")
+    payroll.execute("update organization set min_payout_cents = 2001, min_payout_currency = 'USD'")
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    assert [one.blocked for one in payroll.preview().planned.candidates] == ["below_minimum"]
+
+    payroll.execute("update organization set home_currency = 'EUR'")
+
+    assert [one.blocked for one in payroll.preview().planned.candidates] == ["below_minimum"]
+    payroll.sell("ann", 5)
+    assert [one.blocked for one in payroll.preview().planned.candidates] == [None]
+
+
+def test_longer_grace_takes_back_what_was_due_and_not_what_is_in_a_payout(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    payroll.run()
+    payroll.sell("ann")
+
+    answer = payroll.brand.person("Owner").call("PATCH", "/api/organizations/me", {"payoutGraceDays": 30})
+
+    assert answer.status_code == 200
+    assert payroll.preview().planned.candidates == []
+    payroll.pay()
+    assert payroll.payouts() == [("Paid", 2_000)]
+
+
+def test_clicks_that_come_while_their_row_is_paid_are_due_afterwards(payroll):
+    payroll.affiliate("ann")
+    sale = payroll.sell("ann")
+    payroll.run()
+    payroll.execute("update conversion set commission_cents = 2500 where id = %s", sale)
+    payroll.execute(
+        "insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents,"
+        " currency, cause_id, is_test, created_at) select gen_random_uuid(), organization_id, program_id, affiliate_id,"
+        " id, 'earn', 500, currency, gen_random_uuid(), false, now() from conversion where id = %s",
+        sale,
+    )
+    payroll.execute("update conversion set source = 'cpc' where id = %s", sale)
+
+    payroll.pay()
+
+    assert payroll.brand.rows("select status, paid_cents from conversion") == [("Pending", 2_000)]
+    payroll.run(500)
+    payroll.pay()
+    assert payroll.payouts() == [("Paid", 2_000), ("Paid", 500)]
+    assert payroll.brand.rows("select status, paid_cents from conversion") == [("Paid", 2_500)]
+
+
+@pytest.mark.parametrize(("is_sent", "paid"), [(False, 100), (True, 200)])
+def test_an_override_shrinks_with_its_sale_until_it_is_paid_and_then_stays(payroll, is_sent, paid):
+    brand = payroll.brand
+    payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
+    payroll.affiliate("rex")
+    ann = payroll.affiliate("ann", method=None)
+    payroll.execute("update affiliate set recruited_by_affiliate_id = %s where id = %s", payroll.affiliates["rex"], ann)
+    payroll.sell("ann", externalEventId="first")
+    drain()
+    payroll.run()
+    if is_sent:
+        payroll.pay()
+
+    assert brand.refund("first", 5_000).status_code == 200
+    drain()
+    payroll.pay()
+
+    assert payroll.payouts() == [("Paid", paid)]
+    assert payroll.balance("rex") == {"USD": 0}
+
+
+def test_a_rail_that_refused_our_key_is_asked_with_the_right_one(payroll, service, use):
+    place = places.over_http(service, "ProcessorConnect")
+    payroll.execute("update organization set sandbox_rail = null")
+    one_payout(payroll)
+    for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
+        use(ProcessorConnect(url=service.url, key=key, webhook_secret=None))
+        _ask_again(payroll)
+        assert payroll.payouts() == [("Processing", 2_000)]
+
+    use(place.rail)
+    _ask_again(payroll)
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert len(service.books) == 1

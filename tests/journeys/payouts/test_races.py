@@ -1,0 +1,218 @@
+"""Two at once, each on a connection of its own: totals are exact, and nobody is told that we failed.
+
+Every race is run several times with several affiliates, so that most ways to interleave come up.
+"""
+
+import itertools
+from uuid import UUID
+
+import pytest
+
+from adapters import clock
+from models import db
+from models.ledger import check
+from pipelines import jobs
+from pipelines.affiliates import changes
+from pipelines.fraud import ban
+from pipelines.payouts import decisions
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.payouts import URL, owner
+from tests.support.api.racing import at_once
+from tests.support.draining import drain
+from tests.support.rows.paying import Payroll
+
+_PEOPLE = ("ann", "ben", "cid", "dan")
+
+
+@pytest.fixture
+def payroll(app):
+    payroll = Payroll.create(app)
+    for slug in _PEOPLE:
+        payroll.affiliate(slug)
+    return payroll
+
+
+_NUMBERS = itertools.count(1)
+
+
+def _sold(payroll):
+    """Sell 100.00 through everybody; returns external ids and conversion ids."""
+    sales = [f"race-{next(_NUMBERS)}" for _ in _PEOPLE]
+    return [(sale, payroll.sell(slug, 10_000, externalEventId=sale)) for slug, sale in zip(_PEOPLE, sales, strict=True)]
+
+
+def _run(payroll, total):
+    return lambda: owner(payroll).post(f"{URL}/run", {"confirmTotalCents": total})
+
+
+def _refund(payroll, sale, cents=None):
+    return lambda: payroll.brand.refund(sale, cents)
+
+
+def _act(payroll, payout_id, what, body=None):
+    return lambda: owner(payroll).post(f"{URL}/{payout_id}/{what}", body or {})
+
+
+def _statuses(answers):
+    return sorted(answer.status_code for answer in answers if hasattr(answer, "status_code"))
+
+
+def _settled(payroll):
+    """Let everything come to rest; return what everybody was paid in all, and what the ledger says they are owed."""
+    payroll.brand.set(sandboxRail="ok")
+    drain("sales", "refunds", "payouts")
+    with db.unit_of_work(payroll.brand.id):
+        assert check.broken(payroll.brand.id, limit=5) == []
+    paid = sum(cents for status, cents in payroll.payouts() if status == "Paid")
+    (booked,) = payroll.brand.rows(
+        "select coalesce(sum(amount_cents), 0)::int from sandbox_transfer where state = 'Paid'"
+    )
+    (by_hand,) = payroll.brand.rows("select coalesce(sum(amount_cents), 0)::int from payout where method = 'Manual'")
+    assert booked[0] + by_hand[0] == paid
+    return paid, sum(sum(payroll.balance(slug).values()) for slug in _PEOPLE)
+
+
+def test_ten_identical_runs_at_once_pay_once(payroll):
+    _sold(payroll)
+
+    answers = at_once(*[_run(payroll, 8_000)] * 10)
+
+    assert _statuses(answers) == [200] + [409] * 9
+    assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"confirm_total_mismatch"}
+    assert _settled(payroll) == (8_000, 0)
+
+
+def test_runs_with_different_totals_at_once_pay_once(payroll):
+    _sold(payroll)
+
+    answers = at_once(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
+
+    assert _statuses(answers) == [200, 409, 409, 409, 409]
+    assert _settled(payroll) == (8_000, 0)
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_a_refund_that_meets_a_run_is_left_out_or_taken_back(payroll, round_):
+    sales = _sold(payroll)
+
+    answers = at_once(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
+
+    assert set(_statuses(answers)) <= {200, 409}
+    _settled(payroll)
+    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    assert _settled(payroll) == (4_000, 0)
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_a_refund_that_meets_a_transfer_shrinks_it_or_is_owed_back(payroll, round_):
+    sales = _sold(payroll)
+    assert _run(payroll, 8_000)().status_code == 200
+
+    answers = at_once(
+        lambda: drain("payouts"), lambda: drain("payouts"), *[_refund(payroll, sale, 5_000) for sale, _ in sales]
+    )
+
+    assert _statuses(answers) == [200] * 4
+    paid, owed = _settled(payroll)
+    assert paid + owed == 4_000
+    assert sum(cents or 0 for (cents,) in payroll.lines("reversed_native_cents")) == -owed
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_a_denial_that_meets_a_run_is_left_out_or_lets_go(payroll, round_):
+    sales = _sold(payroll)
+    deny = [
+        lambda found=found: owner(payroll).post(f"/api/conversions/{found}/deny", {"reason": "fraud"})
+        for _, found in sales[:2]
+    ]
+
+    answers = at_once(_run(payroll, 8_000), *deny)
+
+    assert set(_statuses(answers)) <= {200, 409}
+    _settled(payroll)
+    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    paid, owed = _settled(payroll)
+    assert (paid, owed) == (4_000, 0)
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_of_a_retry_and_a_void_one_wins(payroll, round_):
+    payroll.brand.set(sandboxRail="fail")
+    _sold(payroll)
+    _run(payroll, 8_000)()
+    drain("payouts")
+    failed = [payout_id for (payout_id,) in payroll.payouts("id")]
+
+    answers = at_once(*[_act(payroll, one, what) for one in failed for what in ("retry", "void")])
+
+    assert _statuses(answers) == [200] * 4 + [409] * 4
+    paid, owed = _settled(payroll)
+    assert paid + owed == 8_000
+    due = payroll.preview().planned.confirm_total_cents
+    assert due == owed
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_marked_as_paid_while_it_is_sent_it_is_paid_once(payroll, round_):
+    _sold(payroll)
+    _run(payroll, 8_000)()
+    pending = [payout_id for (payout_id,) in payroll.payouts("id")]
+    marks = [_act(payroll, one, "mark-paid", {"externalTransactionId": "wire"}) for one in pending]
+
+    answers = at_once(lambda: drain("payouts"), *marks)
+
+    assert set(_statuses(answers)) <= {200, 409}
+    assert _settled(payroll) == (8_000, 0)
+    assert len(payroll.payouts("id")) == 4
+
+
+def test_two_jobs_of_one_payout_send_it_once(payroll):
+    _sold(payroll)
+    _run(payroll, 8_000)()
+    with db.unit_of_work(payroll.brand.id):
+        for (payout_id,) in db.db.run("select id from payout"):
+            jobs.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payroll.brand.id, payout_id=payout_id)
+
+    at_once(*[lambda: drain("payouts", deliveries=2)] * 3)
+
+    assert _settled(payroll) == (8_000, 0)
+    assert payroll.brand.rows("select count(*) from sandbox_transfer") == [(4,)]
+    assert payroll.brand.rows("select count(*) from event where type = 'payout.paid'") == [(4,)]
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_an_import_that_is_undone_while_it_is_paid_is_gone_or_stays(payroll, round_):
+    rows = [past_sale(affiliateSlug=slug) for slug in _PEOPLE]
+    made = import_sales(payroll.brand, *rows, confirmUnpaidPayout=True)
+    total = payroll.preview().planned.confirm_total_cents
+    assert total == 8_000
+
+    answers = at_once(
+        _run(payroll, total), lambda: payroll.brand.person("Admin").post(f"/api/imports/{made.json['jobId']}/undo")
+    )
+
+    assert _statuses(answers) == [200, 409]
+    paid, owed = _settled(payroll)
+    assert (paid, owed) in ((8_000, 0), (0, 0))
+
+
+def test_a_review_that_meets_a_ban_fails_every_payout_once(payroll):
+    payroll.execute("update organization set payouts_need_review = true where id = %s", payroll.brand.id)
+    _sold(payroll)
+    run_id = UUID(_run(payroll, 8_000)().json["runId"])
+    where = {"organization_id": payroll.brand.id}
+
+    def reject():
+        with db.unit_of_work(payroll.brand.id):
+            decisions.decide_review(**where, run_id=run_id, is_approved=False, now=clock.now())
+
+    def ban_dan():
+        with db.unit_of_work(payroll.brand.id):
+            dan = changes.lock(**where, affiliate_id=payroll.affiliates["dan"])
+            ban.ban(affiliate=dan, now=clock.now())
+
+    at_once(reject, ban_dan)
+
+    assert payroll.payouts() == [("Failed", 2_000)] * 4
+    assert payroll.brand.rows("select count(*) from event where type = 'payout.failed'") == [(4,)]
+    assert _settled(payroll) == (0, 8_000)

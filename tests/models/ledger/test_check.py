@@ -1,0 +1,112 @@
+"""Every rule about payouts can be broken, and says so when it is: a check that cannot fail checks nothing."""
+
+import os
+from contextlib import closing
+
+import psycopg2
+import pytest
+
+from models import db
+from models.ledger import check
+from tests.support.rows.paying import Payroll
+
+# What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
+_OLD = "now() - interval '2 hours'"
+_DAMAGE = {
+    "insert into ledger_entry select gen_random_uuid(), organization_id, affiliate_id, program_id, conversion_id,"
+    " 'adjust', -1, currency, gen_random_uuid(), is_test, created_at from ledger_entry where kind = 'pay'":
+        "the ledger comes to what a conversion earns less what was paid for it",
+    "update payout set amount_cents = amount_cents + 1 where status = 'Paid'": "a payout is the sum of its lines",
+    "insert into payout_line select gen_random_uuid(), organization_id, payout_id, conversion_id, 0, native_currency,"
+    " fx_rate, fx_rate_date, 0, 0, 0, null, true, null from payout_line where is_open":
+        "no conversion stands in two open lines",
+    "update payout_line set is_open = true where released_at is null":
+        "a line is open only while its payout may still pay it",
+    "update payout_line set is_open = false": "a payout that is not Paid and not voided keeps its lines open",
+    "update payout_line set native_amount_cents = native_amount_cents + 1 where is_open":
+        "a line that can still shrink pays no more than its conversion still earns",
+    "delete from payout_attempt": "a Paid payout was paid by an attempt of its own or by the brand",
+    "update payout_attempt set state = 'paid'": "nothing that a rail has paid is anything but Paid",
+    "update payout_attempt set amount_cents = 1": "a rail was asked for what the payout comes to",
+    "update payout_attempt set key = 'x' || key": "an attempt is asked for under its own key",
+    "delete from ledger_entry where kind = 'pay'": "the ledger booked what the lines of Paid payouts say",
+    "update ledger_entry set amount_cents = amount_cents + 1 where kind = 'clawback'":
+        "the ledger booked what the lines of Paid payouts say",
+    "update ledger_entry set cause_id = gen_random_uuid() where kind = 'pay'":
+        "the ledger booked what the lines of Paid payouts say",
+    "update conversion set paid_cents = paid_cents + 1": "a conversion was paid what the lines of Paid payouts say",
+    "update conversion set status = 'Paid'": "a conversion that is Paid was paid what it earns",
+    "update payout set affiliate_id = gen_random_uuid()": "a line pays its payout's affiliate",
+    "update payout_line set native_currency = 'EUR'": "a line pays its payout's affiliate",
+    "delete from conversion": "a line pays its payout's affiliate",
+    f"update payout set submitted_at = {_OLD} where status = 'Processing'":
+        "somebody asks about a payout that is on its way",
+    f"update payout set created_at = {_OLD} where status = 'Pending'": "somebody sends a payout that may be sent",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def payroll(app):
+    """Payouts in every state: Paid with a debt held back, Pending, Processing, Failed; and a sale that waits."""
+    payroll = Payroll.create(app)
+    for slug in ("ann", "ben", "cid", "dan"):
+        payroll.affiliate(slug)
+    payroll.sell("ann", externalEventId="first")
+    payroll.run()
+    payroll.pay()
+    assert payroll.brand.refund("first", 4_000).status_code == 200
+    payroll.sell("ann")
+    payroll.run()
+    payroll.pay()
+    payroll.brand.set(sandboxRail="fail")
+    payroll.sell("ben")
+    payroll.run()
+    payroll.pay()
+    payroll.brand.set(sandboxRail="slow")
+    payroll.sell("cid")
+    payroll.run()
+    payroll.pay()
+    payroll.sell("dan")
+    payroll.run()
+    payroll.sell("ann")
+    assert sorted(status for (status,) in payroll.payouts("status")) == [
+        "Failed",
+        "Paid",
+        "Paid",
+        "Pending",
+        "Processing",
+    ]
+    return payroll
+
+
+def _broken(payroll, damage=None):
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
+        cursor.execute("set session_replication_role = replica")
+        cursor.execute("drop index payout_line_open; delete from job" if damage else "select")
+        if damage:
+            cursor.execute(damage)
+        found = []
+        for rule, sql in check.RULES.items():
+            cursor.execute(check.scoped(sql, payroll.brand.id))
+            found += [(rule, exception) for (exception,) in cursor.fetchall()]
+        return found
+
+
+def test_nothing_is_found_where_nothing_is_broken(payroll):
+    with db.unit_of_work(payroll.brand.id):
+        assert check.broken(payroll.brand.id, limit=5) == []
+
+
+@pytest.mark.parametrize("damage", _DAMAGE)
+def test_damage_is_noticed(payroll, damage):
+    found = _broken(payroll, damage)
+
+    assert [rule for rule, exception in found if rule.startswith(_DAMAGE[damage]) and exception], found
+
+
+def test_every_rule_about_payouts_is_damaged_by_one_of_these():
+    assert [rule for rule in check.PAYOUTS if not any(map(rule.startswith, _DAMAGE.values()))] == []
+
+
+def test_another_organizations_damage_is_not_ones_own(payroll, rival):
+    assert _broken(Payroll(rival), "update payout set amount_cents = amount_cents + 1") == []

@@ -1,0 +1,42 @@
+"""Entries of the audit log to read in tests."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from models import db
+from models.organization import audit
+from tests.support.rows.brands import Brand
+
+URL = "/api/v1/audit-log"
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def enter(brand: Brand, action: str = "program.created", *, at: datetime = START, **columns: Any) -> dict[str, Any]:
+    """Write one entry and return its columns; what is not given has a default."""
+    values: dict[str, Any] = {
+        "entity_type": action.split(".")[0],
+        "entity_id": str(uuid4()),
+        "actor_type": "member",
+        "actor_user_id": uuid4(),
+        "actor_label": "ann@example.com",
+        "ip": "203.0.113.7",
+        "user_agent": "Browser/1.0",
+        "request_id": "r-1",
+        "before": {"name": "old"},
+        "after": {"name": "new"},
+    } | columns
+    with db.unit_of_work(brand.id):
+        audit.stage(organization_id=brand.id, action=action, at=at, **values)
+    return values
+
+
+def fill(brand: Brand, count: int) -> None:
+    """Write entries a second apart, whose entity ids count from 1, the oldest."""
+    with db.unit_of_work(brand.id):
+        db.db.run(
+            "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, created_at)"
+            " select gen_random_uuid(), %s, 'a.b', 'a', n::text, 'operator', %s + n * interval '1 s'"
+            " from generate_series(1, %s) n returning 1",
+            (brand.id, START, count),
+        )

@@ -1,0 +1,73 @@
+"""Mail for the tests: a mail server that this process's settings name, and messages as their rows tell of them."""
+
+import dataclasses
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import settings
+from domain.mail import smtp_address
+from models import db
+from pipelines import mail
+from tests.support.outside.smtp_sink import Sink
+from tests.support.rows.brands import Brand
+
+
+class PostOffice:
+    """A mail server that is up, and the settings that lead to it, until the test ends."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.settings = settings.current()
+        self.sink = Sink()
+        self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), mail_per_minute=60_000)
+        change("update mail_pace set next_at = now()")
+
+    def set(self, **changed: Any) -> None:
+        """Change settings of this process."""
+        self.settings = dataclasses.replace(self.settings, **changed)
+        self._monkeypatch.setattr(settings, "current", lambda: self.settings)
+
+    def close(self) -> None:
+        """Take the server away."""
+        self.sink.stop()
+
+    def open_again(self) -> None:
+        """Bring it back at its old address."""
+        self.sink = Sink(port=self.sink.port)
+
+    @property
+    def subjects(self) -> list[str]:
+        """The subjects of what was taken, in order."""
+        return [taken.message["Subject"] for taken in self.sink.taken]
+
+
+def stage(brand: Brand, *subjects: str, **fields: Any) -> list[UUID]:
+    """Stage a message per subject in one transaction and return the ids, in no order of their own."""
+    values = {"to": "ben@example.com", "text": "Hello", "kind": "affiliate.invite", "at": datetime.now(UTC)} | fields
+    with db.unit_of_work(brand.id):
+        for subject in subjects or ("Join us",):
+            mail.send(organization_id=brand.id, subject=subject, **values)
+    rows = brand.rows("select id from mail_message order by id desc limit %s", len(subjects) or 1)
+    return [message_id for (message_id,) in rows]
+
+
+def message(brand: Brand, columns: str = "status, attempts, last_error") -> tuple[Any, ...]:
+    """Return columns of the brand's only message."""
+    (row,) = brand.rows(f"select {columns} from mail_message")
+    return row
+
+
+def change(sql: str, *params: object) -> None:
+    """Change rows of any tenant."""
+    with db.any_org_work():
+        db.db.stage(sql, params)
+
+
+def hurry(*, slots: bool = True) -> None:
+    """Make every waiting job due now, and with `slots` the slots that are kept too."""
+    change("update job set run_at = now() where failed_at is null and deadline is null")
+    if slots:
+        change("update mail_message set slot_at = now() where slot_at is not null")

@@ -1,0 +1,210 @@
+"""A brand to test with: an organization, its key, and what a backend engineer would write around them."""
+
+import hashlib
+import hmac
+import itertools
+import json
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from adapters.identity import tokens
+from domain.programs import terms
+from models import db, ids
+from models.affiliates import affiliates, links
+from models.programs import programs
+from pipelines.organization import keys, organizations
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Brand:
+    """An organization with one caller. `get`, `post` … send its bearer value; `signed` adds the key's signature."""
+
+    app: Flask
+    id: UUID
+    api_key: str
+    signing_secret: str
+    programs: list[UUID] = field(default_factory=list)
+
+    @classmethod
+    def create(
+        cls,
+        app: Any,
+        *,
+        name: str = "Brand",
+        plan: str = "Growth",
+        status: str = "Active",
+        scope: str = "read_write",
+        is_test: bool = False,
+    ) -> "Brand":
+        """Make an organization with a key."""
+        now = datetime.now(UTC)
+        with db.any_org_work():
+            organization_id = organizations.create(
+                name=name, plan=plan, status=status, currency="USD", owner_email="owner@example.com", now=now
+            )
+            (owner_id,) = db.db.run("select id from member where organization_id = %s", (organization_id,))[0]
+            key = keys.create_for(
+                organization_id=organization_id, member_id=owner_id, scope=scope, is_test=is_test, name="", now=now
+            )
+        return cls(app, organization_id, key.api_key, key.signing_secret)
+
+    def other_key(self, *, scope: str = "read_write", is_test: bool = False) -> "Brand":
+        """Return the same organization behind another key."""
+        with db.any_org_work():
+            key = keys.create(
+                organization_id=self.id, scope=scope, is_test=is_test, name="", user_email=None, now=datetime.now(UTC)
+            )
+        return Brand(self.app, self.id, key.api_key, key.signing_secret)
+
+    def person(self, role: str = "Owner", *, email: str | None = None, is_email_verified: bool = True) -> "Brand":
+        """Return the same organization through the dashboard session of a member with this role."""
+        token = tokens.issue_dashboard(
+            organization_id=self.id,
+            role=role,
+            email=email or f"{role.lower()}@example.com",
+            is_email_verified=is_email_verified,
+            ttl_s=600,
+        )
+        return Brand(self.app, self.id, token, "", self.programs)
+
+    def set(self, **assignments: str) -> None:
+        """Change operator settings, as `flask org set` does."""
+        with db.any_org_work():
+            organizations.change(organization_id=self.id, assignments=assignments, now=datetime.now(UTC))
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """Send a request with the bearer key; a body is sent as JSON, bytes as they are."""
+        sent = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
+        return self.app.test_client().open(path, method=method, data=raw, headers={**sent, **_header_names(headers)})
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        """GET with the bearer key."""
+        return self.call("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """POST with the bearer key."""
+        return self.call("POST", path, body, **headers)
+
+    def signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
+        """POST with the bearer key and a good signature made `at` unix seconds (now)."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.call("POST", path, raw, **{"X_Service_Signature": self.signature(raw, at=at), **headers})
+
+    def signature(self, raw: bytes, *, at: int | None = None) -> str:
+        """Return the signature header for a raw body."""
+        t = at if at is not None else int(time.time())
+        digest = hmac.new(self.signing_secret.encode(), f"{t}.".encode() + raw, hashlib.sha256).hexdigest()
+        return f"t={t},sig={digest}"
+
+    def sale(self, **fields: Any) -> TestResponse:
+        """Post a signed sale; what is not given has a default, a field given as `...` is left out."""
+        body: dict[str, Any] = {
+            "externalEventId": f"order-{next(_NUMBERS)}",
+            "affiliateSlug": "ben",
+            "amountCents": 10_000,
+            "currency": "USD",
+        } | fields
+        return self.signed("/api/tracking/s2s", {name: value for name, value in body.items() if value is not ...})
+
+    def refund(self, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
+        """Post a signed refund."""
+        body: dict[str, Any] = {"externalEventId": external_event_id}
+        if amount_cents is not None:
+            body["refundAmountCents"] = amount_cents
+        # The refund has no id of its own: two equal ones in a second would be one signature, so tests vary the time.
+        return self.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
+
+    def program(self, **columns: Any) -> UUID:
+        """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
+        program_id = ids.new_id()
+        values = {
+            "id": program_id,
+            "organization_id": self.id,
+            "name": "Campaign",
+            "slug": f"campaign-{next(_NUMBERS)}",
+            "default_commission_type": "Percentage",
+            "default_commission_value": Decimal(20),
+            "default_commission_model": "Cps",
+            "created_at": datetime.now(UTC),
+            "updated_at": datetime.now(UTC),
+        } | columns
+        with db.unit_of_work(self.id):
+            programs.insert(terms.stamps(values, "USD") | values)
+        self.programs.append(program_id)
+        return program_id
+
+    def affiliate(self, slug: str, *, program_id: UUID | None = None, **columns: Any) -> UUID:
+        """Insert an Approved affiliate with a default link, in the last program that was made."""
+        affiliate_id = ids.new_id()
+        now = datetime.now(UTC)
+        values = {
+            "id": affiliate_id,
+            "organization_id": self.id,
+            "program_id": program_id or self.programs[-1],
+            "email": f"{slug}@example.com",
+            "email_normalized": f"{slug}@example.com",
+            "full_name": slug.title(),
+            "status": "Approved",
+            "source": "Direct",
+            "custom_commission_currency": terms.fixed_in(columns.get("custom_commission_type"), "USD"),
+            "applied_at": now,
+            "approved_at": now,
+            "created_at": now,
+        } | columns
+        link = {
+            "id": ids.new_id(),
+            "organization_id": self.id,
+            "program_id": values["program_id"],
+            "affiliate_id": affiliate_id,
+            "slug": slug,
+            "is_default": True,
+            "created_at": now,
+        }
+        with db.unit_of_work(self.id):
+            affiliates.insert(values)
+            links.insert_link(link)
+        return affiliate_id
+
+    def endpoint(self, url: str, events: list[str] | None = None) -> dict[str, Any]:
+        """Create a webhook endpoint through the API and return its record with the secret."""
+        answer = self.post("/api/v1/webhooks", {"url": url, "events": events or ["*"]})
+        assert answer.status_code == 201, answer.get_data(as_text=True)
+        return dict(answer.json or {})
+
+    def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
+        """Return rows as this tenant sees them."""
+        with db.unit_of_work(self.id):
+            return db.db.run(sql, params)
+
+
+class Partner:
+    """An affiliate who signed in with their own token."""
+
+    def __init__(self, app: Any, email: str, *, is_email_verified: bool = True) -> None:
+        self.app = app
+        self.token = tokens.issue_affiliate(email=email, is_email_verified=is_email_verified, ttl_s=600)
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        """GET with the affiliate's token."""
+        sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
+        return self.app.test_client().get(path, headers=sent)
+
+    def put(self, path: str, body: Any) -> TestResponse:
+        """PUT JSON, or bytes as they are, with the affiliate's token."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        return self.app.test_client().put(path, data=raw, headers=sent)
+
+
+def _header_names(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

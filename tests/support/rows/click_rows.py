@@ -1,0 +1,102 @@
+"""Clicks as the web processes send them, and the consumer that writes them, in the test's own process."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from adapters import broker
+from adapters.clicks.stream import FIELD, KEY
+from domain.clicks import raw_click as wire
+from domain.clicks.raw_click import RawClick
+from models import db, ids
+from models.clicks import batches
+from pipelines.clicks import clicks
+from tests.support.rows.brands import Brand
+from workers.clicks import Consumer
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+def hashed(who: object) -> str:
+    """Return a keyed hash as one is sent, in hex."""
+    return hashlib.sha256(str(who).encode()).hexdigest()[:32]
+
+
+def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any) -> RawClick:
+    """Return a click of now by somebody new, from a network of their own; fields override."""
+    click_id = str(ids.new_id())
+    at = fields.pop("at", None) or datetime.now(UTC)
+    values: dict[str, Any] = {
+        "id": click_id,
+        "organization_id": str(brand.id),
+        "program_id": str(brand.programs[-1]) if brand.programs else click_id,
+        "affiliate_id": str(affiliate_id),
+        "slug": "ben",
+        "sub_id": None,
+        "occurred_at": at.isoformat(),
+        "visitor": hashed(visitor or click_id),
+        "network": hashed(network or f"network of {click_id}"),
+        "agent": AGENT,
+        "languages": ["en-GB", "en"],
+    }
+    return RawClick(**values | fields)
+
+
+def write(brand: Brand, *batch: RawClick) -> clicks.Written:
+    """Write a batch in one transaction, as the consumer does."""
+    with db.unit_of_work(brand.id):
+        return clicks.write(batch, datetime.now(UTC))
+
+
+def send(*entries: RawClick | bytes) -> None:
+    """Put clicks, or anything else, on the stream."""
+    client = broker.client(os.environ["REDIS_URL"])
+    for entry in entries:
+        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)})
+
+
+def consume() -> int:
+    """Write all that lies on the stream; returns how many entries that was."""
+    return Consumer(os.environ["REDIS_URL"], claim_s=60).run_once()
+
+
+@contextmanager
+def turn_taken(brand: Brand) -> Iterator[None]:
+    """Let nobody write clicks of a brand meanwhile."""
+    taken, done = threading.Event(), threading.Event()
+
+    def take() -> None:
+        with db.unit_of_work(brand.id):
+            batches.take_turn(brand.id)
+            db.db.run("select 1")
+            taken.set()
+            done.wait(30)
+        db.db.drop_connection()
+
+    holder = threading.Thread(target=take)
+    holder.start()
+    taken.wait(10)
+    try:
+        yield
+    finally:
+        done.set()
+        holder.join()
+
+
+def outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:
+    """Return what became of clicks, in their order."""
+    found = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
+    return [found[click.id] for click in batch]
+
+
+def aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
+    """Return the rows that gather paid clicks: external id, commission, currency, status."""
+    return brand.rows(
+        "select external_event_id, commission_cents, currency, status from conversion"
+        " where source = 'cpc' and external_event_id like 'cpc:%%' order by external_event_id"
+    )

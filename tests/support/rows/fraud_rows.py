@@ -1,0 +1,29 @@
+"""Clicks and leads that the rules stopped, written as whoever stores them does."""
+
+from typing import Any
+from uuid import UUID
+
+from domain import fraud
+from models import db, ids
+from pipelines.fraud import events as fraud_events
+from tests.support.rows.brands import Brand
+from tests.support.rows.program_rows import ago
+
+
+def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
+    """Record that a click of an hour ago in the last program was blocked, and return the event's id."""
+    sent: dict[str, Any] = {
+        "organization_id": brand.id,
+        "program_id": brand.programs[-1],
+        "affiliate_id": affiliate_id,
+        "subject": "click",
+        "subject_id": ids.new_id(),
+        "verdict": fraud.Verdict(score, reasons or ("headless", "language_mismatch")),
+        "action": "blocked",
+        "severity": fraud.severity(score),
+        "at": ago(hours=1),
+    } | fields
+    with db.unit_of_work(brand.id):
+        fraud_events.record_event(**sent)
+    ((event_id,),) = brand.rows("select id from fraud_event where subject_id = %s", sent["subject_id"])
+    return UUID(str(event_id))

@@ -1,0 +1,89 @@
+"""A campaign that pays for leads, and people who fill in its form."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+import settings
+from adapters.fraud import human_check
+from tests.support.rows.brands import Brand
+
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+_NUMBERS = itertools.count(1)
+
+
+@contextmanager
+def verified_by(**variables: str) -> Iterator[None]:
+    """Verify people as these HUMAN_CHECK_ variables say."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(f"HUMAN_CHECK_{name}", value)
+        _start_over()
+        try:
+            yield
+        finally:
+            patch.undo()
+            _start_over()
+
+
+def _start_over() -> None:
+    settings.current.cache_clear()
+    human_check.forget_cached()
+
+
+def token() -> str:
+    """Return a token that a person got just now, while HUMAN_CHECK_URL is `local`."""
+    local = human_check.local()
+    assert local is not None
+    return local.issue(now=datetime.now(UTC))
+
+
+def campaign(brand: Brand, **columns: Any) -> str:
+    """Make a campaign that pays 5 USD per lead, with an affiliate; columns override. Returns the affiliate's slug."""
+    brand.set(leadPreview="on")
+    per_lead = {
+        "default_commission_model": "Cpl",
+        "default_commission_type": "Fixed",
+        "default_commission_value": Decimal(5),
+    }
+    program_id = brand.program(**per_lead | columns)
+    slug = f"lead-{next(_NUMBERS)}-{program_id.hex[-8:]}"
+    brand.affiliate(slug)
+    return slug
+
+
+def person() -> str:
+    """Return the address of somebody new."""
+    return f"person-{next(_NUMBERS)}@inbox.example.org"
+
+
+def send(brand: Brand, to: str, *, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
+    """Send a lead of a slug as a browser does; what is not given has a default, a field given as `...` is left out."""
+    body = {"slug": to, "email": person()} | ({} if "token" in fields else {"token": token()}) | fields
+    sent = {name: value for name, value in body.items() if value is not ...}
+    return brand.app.test_client().post("/api/v1/lead", json=sent, headers={"User-Agent": BROWSER} | (headers or {}))
+
+
+def rows(brand: Brand) -> list[tuple[Any, ...]]:
+    """Return status, commission, currency, payability and method of the brand's lead conversions, oldest first."""
+    return brand.rows(
+        "select status, commission_cents, currency, payability, attribution_method from conversion"
+        " where organization_id = %s and type = 'LeadReward' order by id",
+        brand.id,
+    )
+
+
+def fraud_events(brand: Brand) -> list[tuple[Any, ...]]:
+    """Return action, score and reasons of the brand's fraud events about leads."""
+    return brand.rows(
+        "select action, score, reasons from fraud_event where organization_id = %s and subject = 'lead'"
+        " order by occurred_at, id",
+        brand.id,
+    )

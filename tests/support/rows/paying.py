@@ -1,0 +1,119 @@
+"""An organization that pays: verified, without grace days, its affiliates with accounts to be paid on."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from adapters import clock
+from models import db
+from models.payouts.candidates import Filters
+from pipelines.payouts import due
+from pipelines.payouts import run as payout_run
+from pipelines.payouts.run import Asked, Receipt
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand
+
+EVERYTHING = Filters()
+VERIFIED = (
+    "update organization set verification_state = 'verified', payout_grace_days = 0, sandbox_rail = %s where id = %s"
+)
+
+
+@dataclass
+class Payroll:
+    """A brand with one program and affiliates by slug."""
+
+    brand: Brand
+    affiliates: dict[str, UUID] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, app: Any, *, rail: str = "ok") -> "Payroll":
+        """Make a brand that may pay, with a program that pays 20 %."""
+        brand = Brand.create(app)
+        with db.any_org_work():
+            db.db.run(VERIFIED, (rail, brand.id))
+        brand.program()
+        return cls(brand)
+
+    def affiliate(self, slug: str, *, method: str | None = "ProcessorConnect") -> UUID:
+        """Add an approved affiliate who is paid by a method."""
+        found = self.brand.affiliate(slug=slug)
+        self.affiliates[slug] = found
+        if method is not None:
+            self.execute(
+                "update affiliate set payout_method = %s, payout_destination = %s where id = %s",
+                method,
+                f"acct_{slug}",
+                found,
+            )
+        return found
+
+    def sell(self, slug: str, amount_cents: int = 10_000, currency: str = "USD", **more: Any) -> str:
+        """Sell through an affiliate and settle; returns the conversion id."""
+        answer = self.brand.sale(affiliateSlug=slug, amountCents=amount_cents, currency=currency, **more)
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        drain("sales")
+        return str(answer.json["conversionId"])
+
+    def preview(self, filters: Filters = EVERYTHING, method: str | None = None) -> due.Preview:
+        """Ask what a run would pay."""
+        with db.unit_of_work(self.brand.id):
+            return due.preview(organization_id=self.brand.id, filters=filters, method=method, now=clock.now())
+
+    def run(self, total_cents: int | None = None, filters: Filters = EVERYTHING) -> Receipt:
+        """Run what a preview says, or what is given."""
+        confirmed = self.preview(filters).planned.confirm_total_cents if total_cents is None else total_cents
+        asked = Asked(
+            confirm_total_cents=confirmed,
+            confirm_totals=None,
+            filters=filters,
+            method=None,
+            notes=None,
+            external_transaction_id=None,
+            shown_filters={},
+        )
+        with db.unit_of_work(self.brand.id):
+            return payout_run.run(organization_id=self.brand.id, asked=asked, by=None, now=clock.now())
+
+    def pay(self) -> None:
+        """Let the workers send what was run."""
+        drain("payouts")
+
+    def rate(self, currency: str, per_usd: str, on: date | None = None) -> None:
+        """Publish a reference rate."""
+        with db.any_org_work():
+            db.db.run(
+                "insert into fx_rate values (%s, %s, %s) on conflict (currency, published_on) do update"
+                " set per_usd = excluded.per_usd",
+                (currency, on or datetime.now(UTC).date(), Decimal(per_usd)),
+            )
+
+    def execute(self, sql: str, *params: object) -> None:
+        """Change the organization's rows."""
+        with db.unit_of_work(self.brand.id):
+            db.db.run(sql, params)
+
+    def payouts(self, columns: str = "status, amount_cents") -> list[tuple[Any, ...]]:
+        """Return the payouts, oldest first."""
+        return self.brand.rows(
+            f"select {columns} from payout where organization_id = %s order by created_at, id", self.brand.id
+        )
+
+    def lines(self, columns: str = "native_amount_cents, amount_cents, is_open") -> list[tuple[Any, ...]]:
+        """Return the lines, in the order of their conversions."""
+        return self.brand.rows(
+            f"select {columns} from payout_line where organization_id = %s order by conversion_id, id", self.brand.id
+        )
+
+    def balance(self, slug: str) -> dict[str, int]:
+        """Return what the ledger says an affiliate is owed, by currency."""
+        return dict(
+            self.brand.rows(
+                "select currency, sum(amount_cents)::bigint from ledger_entry where organization_id = %s"
+                " and affiliate_id = %s group by currency",
+                self.brand.id,
+                self.affiliates[slug],
+            )
+        )

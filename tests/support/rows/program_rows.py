@@ -1,0 +1,75 @@
+"""Rows of a program's past, written straight: conversions of any kind and moment, clicks, rates."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+from models import db, ids
+from models.clicks import clicks
+from models.conversions import conversions
+from tests.support.rows.brands import Brand
+
+NOW = datetime.now(UTC)
+_NUMBERS = count(1)
+
+
+def ago(**span: float) -> datetime:
+    """Return a moment that long ago."""
+    return NOW - timedelta(**span)
+
+
+def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
+    """Insert a Pending, held sale of yesterday that earned 1000 USD cents; columns override."""
+    conversion_id = ids.new_id()
+    values: dict[str, Any] = {
+        "id": conversion_id,
+        "organization_id": brand.id,
+        "program_id": brand.programs[-1],
+        "affiliate_id": affiliate_id,
+        "source": "s2s",
+        "external_event_id": f"row-{next(_NUMBERS)}",
+        "amount_cents": 10_000,
+        "currency": "USD",
+        "commission_cents": 1_000,
+        "status": "Pending",
+        "type": "OneTime",
+        "rate_source": "program",
+        "rate_type": "Percentage",
+        "rate_value": Decimal(10),
+        "is_test": False,
+        "occurred_at": ago(days=1),
+        "hold_until": NOW + timedelta(days=29),
+        "created_at": NOW,
+    }
+    with db.unit_of_work(brand.id):
+        conversions.stage_insert(conversions.Conversion(**values | columns))
+    return conversion_id
+
+
+def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
+    """Insert a click of an hour ago; columns override."""
+    click_id = ids.new_id()
+    values: dict[str, Any] = {
+        "id": click_id,
+        "organization_id": brand.id,
+        "program_id": brand.programs[-1],
+        "affiliate_id": affiliate_id,
+        "slug": "ben",
+        "occurred_at": ago(hours=1),
+        "created_at": NOW,
+    }
+    with db.unit_of_work(brand.id):
+        clicks.insert_many([values | columns])
+    return click_id
+
+
+def rate(currency: str, per_usd: str, published: datetime) -> None:
+    """Store a rate for everybody; tests keep to currencies and years of their own."""
+    with db.any_org_work():
+        db.db.stage(
+            "insert into fx_rate (currency, published_on, per_usd) values (%s, %s, %s)"
+            " on conflict (currency, published_on) do update set per_usd = excluded.per_usd",
+            (currency, published.date(), per_usd),
+        )

@@ -1,0 +1,19 @@
+"""Sends signed refunds, every one with a signature of its own."""
+
+import itertools
+import time
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.support.rows.brands import Brand
+
+_NUMBERS = itertools.count(1)
+
+
+def refund(brand: Brand, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
+    """Post a refund. Two equal ones in a second would be one signature, so the time signed moves on with each."""
+    body: dict[str, Any] = {"externalEventId": external_event_id}
+    if amount_cents is not None:
+        body["refundAmountCents"] = amount_cents
+    return brand.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)

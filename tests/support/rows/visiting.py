@@ -1,0 +1,71 @@
+"""Visitors of a brand's links, and what of them is on the stream of clicks."""
+
+import dataclasses
+import os
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from prometheus_client import REGISTRY
+
+import settings
+from adapters import broker, servers
+from adapters.clicks import stream
+from api.access.limits import Limiter
+from domain.clicks import raw_click
+from domain.clicks.raw_click import RawClick
+from models import db
+
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+AWAY = "unix:///nowhere/valkey.sock?db=0"
+CLICK = "/api/v1/track/click"
+
+
+def new_slug() -> str:
+    """Return a slug that no other test has: a slug alone is looked for in the whole service."""
+    return f"s-{uuid4().hex[:12]}"
+
+
+def visit(app: Any, path: str, *, method: str = "GET", ip: str = "203.0.113.7", **sent: Any) -> Any:
+    """Send a request as a browser does; `headers` add to its own."""
+    headers = {"User-Agent": BROWSER, "Accept-Language": "de-CH, en;q=0.8"} | sent.pop("headers", {})
+    return app.test_client().open(path, method=method, headers=headers, environ_overrides={"REMOTE_ADDR": ip}, **sent)
+
+
+def click(app: Any, slug: str, *, headers: dict[str, str] | None = None, ip: str = "203.0.113.7", **fields: Any) -> Any:
+    """Tell of a visit as the script in a page does."""
+    return visit(app, CLICK, method="POST", json={"slug": slug} | fields, headers=headers or {}, ip=ip)
+
+
+def on_stream() -> list[RawClick]:
+    """Return the clicks that wait on the stream."""
+    client = broker.client(servers.urls().redis_url)
+    return [raw_click.from_bytes(fields[stream.FIELD]) for _, fields in client.xrange(stream.KEY)]
+
+
+def limited(**per_minute: int) -> Limiter:
+    """Return a limiter that knows nothing yet, with these limits."""
+    limits = settings.current().rate_limits_per_min | per_minute  # type: ignore[operator]  # it is a dict
+    return Limiter(servers.urls().redis_url, dataclasses.replace(settings.current(), rate_limits_per_min=limits))
+
+
+def lose_stream(app: Any, monkeypatch: Any) -> None:
+    """Take the stream's server away from an application."""
+    monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(AWAY))
+    monkeypatch.setitem(app.extensions, "limiter", limited())
+
+
+@contextmanager
+def without_database(folder: Any) -> Any:
+    """Point this process at a database server that is not there."""
+    db.db.drop_connection()
+    db.connect_to(f"postgresql://finderfee@/finderfee?host={folder}")
+    try:
+        yield
+    finally:
+        db.connect_to(os.environ["DATABASE_URL"])
+
+
+def counted(name: str) -> float:
+    """Return the value of a counter of this process."""
+    return REGISTRY.get_sample_value(name) or 0.0

@@ -1,0 +1,1 @@
+"""The actors, one file per queue: which job runs what."""

@@ -1,0 +1,32 @@
+"""The `mail` queue: one attempt of one message, or the wait for its slot."""
+
+from datetime import datetime
+from uuid import UUID
+
+from adapters import clock
+from adapters.mail.smtp import Unreachable
+from models import db
+from models.jobs.rows import Claimed
+from pipelines import jobs, mail
+from workers.actor import calling_job
+
+
+def _prepare(job: Claimed) -> mail.Prepared | None:
+    return mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"]))
+
+
+def _send(prepared: mail.Prepared) -> mail.Outcome:
+    try:
+        return mail.deliver(prepared)
+    except Unreachable as trouble:
+        # The job counts the failure and rolls back; the reason is written down apart, where the operator looks.
+        with db.unit_of_work(prepared.message.organization_id):
+            mail.record_trouble(prepared, trouble)
+        raise
+
+
+def _record(prepared: mail.Prepared, outcome: mail.Outcome) -> datetime | None:
+    return mail.record(prepared, outcome, now=clock.now())
+
+
+calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record)

@@ -1,0 +1,15 @@
+"""The `refunds` queue: carrying a refund over to the override."""
+
+from uuid import UUID
+
+from adapters import clock
+from models.jobs.rows import Claimed
+from pipelines import jobs
+from pipelines.conversions import refund
+from workers.actor import database_job
+
+
+@database_job(jobs.REFUND_CASCADE)
+def cascade(job: Claimed) -> None:
+    """Bring one override to its parent's refunded fraction."""
+    refund.cascade(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())

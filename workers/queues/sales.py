@@ -1,0 +1,28 @@
+"""The `sales` queue: settling accepted sales and writing overrides."""
+
+from decimal import Decimal
+from uuid import UUID
+
+from adapters import clock
+from models.jobs.rows import Claimed
+from pipelines import jobs
+from pipelines.conversions import override, sale
+from workers.actor import database_job
+
+
+@database_job(jobs.SALE_SETTLE)
+def settle(job: Claimed) -> None:
+    """Settle one accepted sale."""
+    sale.settle(organization_id=job.tenant, sale_id=UUID(job.args["sale_id"]), now=clock.now())
+
+
+@database_job(jobs.OVERRIDE_WRITE)
+def write_override(job: Claimed) -> None:
+    """Write the override of one settled sale."""
+    override.write(
+        organization_id=job.tenant,
+        conversion_id=UUID(job.args["conversion_id"]),
+        recruiter_id=UUID(job.args["recruiter_id"]),
+        percent=Decimal(job.args["percent"]),
+        now=clock.now(),
+    )

@@ -1,0 +1,94 @@
+"""The `upkeep` queue: housekeeping that nobody waits for."""
+
+from uuid import UUID
+
+from adapters import clock
+from domain.money.fx_files import RateFile
+from models.jobs.rows import Claimed
+from pipelines import fx_rates, jobs, ledger_check, retention, upkeep
+from pipelines.conversions import release, renewal
+from pipelines.invites import invites
+from pipelines.leads import leads
+from pipelines.webhooks import letters
+from workers.actor import calling_job, database_job
+
+
+@database_job(jobs.FORGET)
+def forget(job: Claimed) -> None:
+    """Drop what has had its time."""
+    upkeep.forget()
+
+
+@database_job(jobs.WEBHOOKS_FAILING)
+def tell_of_failing_webhooks(job: Claimed) -> None:
+    """Write to the Owners of endpoints that nothing has reached for a day."""
+    letters.any_org_tell(now=clock.now())
+
+
+@database_job(jobs.INVITES_EXPIRE)
+def expire_invites(job: Claimed) -> None:
+    """Mark the invites of every organization that were not accepted in time."""
+    invites.any_org_expire(now=clock.now())
+
+
+@database_job(jobs.HOLDS_RENEW)
+def renew_holds(job: Claimed) -> None:
+    """Hold an organization's next Pending conversions anew."""
+    renewal.renew(job.tenant, after=UUID(job.args["after"]))
+
+
+@database_job(jobs.HOLD_RELEASE)
+def release_holds(job: Claimed) -> None:
+    """Approve what has passed its hold, of every organization."""
+    release.any_org_release(now=clock.now())
+
+
+@database_job(jobs.LEADS_EXPIRE)
+def expire_leads(job: Claimed) -> None:
+    """Expire the leads of every organization that no sale came of in time."""
+    leads.any_org_expire(now=clock.now())
+
+
+@database_job(jobs.CLICKS_FORGET)
+def forget_click_hashes(job: Claimed) -> None:
+    """Forget who made the old clicks of every organization."""
+    upkeep.forget_click_hashes(now=clock.now())
+
+
+@database_job(jobs.RETENTION)
+def start_retention(job: Claimed) -> None:
+    """Begin to end what has had its time."""
+    retention.any_org_start(now=clock.now())
+
+
+@database_job(jobs.RETENTION_SLICE)
+def end_slice(job: Claimed) -> None:
+    """End the next rows of a kind."""
+    retention.any_org_go_on(job.args["kind"], now=clock.now())
+
+
+@database_job(jobs.LEDGER_CHECK)
+def start_ledger_checks(job: Claimed) -> None:
+    """Ask for a check of the next organizations."""
+    ledger_check.any_org_start(after=UUID(job.args.get("after", str(ledger_check.FIRST))))
+
+
+@database_job(jobs.LEDGER_CHECK_ONE)
+def check_ledger(job: Claimed) -> None:
+    """Check whether an organization's money adds up."""
+    ledger_check.run(job.tenant, now=clock.now())
+
+
+def _feed(job: Claimed) -> str | None:
+    return fx_rates.feed_url()
+
+
+def _fetch(url: str) -> RateFile:
+    return fx_rates.fetch(url, now=clock.now())
+
+
+def _take_in(url: str, found: RateFile) -> None:
+    fx_rates.take_in(found)
+
+
+calling_job(jobs.FX_REFRESH, prepare=_feed, call=_fetch, record=_take_in)
