@@ -8,10 +8,9 @@ from typing import Any
 
 from gunicorn import http
 
-from api.server.framing import Message
+from api.server.framing import KIB, Message
 from api.server.outbox import Outbox
 
-KIB = 1024
 # As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
 _GATHERED_BYTES = 64 * KIB
 

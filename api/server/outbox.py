@@ -6,7 +6,8 @@ from collections import deque
 from contextlib import suppress
 from typing import IO, Protocol
 
-KIB = 1024
+from api.server.framing import KIB
+
 #: More than this goes to a temporary file that has no name.
 _IN_MEMORY_BYTES = 1024 * KIB
 #: More than this, and the answer is given up: its reader does not keep up by far.

@@ -27,14 +27,13 @@ import settings
 from api.edge import metrics
 from api.server import refusals
 from api.server.connection import Connection, State
-from api.server.framing import Message
+from api.server.framing import KIB, Message
 from api.server.refusals import Refusal
 
 _log = structlog.get_logger("server")
 
-KIB = 1024
-#: A body over this has the time of an upload to arrive in.
-BULKY_BYTES = 64 * KIB
+# A body over this has the time of an upload to arrive in.
+_BULKY_BYTES = 64 * KIB
 # A client that takes nothing of its answer for this long is gone.
 _LEAVES_WITHIN_S = 30.0
 # Closing at once would take back an answer that is still on its way, if the client has not stopped sending.
@@ -172,7 +171,7 @@ class Front(ThreadWorker):
             if message.has_head and message.asks_first and not conn.has_been_told_to_go_ahead:
                 conn.has_been_told_to_go_ahead = True
                 conn.wrapped.send(_GO_AHEAD)
-            if not conn.is_bulky and max(message.declared_bytes, len(message)) > BULKY_BYTES:
+            if not conn.is_bulky and max(message.declared_bytes, len(message)) > _BULKY_BYTES:
                 conn.is_bulky = True
                 conn.deadline = conn.since + self._upload_s
             self._watch(conn, selectors.EVENT_READ)
@@ -245,8 +244,9 @@ class Front(ThreadWorker):
         metrics.count_refused_connection(refusal.code)
         self._held -= len(conn.message)
         conn.begin(b"", now=time.monotonic(), deadline=math.inf)
-        with self._drops(conn), suppress(BlockingIOError):
-            conn.wrapped.send(refusal.answer())
+        with self._drops(conn):
+            with suppress(BlockingIOError):  # it has not read what it was sent before, nor will it read this
+                conn.wrapped.send(refusal.answer())
             self._linger(conn)
 
     def _linger(self, conn: Connection) -> None:
