@@ -1,1 +1,1 @@
-"""HTTP in, HTTP out. One file per resource; translates, decides nothing."""
+"""HTTP in, HTTP out. One file per resource; translates, decides nothing. Subjects list their BLUEPRINTS for `web`."""

@@ -1,4 +1,4 @@
-"""The service as it answers requests: every resource, its error handlers and the two hooks around a request."""
+"""The service as it answers requests: every route, its error handlers and the two hooks around a request."""
 
 from typing import Any
 
@@ -10,79 +10,39 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 import settings
 from adapters import servers
 from adapters.clicks import networks, stream
-from api import fraud, webhooks
-from api.access import limits
-from api.affiliates import affiliates, links, sub_affiliates, tax_forms
-from api.affiliates import decisions as affiliate_actions
-from api.clicks import attribution_params, clicks, express, install_snippet, loader, short_links
-from api.conversions import attribution, conversions, export, manual, signed, uncredited
-from api.conversions import decisions as conversion_actions
-from api.edge import compression, cors, errors, trace, wake
-from api.imports import affiliates as affiliate_import
-from api.imports import conversions as conversion_import
-from api.imports import history
-from api.invites import invites, page, tokens
-from api.leads import lead_form, leads, paid_lead
-from api.organization import audit_log, billing, brand_files, home_currency, keys, organization
-from api.payouts import account, drafts, mass_pay, payouts, rail_events, runs
-from api.payouts import decisions as payout_decisions
-from api.programs import numbers, partner_groups, performance_tiers, programs
-from api.programs import sub_affiliates as sub_affiliate_config
-from api.service import description, front_page, health
-from api.storefront import application, lookup
-
-_RESOURCES = (
-    signed,
-    leads,
-    paid_lead,
-    lead_form,
-    clicks,
-    short_links,
-    loader,
-    install_snippet,
-    programs,
-    numbers,
-    partner_groups,
-    performance_tiers,
-    sub_affiliate_config,
+from api import (
     affiliates,
-    affiliate_actions,
-    links,
-    affiliate_import,
-    history,
-    tax_forms,
-    application,
-    lookup,
-    sub_affiliates,
-    account,
-    invites,
-    tokens,
-    page,
+    clicks,
     conversions,
-    conversion_actions,
-    attribution,
-    export,
-    manual,
-    uncredited,
-    conversion_import,
-    payouts,
-    runs,
-    payout_decisions,
-    drafts,
-    rail_events,
-    mass_pay,
     fraud,
-    webhooks,
-    attribution_params,
-    home_currency,
+    imports,
+    invites,
+    leads,
     organization,
-    billing,
-    audit_log,
-    keys,
-    brand_files,
-    front_page,
-    health,
-    description,
+    payouts,
+    programs,
+    service,
+    storefront,
+    webhooks,
+)
+from api.access import limits
+from api.clicks import express
+from api.edge import compression, cors, errors, trace, wake
+
+_BLUEPRINTS = (
+    *conversions.BLUEPRINTS,
+    *leads.BLUEPRINTS,
+    *clicks.BLUEPRINTS,
+    *programs.BLUEPRINTS,
+    *affiliates.BLUEPRINTS,
+    *invites.BLUEPRINTS,
+    *imports.BLUEPRINTS,
+    *storefront.BLUEPRINTS,
+    *payouts.BLUEPRINTS,
+    fraud.blueprint,
+    webhooks.blueprint,
+    *organization.BLUEPRINTS,
+    *service.BLUEPRINTS,
 )
 
 # Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
@@ -125,8 +85,8 @@ def mount(app: Flask) -> None:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for resource in _RESOURCES:
-        app.register_blueprint(resource.blueprint)
+    for blueprint in _BLUEPRINTS:
+        app.register_blueprint(blueprint)
 
 
 def _begin() -> Response | None:

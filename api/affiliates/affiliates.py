@@ -1,4 +1,4 @@
-"""Affiliates, as the brand sees and changes them. Decisions about them are in `affiliate_actions`.
+"""Affiliates, as the brand sees and changes them. Decisions about them are in `decisions`.
 
 Source: core spec, "Affiliates".
 """

@@ -1,1 +1,22 @@
-"""Sales and what became of them: signed or entered by hand, listed, exported, decided about, explained."""
+"""Sales and what became of them.
+
+signed        sales and refunds from the brand's own servers
+conversions   the list, and one of them
+decisions     valid or not, approved or denied
+attribution   why a conversion is credited to its affiliate
+export        the list as a CSV file of any size
+manual        conversions recorded by hand
+uncredited    sales that credited nobody
+"""
+
+from api.conversions import attribution, conversions, decisions, export, manual, signed, uncredited
+
+BLUEPRINTS = (
+    signed.blueprint,
+    conversions.blueprint,
+    decisions.blueprint,
+    attribution.blueprint,
+    export.blueprint,
+    manual.blueprint,
+    uncredited.blueprint,
+)

@@ -1,1 +1,14 @@
-"""Invitations: what a brand does with them, what who was invited may ask, and their page."""
+"""Invitations to become an affiliate.
+
+invites   what a brand does with them
+tokens    what the link of one opens, for programs
+page      what it opens, for people
+"""
+
+from api.invites import invites, page, tokens
+
+BLUEPRINTS = (
+    invites.blueprint,
+    tokens.blueprint,
+    page.blueprint,
+)

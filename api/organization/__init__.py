@@ -1,1 +1,20 @@
-"""A brand's own settings: profile, keys, plan, home currency, logo, audit log."""
+"""A brand's own settings.
+
+organization    profile, logo and favicon
+home_currency   the currency it thinks in
+billing         what it subscribed to, and how much of that is used
+keys            its API keys
+audit_log       who did what
+brand_files     its images, as every page gets them
+"""
+
+from api.organization import audit_log, billing, brand_files, home_currency, keys, organization
+
+BLUEPRINTS = (
+    organization.blueprint,
+    home_currency.blueprint,
+    billing.blueprint,
+    keys.blueprint,
+    audit_log.blueprint,
+    brand_files.blueprint,
+)

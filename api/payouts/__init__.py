@@ -1,1 +1,22 @@
-"""Paying: previews and runs, decisions about payouts, accounts, drafts, what is paid by hand, what rails confirm."""
+"""Paying affiliates.
+
+payouts       the list, one of them, and the funding
+runs          what a run would pay, and the run
+decisions     retry, void, paid by hand
+drafts        what a cadence has prepared for an Owner
+mass_pay      a run as a CSV file for a payment by hand
+account       where the affiliate who signed in is paid
+rail_events   what rails tell of their payments
+"""
+
+from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, runs
+
+BLUEPRINTS = (
+    payouts.blueprint,
+    runs.blueprint,
+    decisions.blueprint,
+    drafts.blueprint,
+    mass_pay.blueprint,
+    account.blueprint,
+    rail_events.blueprint,
+)

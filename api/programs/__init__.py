@@ -1,1 +1,18 @@
-"""Campaigns: records, numbers, groups, tiers, terms for recruiting."""
+"""Campaigns.
+
+programs            their records
+numbers             statistics, tracking, recent events, budgets
+partner_groups      affiliates who share a rate
+performance_tiers   rates that grow with what is sold
+sub_affiliates      whether recruiting pays, and what
+"""
+
+from api.programs import numbers, partner_groups, performance_tiers, programs, sub_affiliates
+
+BLUEPRINTS = (
+    programs.blueprint,
+    numbers.blueprint,
+    partner_groups.blueprint,
+    performance_tiers.blueprint,
+    sub_affiliates.blueprint,
+)

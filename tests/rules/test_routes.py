@@ -1,16 +1,27 @@
 """Rules that hold for every route there is."""
 
+import importlib
+import pkgutil
 import re
 from uuid import uuid4
 
 import pytest
 
+import api
 from api.edge.operations import Operation
 from api.server import framing
 
 
 def _views(app):
     return [(rule, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
+
+
+def test_every_blueprint_of_a_subject_is_mounted(app):
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(api.__path__, "api.")]
+    blueprints = [module.blueprint for module in modules if hasattr(module, "blueprint")]
+
+    assert len(blueprints) > 40
+    assert [one.name for one in blueprints if one not in app.blueprints.values()] == []
 
 
 def test_every_route_declares_its_operation(app):
