@@ -8,8 +8,8 @@ from uuid import UUID
 import peewee
 
 from models.db import db
+from models.mutable import Moment, Table, rate
 from models.programs.programs import Program
-from models.table import Moment, Table, rate
 
 
 class AffiliateInvite(Table):

@@ -7,7 +7,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db
-from models.table import Moment, Table
+from models.mutable import Moment, Table
 
 # What anybody may see of a brand.
 _PUBLIC_KINDS = ["logo", "favicon"]

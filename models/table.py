@@ -1,25 +1,137 @@
-"""The base of every peewee table: our database, tables named in the singular as the migrations name them."""
+"""Rows: a frozen dataclass says what is read, and the select list is derived from it, so the two cannot differ.
 
-from typing import Any
+Statements are constants of their module, in SQL. What is here is for the parts that follow from the columns alone:
+reading rows, inserting a mapping and changing some columns.
+"""
 
-import peewee
-from playhouse.postgres_ext import DateTimeTZField
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
-from models.db import db
+from models.db import Params, db
+from models.hot import Hot
 
-
-class Table(peewee.Model):
-    """A table of the migrations. Columns with a default of the database may be left out on insert."""
-
-    class Meta:
-        database = db
-        legacy_table_names = False
-
-
-class Moment(DateTimeTZField):
-    """An aware UTC moment."""
+Row = TypeVar("Row")
 
 
-def rate(**options: Any) -> peewee.DecimalField:
-    """Return a column for a commission value: a percentage or major units, six decimals."""
-    return peewee.DecimalField(max_digits=20, decimal_places=6, auto_round=False, **options)
+def columns(kind: type, alias: str | None = None, **instead: str) -> str:
+    """Return the select list of a class of rows: its fields in order, each as `alias.field` or as `instead` says.
+
+    A field that is a row itself (`terms: Terms`) needs its own select list in `instead`.
+    """
+    fields = _fields(kind)
+    nested = {name for name, type_ in fields.items() if _nested(type_)}
+    if amiss := sorted(nested - set(instead)) or sorted(set(instead) - set(fields)):
+        raise TypeError(f"{kind.__name__}: what to select for {', '.join(amiss)}?")
+    prefix = f"{alias}." if alias else ""
+    return ", ".join(instead.get(name, f"{prefix}{name}") for name in fields)
+
+
+class Rows(Generic[Row]):
+    """Rows of one class, read by any statement that selects `columns(kind)`.
+
+    `kind` is a dataclass, or a NamedTuple where thousands are made. A field that is a row itself takes as many columns
+    as it has fields; if it may be None, it is when the first of them is null. Arrays become tuples.
+    """
+
+    def __init__(self, kind: type[Row]) -> None:
+        self._read = _reader(kind)
+
+    def all(self, sql: str | Hot, params: Params = ()) -> list[Row]:
+        """Execute a statement and return its rows."""
+        return list(map(self._read, db.run(sql, params)))
+
+    def first(self, sql: str | Hot, params: Params = ()) -> Row | None:
+        """Execute a statement and return its first row, or None."""
+        row = db.row(sql, params)
+        return None if row is None else self._read(row)
+
+
+class Table(Rows[Row]):
+    """A table of the migrations by name, with the class that holds a whole row of it."""
+
+    def __init__(self, name: str, kind: type[Row]) -> None:
+        super().__init__(kind)
+        self._name = name
+        self.columns = columns(kind)
+
+    def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:
+        """Insert a row of these columns, the others by the table's own defaults; False when a twin's row stands.
+
+        Twins are found by any unique index, or by the columns that `conflict` names; other breaches raise.
+        """
+        return bool(db.run(_insertion(self._name, tuple(values), conflict), values))
+
+    def update(self, key: Mapping[str, object], changes: Mapping[str, object]) -> Row | None:
+        """Change columns of the row with this key and return it as it is now; None when there is no such row.
+
+        Without changes it is only read.
+        """
+        together = {f"key_{name}": value for name, value in key.items()} | dict(changes)
+        return self.first(_change(self._name, self.columns, tuple(key), tuple(changes)), together)
+
+
+@functools.cache
+def _insertion(table: str, names: tuple[str, ...], conflict: str) -> str:
+    marks = ", ".join(f"%({name})s" for name in names)
+    twin = f"({conflict}) " if conflict else ""
+    return f"insert into {table} ({', '.join(names)}) values ({marks}) on conflict {twin}do nothing returning 1"
+
+
+@functools.cache
+def _change(table: str, shown: str, key: tuple[str, ...], changed: tuple[str, ...]) -> str:
+    wanted = " and ".join(f"{name} = %(key_{name})s" for name in key)
+    if not changed:
+        return f"select {shown} from {table} where {wanted}"
+    assigned = ", ".join(f"{name} = %({name})s" for name in changed)
+    return f"update {table} set {assigned} where {wanted} returning {shown}"
+
+
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the fields of a dataclass or a NamedTuple with their types, in order."""
+    if dataclasses.is_dataclass(kind):
+        return {field.name: field.type for field in dataclasses.fields(kind)}
+    return dict(kind.__annotations__)
+
+
+def _reader(kind: type[Row]) -> Callable[[Sequence[Any]], Row]:
+    takes = [_taken(type_) for type_ in _fields(kind).values()]
+    make: Any = kind
+    if all(width == 1 and shape is None for width, shape in takes):
+        return getattr(kind, "_make", None) or (lambda row: make(*row))
+
+    def read(row: Sequence[Any]) -> Row:
+        values: list[Any] = []
+        at = 0
+        for width, shape in takes:
+            values.append(row[at] if shape is None else shape(row[at : at + width]))
+            at += width
+        return make(*values)
+
+    return read
+
+
+def _taken(type_: Any) -> tuple[int, Callable[[Sequence[Any]], Any] | None]:
+    """Return how many columns a field of this type takes, and what makes its value of them (None: it is the value)."""
+    if get_origin(type_) is tuple:
+        return 1, lambda part: tuple(part[0])
+    if type_ is bytes or bytes in get_args(type_):  # psycopg2 brings a memoryview
+        return 1, lambda part: None if part[0] is None else bytes(part[0])
+    nested = _nested(type_)
+    if nested is None:
+        return 1, None
+    read: Callable[[Sequence[Any]], Any] = _reader(nested)
+    if nested is type_:
+        return _width(nested), read
+    return _width(nested), lambda part: None if part[0] is None else read(part)
+
+
+def _width(kind: type) -> int:
+    return sum(width for width, _ in map(_taken, _fields(kind).values()))
+
+
+def _nested(type_: Any) -> type | None:
+    """Return the class of rows that a field holds, also if it may be None instead."""
+    kinds = (kind for kind in (type_, *get_args(type_)) if isinstance(kind, type))
+    return next((kind for kind in kinds if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")), None)

@@ -186,7 +186,7 @@ def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
         holder = api_keys.any_org_holder(key_hash)
     if holder is None:
         return NotLetIn("key_unknown")
-    if isinstance(holder, api_keys.Revoked):
+    if holder.revoked_at is not None:
         return NotLetIn("key_revoked", holder.key_id)
     return Caller(
         kind="api_key",

@@ -9,7 +9,7 @@ from playhouse.postgres_ext import ArrayField
 
 from models.db import db
 from models.listing import Listing, Position
-from models.table import Moment, Table, rate
+from models.mutable import Moment, Table, rate
 
 
 class Affiliate(Table):

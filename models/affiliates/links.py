@@ -10,7 +10,7 @@ import peewee
 from domain.statuses import LinkFormat
 from models.db import db
 from models.hot import Hot
-from models.table import Moment, Table
+from models.mutable import Moment, Table
 
 
 class TrackingLink(Table):

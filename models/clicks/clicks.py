@@ -8,7 +8,7 @@ import peewee
 from playhouse.postgres_ext import ArrayField
 
 from models.db import db
-from models.table import Moment, Table
+from models.mutable import Moment, Table
 
 
 class Click(Table):

@@ -6,27 +6,28 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import peewee
-
 from models.db import db
-from models.organization.members import Member
-from models.table import Moment, Table
+from models.table import Rows, Table, columns
 
 
-class ApiKey(Table):
+@dataclass(frozen=True, slots=True)
+class ApiKey:
     """A key. Its two secrets cannot be read back from here without the service's own key."""
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    member_id = peewee.UUIDField()
-    name = peewee.TextField()
-    scope = peewee.TextField()
-    is_test = peewee.BooleanField()
-    last_four = peewee.TextField()
-    key_hash = peewee.BlobField(unique=True)
-    signing_secret_sealed = peewee.BlobField()
-    created_at = Moment()
-    revoked_at = Moment(null=True)
+    id: UUID
+    organization_id: UUID
+    member_id: UUID
+    name: str
+    scope: str
+    is_test: bool
+    last_four: str
+    key_hash: bytes
+    signing_secret_sealed: bytes
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+_TABLE = Table("api_key", ApiKey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +47,37 @@ class Shown:
 
 def insert(values: Mapping[str, Any]) -> None:
     """Insert an API key."""
-    ApiKey.insert(values).execute()
+    _TABLE.insert(values)
+
+
+_REVOKE = """
+update api_key set revoked_at = %s where organization_id = %s and id = %s and revoked_at is null returning id
+"""
 
 
 def revoke(*, organization_id: UUID, key_id: UUID, at: datetime) -> bool:
-    """Revoke a key for good; False when there is none that is in force."""
-    return bool(
-        ApiKey.update(revoked_at=at)
-        .where(ApiKey.organization_id == organization_id, ApiKey.id == key_id, ApiKey.revoked_at.is_null())
-        .execute()
-    )
+    """Revoke a key for good; False when the organization has no such key in force."""
+    return bool(db.run(_REVOKE, (at, organization_id, key_id)))
+
+
+_SHOWN = Rows(Shown)
+_OF_ORGANIZATION = f"""
+select {columns(Shown, "k", created_by="k.member_id", created_by_email="m.email")}
+from api_key k join member m on m.organization_id = k.organization_id and m.id = k.member_id
+where k.organization_id = %s
+"""
+_FIND = f"{_OF_ORGANIZATION} and k.id = %s"
+_LIST = f"{_OF_ORGANIZATION} order by k.revoked_at is not null, k.created_at desc, k.id desc limit %s"
 
 
 def find(*, organization_id: UUID, key_id: UUID) -> Shown | None:
     """Return one key, revoked or not."""
-    found: tuple[Any, ...] | None = _shown(organization_id).where(ApiKey.id == key_id).first()
-    return Shown(*found) if found else None
+    return _SHOWN.first(_FIND, (organization_id, key_id))
 
 
 def listed(*, organization_id: UUID, limit: int) -> list[Shown]:
     """Return keys, those in force first, newest first among each."""
-    in_order = (ApiKey.revoked_at.is_null(False), ApiKey.created_at.desc(), ApiKey.id.desc())
-    return [Shown(*row) for row in _shown(organization_id).order_by(*in_order).limit(limit)]
+    return _SHOWN.all(_LIST, (organization_id, limit))
 
 
 def count_in_force(organization_id: UUID) -> int:
@@ -82,15 +92,19 @@ def stage_turn(organization_id: UUID) -> None:
     db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"api keys:{organization_id}",))
 
 
+_ANY_ORG_LIST = f"""
+select {_TABLE.columns} from api_key where organization_id = coalesce(%s, organization_id) order by created_at, id
+"""
+
+
 def any_org_list(organization_id: UUID | None = None) -> list[ApiKey]:
     """Return API keys, oldest first. For the operator."""
-    keys = ApiKey.select().order_by(ApiKey.created_at)
-    return list(keys.where(ApiKey.organization_id == organization_id) if organization_id else keys)
+    return _TABLE.all(_ANY_ORG_LIST, (organization_id,))
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom an API key speaks for, and what their organization may do."""
+    """Whom an API key speaks for, and what their organization may do. A revoked one speaks for nobody any more."""
 
     key_id: UUID
     organization_id: UUID
@@ -102,31 +116,21 @@ class Holder:
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
+    revoked_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Revoked:
-    """A key that speaks for nobody any more."""
+_HOLDERS = Rows(Holder)
+_OF_ITS_ORGANIZATION = ("plan_tier", "subscription_status", "trial_ends_at", "gateways")
+_HOLDER = f"""
+select {columns(Holder, "k", key_id="k.id", **{name: f"o.{name}" for name in _OF_ITS_ORGANIZATION})}
+from api_key k join organization o on o.id = k.organization_id
+where k.key_hash = %s
+"""
 
-    key_id: UUID
 
-
-def any_org_holder(key_hash: bytes) -> Holder | Revoked | None:
+def any_org_holder(key_hash: bytes) -> Holder | None:
     """Return whom a key speaks for by the hash of its bearer value; None for an unknown one. Budget: 1 statement."""
-    row = db.row(
-        "select k.id, k.organization_id, k.member_id, k.scope, k.is_test, k.signing_secret_sealed,"
-        " o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways, k.revoked_at is not null"
-        " from api_key k join organization o on o.id = k.organization_id where k.key_hash = %s",
-        (key_hash,),
-    )
-    if row is None:
-        return None
-    *values, is_revoked = row
-    if is_revoked:
-        return Revoked(values[0])
-    values[5] = bytes(values[5])  # psycopg2 brings a memoryview
-    values[9] = tuple(values[9])
-    return Holder(*values)
+    return _HOLDERS.first(_HOLDER, (key_hash,))
 
 
 #: How much of a key's hash tells it from all others, for whoever only wants to know that it is not there.
@@ -137,20 +141,3 @@ def any_org_starts_in_force() -> frozenset[bytes]:
     """Return the first HASH_START bytes of the hash of every key in force. Budget: 1 statement."""
     rows = db.run("select substr(key_hash, 1, %s) from api_key where revoked_at is null", (HASH_START,))
     return frozenset(bytes(start) for (start,) in rows)
-
-
-def _shown(organization_id: UUID) -> Any:
-    belongs = (Member.organization_id == ApiKey.organization_id) & (Member.id == ApiKey.member_id)
-    columns = (
-        ApiKey.id,
-        ApiKey.name,
-        ApiKey.scope,
-        ApiKey.is_test,
-        ApiKey.last_four,
-        ApiKey.member_id,
-        Member.email,
-        ApiKey.created_at,
-        ApiKey.revoked_at,
-    )
-    keys = ApiKey.select(*columns).join(Member, on=belongs).where(ApiKey.organization_id == organization_id)
-    return keys.tuples()

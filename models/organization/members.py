@@ -6,39 +6,41 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import peewee
-
 from models.db import db
-from models.table import Moment, Table
+from models.table import Rows, Table, columns
 
 
-class Member(Table):
+@dataclass(frozen=True, slots=True)
+class Member:
     """A person of an organization; `subject` is who they are to the identity provider, None before they signed in."""
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    email = peewee.TextField()
-    role = peewee.TextField()
-    subject = peewee.TextField(null=True)
-    created_at = Moment()
-    seen_at = Moment()
+    id: UUID
+    organization_id: UUID
+    email: str
+    role: str
+    subject: str | None
+    created_at: datetime
+    seen_at: datetime
 
 
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert a member."""
-    Member.insert(values).execute()
+_TABLE = Table("member", Member)
 
 
-def insert_once(values: Mapping[str, Any]) -> None:
-    """Insert a member who signed in; their twin's row stands."""
-    Member.insert(values).on_conflict(action="IGNORE").execute()
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert a member; False when their twin's row stands."""
+    return _TABLE.insert(values)
+
+
+_FIND = f"""
+select {_TABLE.columns} from member
+where organization_id = %(org)s and case when %(email)s is null then role = 'Owner' else email = %(email)s end
+order by created_at, id limit 1
+"""
 
 
 def find(*, organization_id: UUID, email: str | None) -> Member | None:
     """Return the member with this email, or for None the organization's first Owner."""
-    members = Member.select().where(Member.organization_id == organization_id)
-    members = members.where(Member.email == email) if email else members.where(Member.role == "Owner")
-    return members.order_by(Member.created_at, Member.id).first()
+    return _TABLE.first(_FIND, {"org": organization_id, "email": email})
 
 
 def owners(organization_id: UUID) -> list[str]:
@@ -88,16 +90,14 @@ class Standing:
     seen_at: datetime | None
 
 
+_STANDINGS = Rows(Standing)
+_STANDING = f"""
+select {columns(Standing, "o", id="m.id", role="m.role", email="m.email", seen_at="m.seen_at")}
+from organization o left join member m on m.organization_id = o.id and m.subject = %s
+where o.id = %s
+"""
+
+
 def standing(*, organization_id: UUID, subject: str) -> Standing | None:
     """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
-    row = db.row(
-        "select m.id, m.role, m.email, o.plan_tier, o.subscription_status, o.trial_ends_at, o.gateways,"
-        " m.seen_at"
-        " from organization o left join member m on m.organization_id = o.id and m.subject = %s where o.id = %s",
-        (subject, organization_id),
-    )
-    if row is None:
-        return None
-    values = list(row)
-    values[6] = tuple(values[6])
-    return Standing(*values)
+    return _STANDINGS.first(_STANDING, (subject, organization_id))

@@ -12,7 +12,7 @@ from playhouse.postgres_ext import ArrayField
 
 from models.db import db, savepoint
 from models.hot import Hot
-from models.table import Moment, Table
+from models.mutable import Moment, Table
 
 
 class Organization(Table):

@@ -10,7 +10,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db
-from models.table import Moment, Table, rate
+from models.mutable import Moment, Table, rate
 
 
 class PartnerGroup(Table):

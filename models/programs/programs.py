@@ -9,7 +9,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db, savepoint
-from models.table import Moment, Table, rate
+from models.mutable import Moment, Table, rate
 
 
 class Program(Table):

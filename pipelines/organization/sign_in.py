@@ -59,7 +59,7 @@ def _first_seen(
         organization_id=organization_id, email=email, subject=subject, role=role
     )
     if not is_claimed:
-        members.insert_once(
+        members.insert(
             {
                 "id": ids.new_id(),
                 "organization_id": organization_id,

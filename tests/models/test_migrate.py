@@ -14,7 +14,7 @@ import pytest
 
 import models
 from models import db, migrate
-from models.table import Table
+from models.mutable import Table
 
 _UP = "import json, sys; from models import migrate; print(json.dumps(migrate.up(sys.argv[1])))"
 

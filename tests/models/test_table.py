@@ -1,0 +1,111 @@
+"""Rows made of dataclasses: select lists, nesting, inserting and changing, against the real database."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import peewee
+import pytest
+
+from models import db
+from models.table import Rows, Table, columns
+
+_NOW = datetime(2030, 1, 2, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    id: UUID
+    name: str
+    commission_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    city: str | None
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    name: str
+    home: Place
+    work: Place | None
+    tags: tuple[str, ...]
+    secret: bytes
+
+
+class Light(NamedTuple):
+    name: str
+    number: int
+
+
+GROUPS = Table("partner_group", Group)
+
+
+def _values(brand, name: str) -> dict[str, object]:
+    return {
+        "id": uuid4(),
+        "organization_id": brand.id,
+        "program_id": brand.program(),
+        "name": name,
+        "commission_type": "Percentage",
+        "commission_value": 10,
+        "created_at": _NOW,
+    }
+
+
+def test_a_select_list_has_the_fields_in_order_under_an_alias_and_as_they_are_said_instead():
+    assert columns(Group) == "id, name, commission_type"
+    assert columns(Group, "g", name="upper(g.name)") == "g.id, upper(g.name), g.commission_type"
+    assert columns(Light) == "name, number"
+
+
+def test_an_expression_for_a_field_that_the_class_does_not_have_is_an_error():
+    with pytest.raises(TypeError, match="nmae"):
+        columns(Group, nmae="upper(name)")
+
+
+def test_a_row_within_a_row_must_be_selected_by_a_list_of_its_own():
+    with pytest.raises(TypeError, match="home"):
+        columns(Person, work="w.city, w.number")
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"), [("'Rome', 2", Place("Rome", 2)), ("null::text, null::int", None)], ids=["there", "absent"]
+)
+def test_rows_are_read_with_rows_arrays_and_bytes_within(app, work, expected):
+    with db.any_org_work():
+        found = Rows(Person).first(f"select 'Ann', 'Bonn', 1, {work}, array['a', 'b'], '\\x00ff'::bytea")
+
+    assert found == Person("Ann", Place("Bonn", 1), expected, ("a", "b"), b"\x00\xff")
+
+
+def test_light_rows_are_read_too_and_nothing_found_is_none(app):
+    with db.any_org_work():
+        assert Rows(Light).all("values ('a', 1), ('b', 2)") == [Light("a", 1), Light("b", 2)]
+        assert Rows(Light).first("select 'a', 1 where false") is None
+
+
+def test_a_row_is_inserted_once_and_changed_in_one_statement_that_returns_it(brand):
+    values = _values(brand, "Gold")
+    key = {"organization_id": brand.id, "id": values["id"]}
+    with db.unit_of_work(brand.id):
+        assert GROUPS.insert(values)
+        assert not GROUPS.insert({**values, "id": uuid4()})
+
+        changed = GROUPS.update(key, {"name": "Silver"})
+        assert changed == Group(values["id"], "Silver", "Percentage")
+        assert GROUPS.update(key, {}) == changed
+        assert GROUPS.update({**key, "id": uuid4()}, {"name": "Lead"}) is None
+        assert GROUPS.first(f"select {GROUPS.columns} from partner_group where id = %s", (values["id"],)) == changed
+
+
+def test_a_twin_by_another_index_than_the_one_named_is_an_error(brand):
+    values = _values(brand, "Gold")
+    with db.unit_of_work(brand.id):
+        GROUPS.insert(values)
+
+    with pytest.raises(peewee.IntegrityError), db.unit_of_work(brand.id):
+        GROUPS.insert({**values, "name": "Silver"}, conflict="organization_id, program_id, name")
