@@ -40,7 +40,8 @@ _UNSET = {
     "HUMAN_CHECK_SITE_KEY",
     "FX_FEED_URL",
 }
-# Directories whose tests share something dear (a machine, a browser, the parsed description): each in one process.
+_TESTS = Path(__file__).parent
+# Rooms of tests/ that share something dear (a machine, a browser, the parsed description): each in one process.
 _TOGETHER = {"faults", "contracts", "pages"}
 _BUCKETS = (
     "STANDARD",
@@ -76,8 +77,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep what belongs together in one process of `--dist loadgroup`."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
-            if item.path.parent.name in _TOGETHER:
-                item.add_marker(pytest.mark.xdist_group(item.path.parent.name))
+            room = item.path.relative_to(_TESTS).parts[0]
+            if room in _TOGETHER:
+                item.add_marker(pytest.mark.xdist_group(room))
 
 
 def _servers() -> pair.Servers:

@@ -5,8 +5,8 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 _MACHINE = pytest.StashKey[Machine]()
 _LOG_LINES = 15

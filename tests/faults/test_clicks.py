@@ -10,9 +10,9 @@ import pytest
 from adapters.clicks.stream import FIELD, GROUP, KEY
 from domain.clicks import raw_click as wire
 from domain.clicks.raw_click import RawClick
-from tests.faults import invariants, servers
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import invariants, servers
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 from tests.support.rows.click_rows import raw
 
 _FEE_CENTS = 10

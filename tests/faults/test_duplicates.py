@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from models import db
 from models.jobs import rows
-from tests.faults import outcome
-from tests.faults.ground import LEASE_S
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.ground import LEASE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 from workers.scheduler import SCHEDULE
 
 
@@ -19,7 +19,7 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
     # given
     machine.kill("workers", "webhooks")
     machine.start("relay-2")
-    machine.start("workers-echo", "webhooks-echo", modules=["tests.faults.echo"])
+    machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.echo"])
     shop.subscribe()
 
     # when

@@ -7,9 +7,9 @@ import psycopg2
 import pytest
 
 from models.ledger import check
-from tests.faults import invariants
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import invariants
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 # What went wrong, as somebody who may do anything to the tables would do it, and the rule that must notice.
 _DAMAGE = {

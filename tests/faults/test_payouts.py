@@ -11,9 +11,9 @@ from domain.payouts.transfers import key_of
 from models import db
 from pipelines.payouts import decisions
 from tests.adapters.rails.fake_processor import FakeProcessor
-from tests.faults import outcome
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
 
 _SLUGS = ("ann", "cid", "dan", "eve")

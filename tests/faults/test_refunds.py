@@ -2,9 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.faults import outcome
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 
 def test_50_refunds_at_once_that_exceed_the_amount_take_back_no_more_than_it(machine: Machine, shop: Shop) -> None:

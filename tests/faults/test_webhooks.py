@@ -7,9 +7,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from tests.faults.ground import PATIENCE_S
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
 
 
@@ -40,7 +40,7 @@ def test_an_attempt_that_is_cut_off_on_a_kept_connection_was_one_request(machine
 def test_a_silent_name_server_holds_up_nobody_else(machine: Machine, shop: Shop) -> None:
     # given: a web server of eight threads whose name server says nothing
     machine.stop("web")
-    machine.start("web-silent", modules=["-c", "tests/faults/silent_names.py"])
+    machine.start("web-silent", modules=["-c", "tests/support/installation/silent_names.py"])
 
     # when: twice as many as it has threads wait for names
     with ThreadPoolExecutor(16) as pool:

@@ -14,7 +14,7 @@ import redis
 
 from adapters.embedded import pair
 from adapters.embedded import place as embedded_place
-from tests.faults import servers
+from tests.support.installation import servers
 
 _ROOT = Path(__file__).parents[3]
 _START = (

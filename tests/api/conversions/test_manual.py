@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from domain.conversions import manual_sales
-from tests.faults import invariants
 from tests.support.api.racing import at_once
+from tests.support.installation import invariants
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from tests.faults.processes import Process
+from tests.support.installation.processes import Process
 
 _THREADS, _REQUEST_S, _UPLOAD_S = 2, 2, 5
 _ROOM = 120

@@ -1,4 +1,4 @@
-"""What a fleet may load beside its own actors: `python -m workers tests.faults.actors -Q sales`.
+"""What a fleet may load beside its own actors: `python -m workers tests.support.installation.actors -Q sales`.
 
 A kind of work that only a newer release knows, and one that kills whoever does it.
 """

@@ -19,7 +19,7 @@ import redis
 
 from adapters.embedded import pair, place
 from models import db, migrate
-from tests.faults import servers
+from tests.support.installation import servers
 
 #: How long a hand-out is valid here.
 LEASE_S = 2

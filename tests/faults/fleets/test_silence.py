@@ -4,9 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.faults import outcome
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 # No lease ends while one of these tests runs.
 _LONG_LEASE = {"JOB_LEASE_S": "3600"}

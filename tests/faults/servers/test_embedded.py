@@ -10,8 +10,8 @@ import pytest
 import redis
 
 from adapters.embedded import pair, place
-from tests.faults.ground import PATIENCE_S
-from tests.faults.processes import Process
+from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.processes import Process
 
 _SOCKETS = {"PostgreSQL": "postgres_socket", "Valkey": "valkey_socket"}
 

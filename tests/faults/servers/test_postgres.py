@@ -1,8 +1,8 @@
 """The database crashes: callers are told to come back, and everything goes on without being restarted."""
 
-from tests.faults import outcome
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 
 def test_a_crash_of_postgresql_under_load_is_a_503_and_then_nothing(machine: Machine, shop: Shop) -> None:

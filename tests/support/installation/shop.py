@@ -20,8 +20,8 @@ from uuid import UUID
 from adapters import sealing
 from models import db, ids
 from models.webhooks import endpoints
-from tests.faults.ground import PATIENCE_S
-from tests.faults.machine import Machine
+from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
 

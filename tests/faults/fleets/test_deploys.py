@@ -1,10 +1,10 @@
 """Fleets come and go, old and new ones side by side, some of them with work that kills."""
 
-from tests.faults import outcome
-from tests.faults.actors import NEWER, POISON
-from tests.faults.ground import LEASE_S
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.actors import NEWER, POISON
+from tests.support.installation.ground import LEASE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="sales"')
 _DONE = ("finderfee_job_attempts_total", 'outcome="done"')
@@ -31,7 +31,7 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
     # given
     shop.subscribe()
     machine.kill("workers")
-    machine.start("workers-poisoned", modules=["tests.faults.actors"])
+    machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
     shop.sell_many(10)
     machine.insert_job(shop.id, POISON.name, max_attempts=2)
 
@@ -44,12 +44,12 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
     # when: a supervisor starts again what dies (a hand-out that nobody lived to take is an attempt, too)
     machine.until(has_ended, "the poison kills")
     while has_ended():
-        machine.start("workers-poisoned", modules=["tests.faults.actors"])
+        machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
         machine.until(lambda: has_ended() or is_dead(), "the poison kills again or is a dead letter")
     machine.until(is_dead, "the poison is a dead letter")
     # The last fleet's master may take longer to follow its worker than the lease takes to run out: a new fleet it is.
     machine.kill("workers-poisoned")
-    machine.start("workers-poisoned", modules=["tests.faults.actors"])
+    machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
     shop.sell_many(10)
 
     # then
@@ -71,7 +71,7 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
     shop.sell()
 
     # when
-    machine.start("workers-newer", modules=["tests.faults.actors"])
+    machine.start("workers-newer", modules=["tests.support.installation.actors"])
     machine.kill("workers")
 
     # then

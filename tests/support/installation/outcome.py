@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from tests.faults import invariants
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import invariants
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 
 def check(machine: Machine, shop: Shop) -> None:

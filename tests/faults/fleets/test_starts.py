@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from tests.faults import outcome, servers
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome, servers
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 # Until a supervisor sees its end; starting it again is then a matter of half a second.
 _SOON_S = 5

@@ -2,9 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.faults import outcome, servers
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome, servers
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 
 def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine: Machine, shop: Shop) -> None:

@@ -6,10 +6,10 @@ from contextlib import closing, contextmanager
 import pytest
 
 from adapters.embedded import place as embedded_place
-from tests.faults import outcome, servers
-from tests.faults.machine import Machine
-from tests.faults.proxy import Fate, Proxy
-from tests.faults.shop import Shop
+from tests.support.installation import outcome, servers
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.shop import Shop
 
 # Long enough for the web, the relay and the workers to notice in all their ways.
 _AWAY_S = 6.0

@@ -1,6 +1,6 @@
 """What a fleet may load beside its actors: a broker that delivers every pointer three times.
 
-`python -m workers tests.faults.echo -Q sales`. The copies arrive while the first is being worked on.
+`python -m workers tests.support.installation.echo -Q sales`. The copies arrive while the first is being worked on.
 """
 
 from typing import Any

@@ -2,9 +2,9 @@
 
 from contextlib import ExitStack
 
-from tests.faults import outcome
-from tests.faults.machine import Machine
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
 
 
 def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_once(

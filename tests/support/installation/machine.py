@@ -13,8 +13,8 @@ from pathlib import Path
 from adapters.embedded import pair
 from adapters.embedded import place as embedded_place
 from tests.adapters.rails import fake_processor
-from tests.faults.ground import LEASE_S, PATIENCE_S, Ground
-from tests.faults.processes import ROOT, Process
+from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
+from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
 from workers import supervisor
 

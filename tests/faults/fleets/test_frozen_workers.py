@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import pytest
 
 from adapters.embedded import place
-from tests.faults import outcome
-from tests.faults.ground import LEASE_S
-from tests.faults.machine import Machine
-from tests.faults.proxy import Fate, Proxy
-from tests.faults.shop import Shop
+from tests.support.installation import outcome
+from tests.support.installation.ground import LEASE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.shop import Shop
 
 # What the requirement gives beyond the lease.
 _GRACE_S = 5

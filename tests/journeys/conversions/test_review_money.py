@@ -8,8 +8,8 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.faults import invariants
 from tests.support.draining import drain
+from tests.support.installation import invariants
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
