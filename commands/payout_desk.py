@@ -11,6 +11,7 @@ from adapters import clock
 from commands import output, trail
 from commands.payouts import group
 from domain.payouts import destinations
+from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import not_found
 from models.payouts import desk, payouts, rail_events
 from models.payouts import lines as payout_lines
@@ -18,8 +19,6 @@ from pipelines.payouts import decisions
 
 # The group of `commands.payouts`, with the commands of this file in it.
 __all__ = ["group"]
-
-_STATUSES = ("Pending", "Processing", "Paid", "Failed")
 
 _NO_RUN = "There is no payout run yet: an Owner makes one (POST /api/v1/payouts/run)."
 _organization = click.option("--org", "organization", type=click.UUID, help="Of this organization alone.")
@@ -52,7 +51,7 @@ def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) ->
 @group.command("list")
 @_organization
 @click.option("--run", "run_id", type=click.UUID, help="Of this run alone.")
-@click.option("--status", type=click.Choice(_STATUSES))
+@click.option("--status", type=click.Choice([*PayoutStatus]))
 @_limit
 @output.json_option
 def every(organization: UUID | None, run_id: UUID | None, status: str | None, limit: int, as_json: bool) -> None:
@@ -121,13 +120,14 @@ def review(run_id: UUID, is_approved: bool | None, why: str, as_json: bool) -> N
         decided = decisions.decide_review(
             organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=clock.now()
         )
-        said = {"reviewStatus": "Approved" if is_approved else "Rejected", "why": why, "payouts": len(decided)}
+        status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
+        said = {"reviewStatus": status, "why": why, "payouts": len(decided)}
         trail.record("payout.reviewed", said, about=run_id, organization_id=organization_id)
     following = "they are sent, after their hold" if is_approved else "they failed; the Owner voids or leaves them"
     output.show(
         {"id": str(run_id), **said},
         as_json=as_json,
-        person=lambda: click.echo(f"{run_id} is {said['reviewStatus']}, with {len(decided)} payouts: {following}."),
+        person=lambda: click.echo(f"{run_id} is {status}, with {len(decided)} payouts: {following}."),
     )
 
 
@@ -155,5 +155,5 @@ def _print(shown: Mapping[str, Any]) -> None:
         click.echo(
             f"\nattempt {asked['number']}  {asked['key']}  {asked['state']}, {asked['age']} ago  {said}".rstrip()
         )
-    if shown["status"] == "Processing":
+    if shown["status"] == PayoutStatus.Processing:
         click.echo("\nNext: look at the rail's own dashboard for that key; docs/runbook.md, a payout is stuck.")

@@ -167,7 +167,7 @@ def _with_words(owner: str, name: str, described: Described) -> Described:
 def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Described:
     if not isinstance(field, fields.Constant):
         return {}
-    value = field.constant
+    value = str(field.constant) if isinstance(field.constant, str) else field.constant  # a state is its word
     if value is None:
         return {"type": ["string", "null"]}
     is_word = isinstance(value, str) and _WORD.fullmatch(value)

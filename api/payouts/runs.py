@@ -19,6 +19,7 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.plan import ONE, PAYOUT_CURRENCY, Method, Rate
+from domain.payouts.states import ReviewStatus
 from models.payouts.candidates import Filters
 from pipelines.payouts import due, run
 from pipelines.payouts import filters as payout_asked
@@ -184,7 +185,7 @@ def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
     held = {
-        "needs_manual_review": receipt.review_status == "Pending",
+        "needs_manual_review": receipt.review_status == ReviewStatus.Pending,
         "review_status": receipt.review_status,
         "hold_until": receipt.hold_until,
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from uuid import UUID
 
+from domain.payouts.states import PayoutStatus
 from domain.webhooks import events
 
 
@@ -24,7 +25,7 @@ def created(
     """Return the data of a payout.created event: once per recipient and run, and again when one is retried."""
     return {
         **_named(payout_id, affiliate_id, amount_cents, currency, method),
-        "status": "Pending",
+        "status": PayoutStatus.Pending,
         "lineItemConversionIds": [str(conversion_id) for conversion_id in conversion_ids],
         "periodStart": period_start.isoformat(),
         "periodEnd": period_end.isoformat(),

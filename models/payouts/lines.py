@@ -7,6 +7,7 @@ from uuid import UUID
 
 from domain.payouts import plan, reversal
 from domain.payouts.reversal import Change
+from domain.payouts.states import PayoutStatus
 from models.db import db
 from models.hot import Hot
 
@@ -41,7 +42,9 @@ class Line:
             amount_cents=self.amount_cents,
             reversed_native_cents=self.reversed_native_cents,
             factor=plan.usd_factor(self.native_currency, self.fx_rate),
-            can_shrink=self.is_open and self.payout_status in ("Pending", "Failed") and not self.was_exported,
+            can_shrink=self.is_open
+            and self.payout_status in (PayoutStatus.Pending, PayoutStatus.Failed)
+            and not self.was_exported,
         )
 
 

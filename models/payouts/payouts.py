@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from domain.payouts.states import AttemptState, ReviewStatus
 from models.db import db
 from models.hot import Hot
 
@@ -178,7 +179,7 @@ _ANSWER = Hot(
 )
 
 
-def stage_answer(payout: Payout, *, state: str, detail: str | None, at: datetime) -> None:
+def stage_answer(payout: Payout, *, state: AttemptState, detail: str | None, at: datetime) -> None:
     """Stage what the rail said of the present attempt, and that it was asked once more."""
     db.stage(_ANSWER, (state, detail, at, payout.organization_id, payout.id, payout.attempt))
 
@@ -264,6 +265,6 @@ def review_run(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> boo
         db.run(
             "update payout_run set review_status = %s where organization_id = %s and id = %s"
             " and review_status = 'Pending' returning id",
-            ("Approved" if is_approved else "Rejected", organization_id, run_id),
+            (ReviewStatus.Approved if is_approved else ReviewStatus.Rejected, organization_id, run_id),
         )
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.payouts.states import RailOutcome
 from models.db import Json, db
 
 
@@ -46,7 +47,9 @@ def any_org_insert_once(
     return row is not None
 
 
-def any_org_stage_outcome(*, rail: str, event_id: str, organization_id: UUID, payout_id: UUID, outcome: str) -> None:
+def any_org_stage_outcome(
+    *, rail: str, event_id: str, organization_id: UUID, payout_id: UUID, outcome: RailOutcome
+) -> None:
     """Stage which payout a confirmation was about and what became of it."""
     db.stage(
         "update rail_event set organization_id = %s, payout_id = %s, outcome = %s where rail = %s and event_id = %s",

@@ -11,7 +11,7 @@ from models.hot import Hot
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """A transfer in the books. `state` is Paid, Accepted, Rejected, or Lost: it came and was not carried out."""
+    """A transfer in the books; `state` is a SandboxState."""
 
     amount_cents: int
     currency: str

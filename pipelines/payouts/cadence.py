@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
+from domain.payouts.states import ProposalStatus
 from domain.refused import Refused
 from models import ids
 from models.organization import audit, organizations
@@ -69,7 +70,7 @@ def prepare(*, organization_id: UUID, now: datetime) -> None:
     proposals.stage_replaced(organization_id=organization_id, at=now)
     proposal = _proposal(preview, due_on, now)
     proposals.stage(proposal)
-    if proposal["status"] == "Open":
+    if proposal["status"] == ProposalStatus.Open:
         organizations.update(organization_id, {"last_automatic_payout_at": now})
         _go_on(organization, proposal, now)
 
@@ -102,7 +103,7 @@ def _proposal(preview: Preview, due_on: date, now: datetime) -> dict[str, object
         "id": ids.new_id(),
         "organization_id": preview.organization.id,
         "due_on": due_on,
-        "status": "Open" if ready else "Empty",
+        "status": ProposalStatus.Open if ready else ProposalStatus.Empty,
         "recipients": len(ready),
         "confirm_total_cents": planned.confirm_total_cents,
         "native_totals": planned.native_totals,

@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts import events, gates
+from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import Refused, not_found
 from models.organization import organizations
 from models.payouts import candidates, payouts, rail_events
@@ -33,7 +34,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
     Raises Refused 409: invalid_status_transition, payout_voided, review_rejected, rail_says_paid, nothing_left_to_pay,
     affiliate_not_approved, no_payout_account, and the gates' codes.
     """
-    _only(payout, "Failed")
+    _only(payout, PayoutStatus.Failed)
     _check_reviewed(payout)
     _check_not_paid(payout)
     if payout.amount_cents <= 0:
@@ -51,7 +52,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
         raise Refused(409, "no_payout_account", "The affiliate has said nowhere to be paid.")
     payouts.stage_change(
         payout,
-        status="Pending",
+        status=PayoutStatus.Pending,
         attempt=payout.attempt + 1,
         method=payee.method,
         destination=payee.destination,
@@ -71,8 +72,8 @@ def void(payout: Payout, *, now: datetime) -> None:
     Takes one that Failed, and one that was listed to be paid by hand and was not, which fails with it. Raises Refused
     409: invalid_status_transition, payout_voided, rail_says_paid.
     """
-    is_listed = payout.status == "Pending" and payout.exported_at is not None
-    _only(payout, "Pending" if is_listed else "Failed")
+    is_listed = payout.status == PayoutStatus.Pending and payout.exported_at is not None
+    _only(payout, PayoutStatus.Pending if is_listed else PayoutStatus.Failed)
     _check_not_paid(payout)
     if is_listed:
         transfer.fail(payout, code="voided", reason="It was not paid by hand, and voided.", now=now)
@@ -86,7 +87,7 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
     Raises Refused 409: invalid_status_transition (Processing, Paid), payout_voided, review_pending, review_rejected,
     nothing_left_to_pay.
     """
-    _only(payout, "Pending", "Failed")
+    _only(payout, PayoutStatus.Pending, PayoutStatus.Failed)
     _check_reviewed(payout)
     if payout.amount_cents <= 0:
         raise Refused(409, transfer.NOTHING_LEFT, "This payout has nothing left to pay.")
@@ -108,7 +109,7 @@ def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     released = 0
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)
-        if payout.status == "Pending" and payout.exported_at is None:
+        if payout.status == PayoutStatus.Pending and payout.exported_at is None:
             transfer.fail(payout, code="affiliate_banned", reason="The affiliate was banned.", now=now, voided_at=now)
             payout_lines.stage_release(organization_id=organization_id, payout_id=payout_id, at=now)
             released += 1
@@ -126,7 +127,7 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
     for payout_id in found:
         # Not its conversions: nothing about their lines changes, and nobody may lock those of several affiliates.
         payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
-        if payout is None or payout.status != "Pending":
+        if payout is None or payout.status != PayoutStatus.Pending:
             continue  # paid by hand or let go of meanwhile
         if is_approved:
             transfer.enqueue(payout, run_at=payout.hold_until)
@@ -135,7 +136,7 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
     return found
 
 
-def _only(payout: Payout, *statuses: str) -> None:
+def _only(payout: Payout, *statuses: PayoutStatus) -> None:
     if payout.voided_at is not None:
         raise Refused(409, "payout_voided", "This payout was voided; what it was to pay is due again in the next run.")
     if payout.status not in statuses:
@@ -144,9 +145,9 @@ def _only(payout: Payout, *statuses: str) -> None:
 
 
 def _check_reviewed(payout: Payout) -> None:
-    if payout.review_status == "Pending":
+    if payout.review_status == ReviewStatus.Pending:
         raise Refused(409, "review_pending", "An operator has not looked at this payout's run yet.")
-    if payout.review_status == "Rejected":
+    if payout.review_status == ReviewStatus.Rejected:
         raise Refused(409, "review_rejected", "An operator rejected this payout's run; void it.")
 
 

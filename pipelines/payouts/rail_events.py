@@ -12,6 +12,7 @@ from datetime import datetime
 import structlog
 
 from adapters.rails import base, registry
+from domain.payouts.states import PayoutStatus, RailOutcome
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Unknown
 from domain.refused import Refused
 from models.payouts import lines, payouts, rail_events
@@ -45,7 +46,7 @@ def read(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent |
     return event
 
 
-def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> str | None:
+def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutcome | None:
     """Write a confirmation down and do what it says; returns its outcome, None when it was told before."""
     is_new = rail_events.any_org_insert_once(
         rail=rail,
@@ -61,7 +62,7 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> str | No
     owner = payouts.any_org_attempt_owner(event.key) if event.key else None
     if owner is None or owner.method != METHODS[rail]:
         _log.warning("rail.parked", rail=rail, event_id=event.id, key=event.key)
-        return "Parked"
+        return RailOutcome.Parked
     outcome = _settle(owner, event.answer, now)
     rail_events.any_org_stage_outcome(
         rail=rail,
@@ -70,26 +71,26 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> str | No
         payout_id=owner.payout_id,
         outcome=outcome,
     )
-    if outcome == "Contradicts":
+    if outcome == RailOutcome.Contradicts:
         _log.error("rail.contradicts", rail=rail, payout=str(owner.payout_id), key=event.key)
     return outcome
 
 
-def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> str:
+def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> RailOutcome:
     where = {"organization_id": owner.organization_id, "payout_id": owner.payout_id}
     lines.lock_conversions(**where)
     payout = payouts.lock(**where)
     assert payout is not None  # its attempt names it
     outcome = _outcome(payout, owner, answer)
-    if outcome in ("Settled", "Noted"):
+    if outcome in (RailOutcome.Settled, RailOutcome.Noted):
         transfer.settle(replace(payout, attempt=owner.number), answer, now=now)
     return outcome
 
 
-def _outcome(payout: Payout, owner: AttemptOwner, answer: Answer) -> str:
+def _outcome(payout: Payout, owner: AttemptOwner, answer: Answer) -> RailOutcome:
     is_present = payout.attempt == owner.number
-    if is_present and payout.status == "Processing":
-        return "Noted" if isinstance(answer, Accepted) else "Settled"
-    is_paid_by_it = is_present and payout.status == "Paid" and payout.method == owner.method
+    if is_present and payout.status == PayoutStatus.Processing:
+        return RailOutcome.Noted if isinstance(answer, Accepted) else RailOutcome.Settled
+    is_paid_by_it = is_present and payout.status == PayoutStatus.Paid and payout.method == owner.method
     is_elsewhere = (isinstance(answer, Paid) and not is_paid_by_it) or (isinstance(answer, Rejected) and is_paid_by_it)
-    return "Contradicts" if is_elsewhere else "Late"
+    return RailOutcome.Contradicts if is_elsewhere else RailOutcome.Late

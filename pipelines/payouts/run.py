@@ -14,6 +14,7 @@ from uuid import UUID
 
 from domain.payouts import events, gates, plan
 from domain.payouts.plan import Candidate, Rate
+from domain.payouts.states import ReviewStatus
 from domain.refused import Refused
 from models import ids
 from models.organization import organizations
@@ -61,7 +62,7 @@ class Receipt:
     payouts: Sequence[Written]
     total_cents: int
     native_totals: Mapping[str, int]
-    review_status: str | None
+    review_status: ReviewStatus | None
     hold_until: datetime | None
 
 
@@ -145,7 +146,7 @@ def _write(
 ) -> Receipt:
     run_id = ids.new_id()
     hold_until = gates.hold_until(standing, now=now)
-    review_status = "Pending" if standing.needs_review else None
+    review_status = ReviewStatus.Pending if standing.needs_review else None
     runs.stage_run(
         {
             "id": run_id,

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from adapters import clock
 from adapters.rails.base import KeyTaken, RailEvent
+from domain.payouts.states import SandboxState
 from domain.payouts.transfers import REFERENCES, Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
 from models import db
 from models.payouts import sandbox
@@ -53,7 +54,7 @@ class SandboxRail:
             sandbox.carry_out(organization_id=transfer.organization_id, key=transfer.key)
         if known is None:
             raise KeyTaken(f"{transfer.key} is another organization's in the sandbox")
-        return Paid(known.references) if known.state == "Lost" else _said(known)
+        return Paid(known.references) if known.state == SandboxState.Lost else _said(known)
 
     def look_up(self, transfer: Transfer) -> Answer:
         """Say what the books hold. Raises KeyTaken."""
@@ -65,15 +66,15 @@ class SandboxRail:
         """Return None: the sandbox tells nothing by itself."""
         return None
 
-    def _first_state(self, key: str) -> str:
+    def _first_state(self, key: str) -> SandboxState:
         match self._mode:
             case "fail":
-                return "Rejected"
+                return SandboxState.Rejected
             case "slow":
-                return "Accepted"
+                return SandboxState.Accepted
             case "ambiguous":
-                return "Paid" if is_carried_out(key) else "Lost"
-        return "Paid"
+                return SandboxState.Paid if is_carried_out(key) else SandboxState.Lost
+        return SandboxState.Paid
 
 
 def is_carried_out(key: str) -> bool:
@@ -91,11 +92,11 @@ def _known(transfer: Transfer) -> Booked | None:
 
 def _said(booked: Booked) -> Answer:
     match booked.state:
-        case "Lost":
+        case SandboxState.Lost:
             return NotFound()
-        case "Rejected":
+        case SandboxState.Rejected:
             return Rejected("sandbox_rejected", "The sandbox was told to reject this transfer.")
-        case "Accepted" if clock.now() - booked.created_at < SETTLES_AFTER:
+        case SandboxState.Accepted if clock.now() - booked.created_at < SETTLES_AFTER:
             return Accepted(booked.references)
     return Paid(booked.references)
 

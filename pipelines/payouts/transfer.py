@@ -16,6 +16,7 @@ import settings
 from adapters.rails import base
 from domain.payouts import events, transfers
 from domain.payouts import reversal as rules
+from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
 from domain.refused import Refused
 from models.payouts import lines, payouts, rail_events
@@ -64,11 +65,11 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     Raises TryAgain while the payout has to wait: for its hold to pass, or for a rail to be configured.
     """
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
-    if payout is None or payout.status not in ("Pending", "Processing"):
+    if payout is None or payout.status not in (PayoutStatus.Pending, PayoutStatus.Processing):
         return None
-    if payout.status == "Processing":
+    if payout.status == PayoutStatus.Processing:
         return _asked_before(payout, now)
-    if payout.review_status in ("Pending", "Rejected") or payout.exported_at is not None:
+    if payout.review_status in (ReviewStatus.Pending, ReviewStatus.Rejected) or payout.exported_at is not None:
         return None
     if payout.hold_until is not None and payout.hold_until > now:
         raise TryAgain(at=payout.hold_until)
@@ -84,7 +85,7 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     rail = _rail(payout, now)
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
     payouts.stage_intent(payout, key=key, books=rail.books)
-    payouts.stage_change(payout, status="Processing", submitted_at=now)
+    payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
     return Prepared(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
 
 
@@ -167,23 +168,23 @@ def settle(asked: Payout, answer: Answer | Misconfigured, *, now: datetime) -> b
     if isinstance(answer, Paid | Rejected):
         lines.lock_conversions(**where)
     payout = payouts.lock(**where)
-    if payout is None or payout.status != "Processing" or payout.attempt != asked.attempt:
+    if payout is None or payout.status != PayoutStatus.Processing or payout.attempt != asked.attempt:
         return False
     if isinstance(answer, Paid):
-        payouts.stage_answer(payout, state="paid", detail=None, at=now)
+        payouts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
         mark_paid(payout, references=dict(answer.references), now=now)
         return False
     if isinstance(answer, Rejected):
-        payouts.stage_answer(payout, state="rejected", detail=answer.message, at=now)
+        payouts.stage_answer(payout, state=AttemptState.rejected, detail=answer.message, at=now)
         fail(payout, code=answer.code, reason=answer.message, now=now)
         return False
     if isinstance(answer, Accepted):
-        payouts.stage_answer(payout, state="accepted", detail=None, at=now)
+        payouts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
         if answer.references:
             payouts.stage_change(payout, **payouts.columns_of(answer.references))
         return True
     why = getattr(answer, "why", "the rail does not know the key")
-    payouts.stage_answer(payout, state="unknown", detail=why, at=now)
+    payouts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
     return True
 
 
@@ -195,10 +196,10 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
     Raises Refused 409 invalid_status_transition for every other that is not Processing.
     """
     where = {"organization_id": payout.organization_id, "payout_id": payout.id}
-    if payout.status != "Processing" and failed_because and rail_events.says_paid(**where):
+    if payout.status != PayoutStatus.Processing and failed_because and rail_events.says_paid(**where):
         rail_events.stage_settled(**where)
         return payout.status
-    if payout.status != "Processing":
+    if payout.status != PayoutStatus.Processing:
         message = f"The payout is {payout.status}; only one that is Processing waits for its rail."
         raise Refused(409, "invalid_status_transition", message)
     answer: Answer
@@ -208,7 +209,7 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
     else:
         answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
     settle(payout, answer, now=now)
-    return "Paid" if paid_as is not None else "Failed"
+    return PayoutStatus.Paid if paid_as is not None else PayoutStatus.Failed
 
 
 def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **changes: object) -> None:
@@ -216,7 +217,7 @@ def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **ch
     method = str(changes.get("method", payout.method))
     payouts.stage_paid(payout, at=now)
     payouts.stage_change(
-        payout, status="Paid", paid_at=now, failed_at=None, **payouts.columns_of(references), **changes
+        payout, status=PayoutStatus.Paid, paid_at=now, failed_at=None, **payouts.columns_of(references), **changes
     )
     emit.event(
         organization_id=payout.organization_id,
@@ -240,7 +241,9 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime, **changes: ob
         if line.is_open and line.reversed_native_cents:
             change = rules.settled_down(line.as_it_stands)
             lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)
-    payouts.stage_change(payout, status="Failed", failed_at=now, failure_code=code, failure_reason=reason, **changes)
+    payouts.stage_change(
+        payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason, **changes
+    )
     emit.event(
         organization_id=payout.organization_id,
         type="payout.failed",

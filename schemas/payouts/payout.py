@@ -9,15 +9,12 @@ from typing import Any
 from marshmallow import fields
 
 from domain.payouts.plan import Method
+from domain.payouts.states import PayoutStatus, ReviewStatus
 from schemas.base import MAY_LACK, Amount, Instant, Wire, not_blank, one_of, text
 from schemas.paging import PageQuery, QueryFlag
 
 #: Characters of a payment's reference of the brand's own.
 LONGEST_REFERENCE = 255
-
-_STATUSES = ("Pending", "Processing", "Paid", "Failed")
-#: Where the operator's review of a run stands; null where none is needed.
-REVIEW_STATUSES = ("Pending", "Approved", "Rejected")
 
 
 def day(**options: Any) -> fields.String:
@@ -51,7 +48,7 @@ class PayoutRecord(Wire):
     amount_cents = fields.Integer()
     currency = fields.String()
     method = one_of((*Method, "Manual"))
-    status = one_of(_STATUSES)
+    status = one_of(PayoutStatus)
     processor_transfer_id = fields.String(allow_none=True)
     wallet_batch_id = fields.String(allow_none=True)
     wallet_transaction_id = fields.String(allow_none=True)
@@ -68,7 +65,7 @@ class PayoutRecord(Wire):
     failed_at = Instant(allow_none=True)
     voided_at = Instant(allow_none=True)
     needs_manual_review = fields.Boolean()
-    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    review_status = one_of(ReviewStatus, allow_none=True)
     hold_until = Instant(allow_none=True)
     line_items = fields.List(fields.Nested(LineRecord), metadata=MAY_LACK)
 
@@ -77,7 +74,7 @@ class PayoutsQuery(PageQuery):
     """The list's filters; `lineItems=false` leaves the lines out."""
 
     affiliate_id = fields.UUID(load_default=None)
-    status = one_of(_STATUSES, load_default=None)
+    status = one_of(PayoutStatus, load_default=None)
     run_id = fields.UUID(load_default=None)
     line_items = QueryFlag(load_default=True)
 

@@ -10,9 +10,10 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain.money import currencies
 from domain.payouts.plan import PAYOUT_CURRENCY, Blocked, Method
+from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import Refused
 from schemas.base import Amount, Instant, Wire, one_of, text, whole
-from schemas.payouts.payout import LONGEST_REFERENCE, REVIEW_STATUSES, day
+from schemas.payouts.payout import LONGEST_REFERENCE, day
 
 _MOST_IDS = 10_000
 _LONGEST_NOTES = 2_000
@@ -189,9 +190,9 @@ class RunPayoutRecord(Wire):
     amount_cents = fields.Integer()
     currency = fields.String()
     method = one_of(Method)
-    status = fields.Constant("Pending")
+    status = fields.Constant(PayoutStatus.Pending)
     needs_manual_review = fields.Boolean()
-    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    review_status = one_of(ReviewStatus, allow_none=True)
     hold_until = Instant(allow_none=True)
 
 
@@ -205,6 +206,6 @@ class RunRecord(Wire):
     currency = fields.Constant(PAYOUT_CURRENCY)
     native_totals_for_run = _by_currency()
     needs_manual_review = fields.Boolean()
-    review_status = one_of(REVIEW_STATUSES, allow_none=True)
+    review_status = one_of(ReviewStatus, allow_none=True)
     hold_until = Instant(allow_none=True)
     payouts = fields.List(fields.Nested(RunPayoutRecord))

@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.payouts.plan import Method
+from domain.payouts.states import PayoutStatus
 from schemas.base import MAY_LACK, Amount, Instant, Wire, one_of
 from schemas.payouts.payout import day
 
@@ -82,7 +83,7 @@ class _OfPayout(_Money):
 class PayoutCreatedData(_OfPayout):
     """A payout that a run made: once per recipient and run, and again when one is retried."""
 
-    status = fields.Constant("Pending")
+    status = fields.Constant(PayoutStatus.Pending)
     line_item_conversion_ids = fields.List(fields.UUID())
     period_start = day()
     period_end = day()

@@ -1,0 +1,93 @@
+"""The states of payouts, attempts, runs and reviews are named in one place, which the database agrees with."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from domain.payouts import states
+from domain.payouts.states import (
+    AttemptState,
+    PayoutStatus,
+    ProposalStatus,
+    RailOutcome,
+    ReviewStatus,
+    SandboxState,
+)
+from models import db
+
+_ROOT = Path(__file__).resolve().parents[2]
+_LAYERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "workers", "bench")
+_COLUMNS = {
+    ("payout", "status"): PayoutStatus,
+    ("payout_run", "review_status"): ReviewStatus,
+    ("payout_attempt", "state"): AttemptState,
+    ("payout_proposal", "status"): ProposalStatus,
+    ("rail_event", "outcome"): RailOutcome,
+    ("sandbox_transfer", "state"): SandboxState,
+}
+
+
+def _is_at_home(path: Path) -> bool:
+    return any(part.startswith("payout") for part in path.relative_to(_ROOT).parts)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """Return what a file imports, by full dotted name."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    return found
+
+
+def _spelled_out(path: Path) -> list[str]:
+    """Return every text of a file that is exactly a state. An attempt's are everyday words: at home alone."""
+    tree = ast.parse(path.read_text())
+    is_at_home = _is_at_home(path)
+    if not is_at_home and not any(".payouts" in name for name in _names(tree)):
+        return []
+    kinds = [kind for kind in _COLUMNS.values() if is_at_home or kind is not AttemptState]
+    return [
+        f"{path.relative_to(_ROOT)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
+        f" instead of {node.value!r}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and (meant := [f"{kind.__name__}.{node.value}" for kind in kinds if node.value in list(kind)])
+    ]
+
+
+def test_no_code_about_payouts_spells_a_state_out():
+    files = [path for layer in _LAYERS for path in (_ROOT / layer).rglob("*.py")]
+    files.remove(Path(states.__file__))
+
+    assert files
+    assert [line for path in files for line in _spelled_out(path)] == []
+
+
+def test_a_state_that_is_spelled_out_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}._ROOT", tmp_path)
+    told = tmp_path / "told.py"
+    told.write_text(
+        "from models.payouts import payouts\n\n_SQL = \"select from payout where status = 'Paid'\"\n\n\n"
+        'def is_over(payout):\n    match payout.status:\n        case "Paid":\n            return "paid"\n'
+    )
+
+    assert _spelled_out(told) == [
+        "told.py:8: write PayoutStatus.Paid or SandboxState.Paid (domain.payouts.states) instead of 'Paid'"
+    ]
+
+
+@pytest.mark.parametrize(("table", "column"), _COLUMNS)
+def test_the_database_knows_the_same_states(app, table, column):
+    with db.any_org_work():
+        rows = db.db.run(
+            "select regexp_matches(pg_get_constraintdef(k.oid), '''(\\w+)''::text', 'g') from pg_constraint k"
+            " join pg_attribute a on a.attrelid = k.conrelid and k.conkey = array[a.attnum]"
+            " where k.conrelid = %s::regclass and a.attname = %s and k.contype = 'c'",
+            (table, column),
+        )
+
+    assert {word for ((word,),) in rows} == set(_COLUMNS[table, column])
