@@ -156,4 +156,4 @@ def _print(shown: Mapping[str, Any]) -> None:
             f"\nattempt {asked['number']}  {asked['key']}  {asked['state']}, {asked['age']} ago  {said}".rstrip()
         )
     if shown["status"] == PayoutStatus.Processing:
-        click.echo("\nNext: look at the rail's own dashboard for that key; docs/runbook.md, a payout is stuck.")
+        click.echo("\nNext: look at the rail's own dashboard for that key; docs/payouts.md, A rail never says.")

@@ -1,0 +1,43 @@
+"""What docs/payouts.md says of payouts is what the code does."""
+
+import re
+from pathlib import Path
+
+from api.payouts.runs import GATES
+from domain.money import valuation
+from domain.payouts import gates
+from domain.payouts.plan import Blocked, Method
+from domain.payouts.states import PayoutStatus
+
+_PAGE = (Path(__file__).resolve().parents[2] / "docs" / "payouts.md").read_text()
+_IN_WORDS = {3: "three", 7: "seven"}
+
+
+def _first_column(heading: str) -> list[str]:
+    """Return the first column of the table of a chapter, without the row of headings."""
+    chapter = _PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| (.+?) \|", chapter, re.MULTILINE)[1:]
+
+
+def test_every_reason_that_keeps_money_back_is_told():
+    assert _first_column("What is due") == [f"`{reason}`" for reason in Blocked]
+
+
+def test_every_gate_is_told_in_the_order_in_which_they_shut():
+    assert _first_column("Whether a brand may pay") == [f"`{refusal.removeprefix('409 ')}`" for refusal in GATES]
+
+
+def test_every_method_is_told():
+    assert _first_column("How money reaches an affiliate") == [*Method]
+
+
+def test_every_status_is_told():
+    told = [re.match(r"\w+", row)[0] for row in _first_column("A payout is stuck")]
+
+    assert set(told) == set(PayoutStatus)
+
+
+def test_the_figures_are_those_of_the_code():
+    assert f"{gates.CAP_CENTS // 100:,} USD in {gates.WINDOW.days} days" in _PAGE
+    assert f"verified wait {_IN_WORDS[gates.HOLDING.days]} days" in _PAGE
+    assert f"not older than {_IN_WORDS[valuation.FRESH_DAYS]} days" in _PAGE
