@@ -11,7 +11,8 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from adapters.rails import base, http, stripe_client
+from adapters import http_calls
+from adapters.rails import base, stripe_client
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
 
 _REFERENCE = "gpOutboundPaymentId"
@@ -35,7 +36,7 @@ class GlobalPayouts:
         key: str,
         webhook_secret: str | None,
         financial_account: str,
-        timeout_s: float = http.WHOLE_CALL_S,
+        timeout_s: float = http_calls.WHOLE_CALL_S,
     ) -> None:
         self.books = base.books(url, key, financial_account)
         self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)

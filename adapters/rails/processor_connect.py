@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from adapters.rails import base, http, stripe_client
+from adapters import http_calls
+from adapters.rails import base, stripe_client
 from domain.payouts.transfers import Answer, Method, NotFound, Paid, Rejected, Transfer
 
 _REFERENCE = "processorTransferId"
@@ -23,7 +24,9 @@ class ProcessorConnect:
     key_lasts = timedelta(hours=24)
     finds_by_key = True
 
-    def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float = http.WHOLE_CALL_S) -> None:
+    def __init__(
+        self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float = http_calls.WHOLE_CALL_S
+    ) -> None:
         self.books = base.books(url, key)
         self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
 

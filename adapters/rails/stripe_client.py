@@ -8,7 +8,8 @@ from typing import Any
 
 import stripe
 
-from adapters.rails import base, http
+from adapters import http_calls
+from adapters.rails import base
 from domain.payouts.transfers import Answer, Rejected, Transfer
 
 #: Seconds that a signed confirmation may be old.
@@ -113,8 +114,8 @@ class _Transport(stripe.HTTPClient):
     ) -> tuple[str, int, Mapping[str, str]]:
         body = post_data.encode() if isinstance(post_data, str) else post_data
         try:
-            status, found, content = http.call(method, url, headers or {}, body, timeout_s=self._timeout_s)
-        except http.NoAnswer as error:
+            status, found, content = http_calls.call(method, url, headers or {}, body, timeout_s=self._timeout_s)
+        except http_calls.NoAnswer as error:
             raise stripe.APIConnectionError(str(error), should_retry=False) from error
         return content.decode("utf-8", "replace"), status, found
 

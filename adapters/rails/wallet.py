@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-from adapters.rails import base, http
+from adapters import http_calls
+from adapters.rails import base
 from adapters.rails.wallet_client import Client, Said
 from domain.payouts.transfers import (
     Accepted,
@@ -51,7 +52,7 @@ class Wallet:
         client_id: str,
         secret: str,
         webhook_id: str | None,
-        timeout_s: float = http.WHOLE_CALL_S,
+        timeout_s: float = http_calls.WHOLE_CALL_S,
     ) -> None:
         self.books = base.books(url, client_id)
         self._client = Client(url=url, client_id=client_id, secret=secret, timeout_s=timeout_s)
@@ -61,7 +62,7 @@ class Wallet:
         """Ask for the payment; of a repeat, say what became of the first. Raises RailMisconfigured and KeyTaken."""
         try:
             said = self._client.ask("POST", "/v1/payments/payouts", _written(transfer))
-        except http.NoAnswer as error:
+        except http_calls.NoAnswer as error:
             return base.unknown(f"{error}", transfer)
         if said.status in (200, 201, 202):
             return _batch(said, transfer)
@@ -102,7 +103,7 @@ class Wallet:
     def _read_batch(self, batch_id: str, transfer: Transfer) -> Answer:
         try:
             said = self._client.ask("GET", f"/v1/payments/payouts/{batch_id}?page_size=2")
-        except http.NoAnswer as error:
+        except http_calls.NoAnswer as error:
             return base.unknown(f"{error}", transfer)
         if said.status != 200:
             return base.unknown(f"the rail answers {said.status} to a look-up", transfer)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from adapters.rails import http
+from adapters import http_calls
 from adapters.rails.base import RailMisconfigured
 
 # A token is given back early rather than used late.
@@ -84,7 +84,7 @@ class Client:
         question = orjson.dumps({**fields, "webhook_id": webhook_id})[:-1] + b',"webhook_event":' + body + b"}"
         try:
             said = self.ask("POST", "/v1/notifications/verify-webhook-signature", question)
-        except http.NoAnswer:
+        except http_calls.NoAnswer:
             return False
         return said.status == 200 and said.body.get("verification_status") == "SUCCESS"
 
@@ -111,7 +111,7 @@ class Client:
             raise RailMisconfigured(f"the wallet service refuses our client's sign-in with {said.status}")
         token, lasts_s = said.body.get("access_token"), said.body.get("expires_in")
         if said.status != 200 or not isinstance(token, str) or type(lasts_s) is not int:
-            raise http.NoAnswer(f"signing in answers {said.status}; nothing was asked for")
+            raise http_calls.NoAnswer(f"signing in answers {said.status}; nothing was asked for")
         self._token, self._token_until = token, time.monotonic() + lasts_s - _MARGIN_S
 
     def _forget_token(self) -> None:
@@ -119,7 +119,7 @@ class Client:
             self._token_until = float("-inf")
 
     def _call(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Said:
-        status, _, content = http.call(method, self._url + path, headers, body, timeout_s=self._timeout_s)
+        status, _, content = http_calls.call(method, self._url + path, headers, body, timeout_s=self._timeout_s)
         try:
             said = orjson.loads(content)
         except orjson.JSONDecodeError:

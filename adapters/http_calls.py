@@ -1,4 +1,4 @@
-"""One HTTP call to a payment service: no retry, no redirect, no proxy, an end to the waiting and to the reading."""
+"""One HTTP call to a service that we chose: no retry, redirect or proxy; an end to the waiting and to the reading."""
 
 import time
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ import requests
 
 _CONNECT_S = 5
 _MAX_BYTES = 2 * 1024 * 1024
-#: From the first packet to the last byte of the answer. Transfers are slow to make and must not be given up early.
+#: From the first packet to the last byte of the answer. Payment services are slow and must not be given up early.
 WHOLE_CALL_S = 20.0
 
 
