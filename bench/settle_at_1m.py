@@ -3,7 +3,7 @@
 Each size has a database of its own, so that the small tenant's indexes are small, too. Rows are bulk-loaded in the
 shape and order of the product (sale, conversion, conversion_event, ledger_entry, event, revenue per day), then
 vacuumed and analyzed, then checkpointed.
-In: `sale.settle` in a unit of work, one thread, in this process: facts, pricing, writes, durable commit, with
+In: `settle.sale` in a unit of work, one thread, in this process: facts, pricing, writes, durable commit, with
 one subscribed endpoint. Batches of both sizes take turns in this one process; medians of the batches' means.
 Out: queue and HTTP; the first settles on each new connection, which prepare the statements. Sales name no customer.
 Value and anchor are the two mean times; their ratio is the figure.
@@ -19,7 +19,7 @@ from bench.figure import Figure, Target, interleaved
 from bench.machine import owner
 from bench.plan import Plan
 from models import db
-from pipelines.conversions import sale
+from pipelines.conversions import settle
 
 _LARGE, _SMALL = 1_000_000, 10_000
 _SALES, _ROUNDS, _WARM_UP = 500, 10, 20
@@ -64,5 +64,5 @@ class _Tenant:
         started = time.perf_counter()
         for sale_id in sale_ids:
             with db.unit_of_work(self._brand.id):
-                sale.settle(organization_id=self._brand.id, sale_id=sale_id, now=datetime.now(UTC))
+                settle.sale(organization_id=self._brand.id, sale_id=sale_id, now=datetime.now(UTC))
         return time.perf_counter() - started

@@ -23,7 +23,7 @@ from models.payouts.candidates import Filters
 from models.rehearsals import Partner
 from pipelines.affiliates import affiliates
 from pipelines.clicks import clicks
-from pipelines.conversions import refund, review, sale
+from pipelines.conversions import accept, refund, review
 from pipelines.organization import organizations as organization_rules
 from pipelines.payouts import accounts, decisions, run
 from pipelines.programs import programs
@@ -150,15 +150,15 @@ def _sell(scene: Scene, partner: Partner, *, is_test: bool) -> _Sold:
         "currency": "USD",
     }
     with db.unit_of_work(scene.id):
-        recorded = sale.record(
+        receipt = accept.sale(
             organization_id=scene.id,
-            sale=SaleBody().load(sent),
+            posted=SaleBody().load(sent),
             is_test=is_test,
             now=clock.now(),
         )
-    if recorded.conversion_id is None:
-        raise recorded.refusal or Refused(409, "", "The sale was not credited.")
-    return _Sold(recorded.conversion_id, external_event_id)
+    if receipt.conversion_id is None:
+        raise receipt.refusal or Refused(409, "", "The sale was not credited.")
+    return _Sold(receipt.conversion_id, external_event_id)
 
 
 def _decide(scene: Scene, conversion_id: UUID, action: Action) -> None:

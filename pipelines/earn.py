@@ -1,4 +1,4 @@
-"""What every new conversion brings with it, whatever made it: history, ledger, and word to the brand.
+"""The one way to a new conversion, whatever made it: the row with all that goes with it, in one transaction.
 
 Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 """
@@ -6,16 +6,49 @@ Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 from datetime import datetime
 
 from domain import statuses
+from domain.conversions.override import Recruiter
 from domain.webhooks import events
 from models.conversions import conversions
+from models.conversions.conversions import Conversion
+from pipelines import jobs
 from pipelines.webhooks import emit
 
 # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
 _EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
 
 
-def stage(conversion: conversions.Conversion, *, now: datetime) -> None:
-    """Stage the first line of the conversion's history, its ledger entry and its conversion.created event."""
+def write(conversion: Conversion, *, now: datetime, recruiter: Recruiter | None = None) -> None:
+    """Stage a conversion whose external event id is new to its source, and all that goes with it.
+
+    That is the first line of its history, its ledger entry, its affiliate's revenue, its conversion.created event, and
+    the job for the share of `recruiter`, who recruited the affiliate of a sale. What is 0 books nothing. `now` is the
+    moment of the ledger entry and of the event; the row says its own times.
+    Budget: none; everything travels with the next statement or the commit.
+    """
+    conversions.stage_insert(conversion)
+    _stage_what_follows(conversion, now)
+    if recruiter is not None and conversion.commission_cents:
+        jobs.enqueue(
+            jobs.OVERRIDE_WRITE,
+            organization_id=conversion.organization_id,
+            conversion_id=conversion.id,
+            recruiter_id=recruiter.id,
+            percent=recruiter.percent,
+        )
+
+
+def write_once(conversion: Conversion, *, now: datetime) -> bool:
+    """Write a conversion as `write` does; False, and nothing is written, when its source knows its external event id.
+
+    Budget: 1 round trip; the rest travels with the next statement or the commit.
+    """
+    is_new = conversions.insert_unless_known(conversion)
+    if is_new:
+        _stage_what_follows(conversion, now)
+    return is_new
+
+
+def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
     is_renewal = conversion.type == statuses.ConversionType.Recurring
     conversions.stage_event(
         organization_id=conversion.organization_id,
@@ -32,19 +65,24 @@ def stage(conversion: conversions.Conversion, *, now: datetime) -> None:
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.created",
-        data=events.conversion_created(
-            conversion_id=conversion.id,
-            affiliate_id=conversion.affiliate_id,
-            program_id=conversion.program_id,
-            amount_cents=conversion.amount_cents,
-            currency=conversion.currency,
-            commission_cents=conversion.commission_cents,
-            status=conversion.status,
-            external_event_id=conversion.external_event_id,
-            type=conversion.type,
-            attribution_method=conversion.attribution_method,
-            sub_id=conversion.sub_id,
-            parent_affiliate_conversion_id=conversion.parent_id,
-        ),
+        data=_created(conversion),
         at=now,
+    )
+    conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
+
+
+def _created(conversion: Conversion) -> dict[str, object]:
+    return events.conversion_created(
+        conversion_id=conversion.id,
+        affiliate_id=conversion.affiliate_id,
+        program_id=conversion.program_id,
+        amount_cents=conversion.amount_cents,
+        currency=conversion.currency,
+        commission_cents=conversion.commission_cents,
+        status=conversion.status,
+        external_event_id=conversion.external_event_id,
+        type=conversion.type,
+        attribution_method=conversion.attribution_method,
+        sub_id=conversion.sub_id,
+        parent_affiliate_conversion_id=conversion.parent_id,
     )

@@ -18,7 +18,7 @@ from domain.organization import plans
 from domain.refused import not_found
 from models import db
 from models.conversions import conversions, lists
-from pipelines.conversions import sale
+from pipelines.conversions import settle
 from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
 
 blueprint = Blueprint("conversions", __name__)
@@ -52,7 +52,7 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. An id that was given out is found, settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        was_waiting = sale.settle_if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
         found = conversions.find(organization_id=organization_id, conversion_id=wanted_id)
         history = conversions.events(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:

@@ -15,7 +15,7 @@ from api.edge import answers, body, errors
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from domain.organization import plans
-from pipelines.conversions import refund, sale
+from pipelines.conversions import accept, refund
 from schemas.conversions.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
 
 blueprint = Blueprint("tracking", __name__)
@@ -59,13 +59,15 @@ def record_sale() -> Response:
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     caller = guards.caller()
-    recorded = sale.record(organization_id=caller.organization_id, sale=posted, is_test=caller.is_test, now=clock.now())
-    if recorded.refusal is not None:
+    receipt = accept.sale(
+        organization_id=caller.organization_id, posted=posted, is_test=caller.is_test, now=clock.now()
+    )
+    if receipt.refusal is not None:
         # Refused, and yet something was written: the row that lists the sale as uncredited.
-        return recorded.refusal.status, errors.envelope(recorded.refusal)
-    if recorded.conversion_id is None:
+        return receipt.refusal.status, errors.envelope(receipt.refusal)
+    if receipt.conversion_id is None:
         return 200, {"ok": True, "deduped": True}
-    return 200, {"ok": True, "conversionId": str(recorded.conversion_id)}
+    return 200, {"ok": True, "conversionId": str(receipt.conversion_id)}
 
 
 @blueprint.post("/api/tracking/refund")

@@ -4,6 +4,7 @@ Source: tracking spec, "Override conversion (sub-affiliate)". Reversing it with 
 recruiter and whether the program pays overrides is the caller's to look up.
 """
 
+from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from uuid import UUID
@@ -15,6 +16,14 @@ from domain.money import money
 MAX_PARENT_ID_LENGTH = 200
 
 _INHERITED = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
+
+
+@dataclass(frozen=True, slots=True)
+class Recruiter:
+    """Who recruited an affiliate, and which percentage of the commission on their sales that earns, above 0."""
+
+    id: UUID
+    percent: Decimal
 
 
 def share_cents(*, commission_cents: int, percent: Decimal) -> int:

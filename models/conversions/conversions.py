@@ -147,8 +147,8 @@ _REVENUE = Hot(
 
 
 def stage_revenue(conversion: Conversion, *, amount_cents: int) -> None:
-    """Stage a change of the affiliate's net referred revenue on the day of the sale; a test sale is no revenue."""
-    if conversion.is_test:
+    """Stage a change of the affiliate's net referred revenue on the day of the sale; test sales do not count."""
+    if conversion.is_test or amount_cents == 0:
         return
     day = conversion.occurred_at.astimezone(UTC).date()
     db.stage(_REVENUE, (conversion.organization_id, conversion.affiliate_id, day, conversion.currency, amount_cents))

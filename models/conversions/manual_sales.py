@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from models.conversions import sale_terms
-from models.conversions.sale_terms import Terms
+from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.hot import Hot
 
@@ -15,7 +15,7 @@ class Partner:
 
     status: str
     is_test: bool
-    terms: Terms
+    terms: SaleTerms
 
 
 _PARTNER = Hot(f"""
@@ -29,4 +29,4 @@ where a.organization_id = %s and a.program_id = %s and a.id = %s and a.deleted_a
 def partner(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Partner | None:
     """Return an affiliate with their terms; None when the program has no such affiliate."""
     row = db.row(_PARTNER, (organization_id, program_id, affiliate_id))
-    return Partner(row[0], row[1], Terms(*row[2:])) if row else None
+    return Partner(row[0], row[1], SaleTerms(*row[2:])) if row else None

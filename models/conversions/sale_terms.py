@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from domain.conversions.override import Recruiter
+
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SaleTerms:
     """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where there is none.
 
     `override_percent` and `recruiter_id` are of who recruited them, None for who has no share.
@@ -28,8 +30,15 @@ class Terms:
     recruiter_id: UUID | None
     grace_days: int
 
+    @property
+    def recruiter(self) -> Recruiter | None:
+        """Who shares in the affiliate's sales; None where nobody has recruited them, or for a share of nothing."""
+        if self.recruiter_id is None or not self.override_percent:
+            return None
+        return Recruiter(self.recruiter_id, self.override_percent)
 
-#: SQL of the fields of `Terms` in their order, and of what they come from, for a statement that has an affiliate `a`.
+
+#: SQL of the fields of `SaleTerms` in their order, and of what they come from, for a statement with an affiliate `a`.
 #: Joined by primary keys alone: composite foreign keys keep the rows in one organization.
 COLUMNS = """p.default_commission_model, p.default_commission_type, p.default_commission_value,
   p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain import leads
 from models.conversions import sale_terms
-from models.conversions.sale_terms import Terms
+from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.hot import Hot
 
@@ -101,10 +101,11 @@ class LeadOfBuyer:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SaleFacts:
     """Everything that settling a sale decides on. Rates are Decimal, money minor units, times aware UTC."""
 
     sale_id: UUID
+    organization_id: UUID
     external_event_id: str
     program_id: UUID
     affiliate_id: UUID
@@ -119,13 +120,13 @@ class Facts:
     accepted_at: datetime
     customer_ordinal: int
     first_paid_at: datetime
-    terms: Terms
+    terms: SaleTerms
     affiliate_email_normalized: str | None = None
     lead: LeadOfBuyer | None = None
 
 
 # How many of the facts come first in the row: those of the sale and its customer.
-_OWN = tuple(Facts.__dataclass_fields__).index("terms")
+_OWN = tuple(SaleFacts.__dataclass_fields__).index("terms")
 # Both looks for one read an index in its order: with an order of
 # their own a plan made while the table is empty would go through all of a tenant's leads.
 _LEAD = f"""from lead l
@@ -134,8 +135,8 @@ _LEAD = f"""from lead l
     and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
 # Of several leads the affiliate's own is meant, then the newest.
 _FACTS = Hot(f"""
-select s.id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency, s.customer_id,
-  s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
+select s.id, s.organization_id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency,
+  s.customer_id, s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
   s.customer_ordinal, coalesce(c.first_paid_at, s.accepted_at),
   a.email_normalized, lead.id, lead.affiliate_id, lead.sub_id, lead.occurred_at,
   {sale_terms.COLUMNS}
@@ -157,14 +158,14 @@ for update of s
 """)
 
 
-def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> Facts | None:
+def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> SaleFacts | None:
     """Lock an accepted sale that has no conversion yet and return its facts; None when there is nothing to settle."""
     row = db.row(_FACTS, (organization_id, sale_id))
     if row is None:
         return None
     own, (email_normalized, *lead), terms = row[:_OWN], row[_OWN : _OWN + 5], row[_OWN + 5 :]
     of_buyer = LeadOfBuyer(*lead) if lead[0] is not None else None
-    return Facts(*[*own, Terms(*terms), email_normalized, of_buyer])
+    return SaleFacts(*[*own, SaleTerms(*terms), email_normalized, of_buyer])
 
 
 _SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")

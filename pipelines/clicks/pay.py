@@ -86,8 +86,7 @@ def _hold(organization_id: UUID, click: PaidClick, now: datetime) -> Fate:
         at=click.occurred_at,
     )
     conversion = _conversion(organization_id, click, gathering.held_id(click.id), 1, ConversionStatus.Invalidated, now)
-    conversions.stage_insert(conversion)
-    earn.stage(conversion, now=now)
+    earn.write(conversion, now=now)
     return Fate("held", conversion.id)
 
 
@@ -165,8 +164,7 @@ def _gather(
         grown.append((row, clicks))
         return row.id
     made = _conversion(organization_id, clicks[0], name, len(clicks), ConversionStatus.Pending, now)
-    conversions.stage_insert(made)
-    earn.stage(made, now=now)
+    earn.write(made, now=now)
     return made.id
 
 

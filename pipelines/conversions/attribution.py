@@ -23,7 +23,7 @@ def decide(facts: Facts) -> Decision:
     return attribution.decide(facts)
 
 
-def of_sale(facts: sales.Facts) -> Decision | None:
+def of_sale(facts: sales.SaleFacts) -> Decision | None:
     """Return the decision on a signed sale; None when the sale says it all, for its buyer is nobody's lead.
 
     Its affiliate was Approved when it was accepted, which is the sale's time.

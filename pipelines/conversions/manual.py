@@ -11,16 +11,17 @@ from typing import Any
 from uuid import UUID
 
 from domain import statuses
-from domain.conversions import avatars, commission, manual_sales
+from domain.conversions import avatars, manual_sales
 from domain.refused import Refused, not_found
 from models import ids
 from models.conversions import conversions, sales
 from models.conversions import manual_sales as partners
-from models.conversions.sale_terms import Terms
+from models.conversions.sale_terms import SaleTerms
 from models.organization import organizations
 from models.programs import programs
 from pipelines import earn
-from pipelines.conversions import sale
+from pipelines.conversions import price, settle
+from pipelines.conversions.price import Price
 
 SOURCE = METHOD = "manual"
 
@@ -40,12 +41,10 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     _check_program(organization_id, wanted["program_id"])
     terms = _terms(organization_id, wanted)
     facts = _facts(organization_id, wanted, terms, occurred_at, is_test)
-    rate, commission_cents = _price(organization_id, wanted, facts)
-    conversion = _conversion(organization_id, wanted, facts, rate, commission_cents, now)
-    conversions.stage_insert(conversion)
-    earn.stage(conversion, now=now)
-    conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
-    sale.enqueue_override(facts, conversion)
+    kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
+    sold = settle.conversion_of(facts, _price(wanted, facts), type=kind.value, source=SOURCE)
+    conversion = dataclasses.replace(sold, attribution_method=METHOD, created_at=now)
+    earn.write(conversion, recruiter=terms.recruiter, now=now)
     return conversion
 
 
@@ -59,7 +58,7 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
         raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
 
 
-def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> Terms:
+def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
     partner = partners.partner(
         organization_id=organization_id, program_id=wanted["program_id"], affiliate_id=wanted["affiliate_id"]
     )
@@ -76,13 +75,14 @@ def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> Terms:
 
 
 def _facts(
-    organization_id: UUID, wanted: Mapping[str, Any], terms: Terms, occurred_at: datetime, is_test: bool
-) -> sales.Facts:
+    organization_id: UUID, wanted: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
+) -> sales.SaleFacts:
     """Return the sale as one that stands alone: its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
     email = wanted["customer_email"]
-    return sales.Facts(
+    return sales.SaleFacts(
         sale_id=conversion_id,
+        organization_id=organization_id,
         external_event_id=f"{SOURCE}:{conversion_id}",
         program_id=wanted["program_id"],
         affiliate_id=wanted["affiliate_id"],
@@ -101,25 +101,10 @@ def _facts(
     )
 
 
-def _price(organization_id: UUID, wanted: Mapping[str, Any], facts: sales.Facts) -> tuple[commission.Rate | None, int]:
-    """Return the rate and the commission; without a rate what the brand itself said."""
+def _price(wanted: Mapping[str, Any], facts: sales.SaleFacts) -> Price:
     if wanted["commission_cents"] is not None:
-        return None, wanted["commission_cents"]
+        return Price(None, wanted["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
         message = "The campaign pays for clicks or leads; say commissionCents to pay for a sale."
         raise Refused(400, "not_a_sale_campaign", message, field="programId")
-    rate = sale.rate_of(organization_id, facts)
-    return rate, sale.commission_of(facts, rate)
-
-
-def _conversion(
-    organization_id: UUID,
-    wanted: Mapping[str, Any],
-    facts: sales.Facts,
-    rate: commission.Rate | None,
-    commission_cents: int,
-    now: datetime,
-) -> conversions.Conversion:
-    kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
-    made = sale.conversion_of(organization_id, facts, rate, commission_cents, kind.value, source=SOURCE)
-    return dataclasses.replace(made, attribution_method=METHOD, created_at=now)
+    return price.of(facts)

@@ -31,9 +31,8 @@ def write(*, organization_id: UUID, conversion_id: UUID, recruiter_id: UUID, per
     if share_cents == 0:
         return
     row = _row(parent, recruiter_id, share_cents, percent, now)
-    if not conversions.insert_unless_known(row):
+    if not earn.write_once(row, now=now):
         return
-    earn.stage(row, now=now)
     if parent.refunded_at is not None or parent.refunded_cents:
         refund.cascade(organization_id=organization_id, conversion_id=conversion_id, now=now)
 

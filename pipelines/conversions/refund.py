@@ -14,7 +14,7 @@ from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, refunds, sales
 from pipelines import jobs
-from pipelines.conversions import sale
+from pipelines.conversions import settle
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
@@ -41,7 +41,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
-    sale.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     take_back.stage_turn(organization_id)
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:

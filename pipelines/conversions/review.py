@@ -19,7 +19,7 @@ from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, reviews
 from models.conversions.conversions import Conversion
-from pipelines.conversions import sale
+from pipelines.conversions import settle
 from pipelines.leads import leads
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
@@ -48,7 +48,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
 
     Raises Refused 404 not_found.
     """
-    sale.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     take_back.stage_turn(organization_id)
     parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.

@@ -76,9 +76,7 @@ def record(
     lead = _lead(organization_id, referral, signup, status)
     if not leads.insert_unless_known(lead):
         return Recorded(None)
-    conversion = _conversion(lead, referral, fee, rate_source, status, now)
-    conversions.stage_insert(conversion)
-    earn.stage(conversion, now=now)
+    earn.write(_conversion(lead, referral, fee, rate_source, status, now), now=now)
     return Recorded(lead.id)
 
 

@@ -16,7 +16,7 @@ from models.conversions import sales
 from models.jobs import rows
 from models.programs import performance_tiers
 from pipelines import jobs
-from pipelines.conversions import override, refund, sale
+from pipelines.conversions import accept, override, refund, settle
 from schemas.conversions.sale import SaleBody
 from tests.support.draining import drain as drain_all
 from tests.support.draining import run
@@ -62,13 +62,13 @@ def _budget(function: Callable[..., object]) -> str:
 def _accept(brand, event, **fields):
     posted = SaleBody().load({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000} | fields)
     with db.unit_of_work(brand.id):
-        recorded = sale.record(organization_id=brand.id, sale=posted, is_test=False, now=clock.now())
+        recorded = accept.sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
     return recorded.conversion_id
 
 
 def _settle(brand, conversion_id):
     with db.unit_of_work(brand.id):
-        sale.settle(organization_id=brand.id, sale_id=conversion_id, now=clock.now())
+        settle.sale(organization_id=brand.id, sale_id=conversion_id, now=clock.now())
 
 
 def _write_override(pair, conversion_id):
@@ -105,7 +105,7 @@ def test_accepting_a_sale(shop):
     with _counting() as counted:
         _accept(shop, "order-a", customerId="cus_1", customerEmail="a@x.test", subId="tag")
 
-    assert _budget(sale.record).startswith("3 round trips")
+    assert _budget(accept.sale).startswith("3 round trips")
     assert counted.numbers == (3, 6), counted
 
 
@@ -126,7 +126,7 @@ def test_settling_a_sale(shop, buyer):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert "2 round trips (facts; writes and commit)" in _budget(sale.settle)
+    assert "2 round trips (facts; writes and commit)" in _budget(settle.sale)
     assert counted.numbers == (2, 9), counted
 
 
@@ -177,7 +177,7 @@ def test_settling_a_sale_in_a_campaign_with_tiers_costs_four_more(shop):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert "three more in a campaign with performance tiers" in _budget(sale.settle)
+    assert "three more in a campaign with performance tiers" in _budget(settle.sale)
     assert len(counted.trips) == 5, counted
 
 
@@ -191,7 +191,7 @@ def test_settling_a_sale_under_tiers_of_a_former_home_currency_costs_a_fourth(sh
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert _budget(sale.settle).endswith("and a fourth while tiers are in a former home currency")
+    assert _budget(settle.sale).endswith("and a fourth while tiers are in a former home currency")
     assert len(counted.trips) == 6, counted
 
 

@@ -6,14 +6,14 @@ from uuid import UUID
 from adapters import clock
 from models.jobs.rows import Claimed
 from pipelines import jobs
-from pipelines.conversions import override, sale
+from pipelines.conversions import override, settle
 from workers.actor import database_job
 
 
 @database_job(jobs.SALE_SETTLE)
-def settle(job: Claimed) -> None:
+def settle_sale(job: Claimed) -> None:
     """Settle one accepted sale."""
-    sale.settle(organization_id=job.tenant, sale_id=UUID(job.args["sale_id"]), now=clock.now())
+    settle.sale(organization_id=job.tenant, sale_id=UUID(job.args["sale_id"]), now=clock.now())
 
 
 @database_job(jobs.OVERRIDE_WRITE)

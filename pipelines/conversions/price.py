@@ -1,0 +1,85 @@
+"""What a sale earns: its rate, on the terms in force now, and its commission by that rate.
+
+Source: tracking spec, "Server-to-server sale body" (precedence); core spec, "Program fields accepted on create or
+update", rule 4 (recurringMonths).
+"""
+
+from dataclasses import dataclass
+
+from domain import statuses
+from domain.conversions import commission, recurring
+from domain.conversions.commission import CommissionType, Rate
+from models.conversions.sale_terms import SaleTerms
+from models.conversions.sales import SaleFacts
+from models.programs import programs
+from pipelines.programs import standing
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a sale earns, in minor units of its currency. `rate` is None where the source itself said how much."""
+
+    rate: Rate | None
+    commission_cents: int
+
+
+def of(facts: SaleFacts) -> Price:
+    """Return what a sale earns: nothing outside its customer's window.
+
+    In a campaign with performance tiers the affiliate's turn is staged, so that sales are measured one after another.
+    Raises ValueError for a Fixed rate in a currency that isn't supported.
+    Budget: none; 3 round trips in a campaign with performance tiers, and a fourth while tiers are in a former home
+    currency.
+    """
+    rate = _sale_leg(facts.terms) or _chosen(facts)
+    return Price(rate, _commission_cents(facts, rate))
+
+
+def _sale_leg(terms: SaleTerms) -> Rate | None:
+    """Return what a click or lead campaign pays for a sale beside; partner-specific rates never apply to that."""
+    if terms.sale_leg_type is None or terms.sale_leg_value is None or statuses.pays_on_sale(terms.commission_model):
+        return None
+    return Rate(type=CommissionType(terms.sale_leg_type), value=terms.sale_leg_value, source="program_sale_leg")
+
+
+def _chosen(facts: SaleFacts) -> Rate:
+    terms, stands = facts.terms, _standing(facts)
+    return commission.choose_rate(
+        commission.RateFacts(
+            custom_type=_type(terms.custom_type),
+            custom_value=terms.custom_value,
+            group_type=_type(terms.group_type),
+            group_value=terms.group_value,
+            tiers=stands.tiers,
+            tier_revenue_cents=stands.revenue_cents,
+            home_currency=stands.home_currency,
+            per_usd=stands.per_usd,
+            default_type=CommissionType(terms.default_type),
+            default_value=terms.default_value,
+        )
+    )
+
+
+def _type(value: str | None) -> CommissionType | None:
+    return CommissionType(value) if value is not None else None
+
+
+def _standing(facts: SaleFacts) -> standing.Standing:
+    if not facts.terms.has_tiers:
+        return standing.Standing()
+    programs.stage_affiliate_turn(organization_id=facts.organization_id, affiliate_id=facts.affiliate_id)
+    return standing.of(
+        organization_id=facts.organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id
+    )
+
+
+def _commission_cents(facts: SaleFacts, rate: Rate) -> int:
+    window = recurring.WindowFacts(
+        first_paid_at=facts.first_paid_at,
+        ordinal=facts.customer_ordinal,
+        recurring_months=facts.terms.recurring_months,
+        recurring_delay_invoices=facts.terms.recurring_delay_invoices,
+    )
+    if not recurring.earns(window, paid_at=facts.accepted_at):
+        return 0
+    return commission.price(rate=rate, amount_cents=facts.amount_cents, currency=facts.currency)
