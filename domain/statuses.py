@@ -18,6 +18,10 @@ class ConversionStatus(StrEnum):
     Invalidated = "Invalidated"
 
 
+#: A conversion in one of these states earns nobody anything.
+EARNS_NOTHING = (ConversionStatus.Denied, ConversionStatus.Invalidated)
+
+
 class ConversionType(StrEnum):
     """What a conversion rewards. Source: core spec, "Conversion"."""
 

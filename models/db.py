@@ -281,6 +281,19 @@ def savepoint() -> Iterator[None]:
 
 
 @contextmanager
+def reading_whole_tables() -> Iterator[None]:
+    """Let the planner read whole tables, which the session forbids for the sake of statements that are kept.
+
+    What one sort or hash of such a statement may hold in the server's memory is more than a session's as well.
+    """
+    db.stage("set local enable_seqscan = on; set local plan_cache_mode = auto; set local work_mem = '64MB'")
+    yield
+    db.stage(
+        "set local work_mem to default; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan"
+    )
+
+
+@contextmanager
 def _transaction(prelude: str) -> Iterator[None]:
     if db.in_transaction():
         raise RuntimeError("a unit of work is open already: pipelines join it, they do not open their own")

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from models.conditions import EARNS_NOTHING
 from models.db import db
 
 #: No more rows than this are counted for an operator.
@@ -73,7 +74,7 @@ _DROP_EVENTS = f""", gone as ({_GONE.format("event")} organization_id, type, bod
 told as (
   select organization_id, (body::jsonb #>> '{{data,conversionId}}')::uuid as id from gone
   where case when type = 'conversion.created'
-    then body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated') else false end
+    then body::jsonb #>> '{{data,status}}' in {EARNS_NOTHING} else false end
 ),
 marked as (
   update conversion c set born_owing_nothing = true from told t

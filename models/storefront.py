@@ -8,6 +8,7 @@ from uuid import UUID
 
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.links import TrackingLink
+from models.conditions import OPEN_PROGRAM
 from models.db import db
 
 
@@ -40,7 +41,7 @@ select p.id, o.name, p.name, p.slug, p.description, p.terms_url, o.description, 
   p.attribution_model, p.auto_approve, p.is_publicly_discoverable, o.logo_file_id, o.favicon_file_id
 from organization o
 """
-_OPEN = " where o.subdomain = %(handle)s and p.is_active and p.archived_at is null and p.suspended_at is null"
+_OPEN = f" where o.subdomain = %(handle)s and {OPEN_PROGRAM}"
 _MAIN = (
     f"{_SHOWN} join program p on p.organization_id = o.id {_OPEN}"
     " order by p.is_primary desc, p.created_at, p.id limit 1"

@@ -6,34 +6,32 @@ Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 from datetime import datetime
 
 from domain import statuses
-from domain.conversions.override import Recruiter
+from domain.conversions.override import RecruiterShare
 from domain.webhooks import events
 from models.conversions import conversions
 from models.conversions.conversions import Conversion
+from models.ledger import entries
 from pipelines import jobs
 from pipelines.webhooks import emit
 
-# An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
-_EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
 
-
-def write(conversion: Conversion, *, now: datetime, recruiter: Recruiter | None = None) -> None:
+def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None = None) -> None:
     """Stage a conversion whose external event id is new to its source, and all that goes with it.
 
     That is the first line of its history, its ledger entry, its affiliate's revenue, its conversion.created event, and
-    the job for the share of `recruiter`, who recruited the affiliate of a sale. What is 0 books nothing. `now` is the
+    the job for the `share` of who recruited the affiliate of a sale. What is 0 books nothing. `now` is the
     moment of the ledger entry and of the event; the row says its own times.
     Budget: none; everything travels with the next statement or the commit.
     """
     conversions.stage_insert(conversion)
     _stage_what_follows(conversion, now)
-    if recruiter is not None and conversion.commission_cents:
+    if share is not None and conversion.commission_cents:
         jobs.enqueue(
             jobs.OVERRIDE_WRITE,
             organization_id=conversion.organization_id,
             conversion_id=conversion.id,
-            recruiter_id=recruiter.id,
-            percent=recruiter.percent,
+            recruiter_id=share.recruiter_id,
+            percent=share.percent,
         )
 
 
@@ -58,8 +56,9 @@ def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
         commission_cents=conversion.commission_cents,
         occurred_at=conversion.occurred_at,
     )
-    if conversion.status not in _EARNS_NOTHING:
-        conversions.stage_ledger_entry(
+    # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
+    if conversion.status not in statuses.EARNS_NOTHING:
+        entries.stage(
             conversion, kind="earn", amount_cents=conversion.commission_cents, cause_id=conversion.id, created_at=now
         )
     emit.event(

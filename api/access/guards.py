@@ -239,8 +239,7 @@ def _check_plan(guard: Guard, found: Caller) -> None:
 def _check_subscription(guard: Guard, found: Caller) -> None:
     if not guard.needs_active_subscription:
         return
-    is_paying = found.subscription_status == plans.SubscriptionStatus.Active and found.plan_tier != plans.Tier.Free
-    if not is_paying:
+    if not plans.is_paying(plan_tier=found.plan_tier, subscription_status=found.subscription_status):
         raise Refused(402, "paid_plan_required", "This needs an active paid subscription; a trial does not open it.")
 
 

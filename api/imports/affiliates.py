@@ -51,7 +51,7 @@ def import_affiliates() -> Response:
 
 def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
-    is_paying = caller.subscription_status == plans.SubscriptionStatus.Active
+    is_paying = plans.is_paying(plan_tier=caller.plan_tier, subscription_status=caller.subscription_status)
     asked = Asked(
         organization_id=caller.organization_id,
         member_id=caller.member_id,

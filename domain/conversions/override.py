@@ -15,14 +15,12 @@ from domain.money import money
 #: A parent event id longer than this many characters is replaced by its hash; with it the whole id stays under 255.
 MAX_PARENT_ID_LENGTH = 200
 
-_INHERITED = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
-
 
 @dataclass(frozen=True, slots=True)
-class Recruiter:
+class RecruiterShare:
     """Who recruited an affiliate, and which percentage of the commission on their sales that earns, above 0."""
 
-    id: UUID
+    recruiter_id: UUID
     percent: Decimal
 
 
@@ -58,4 +56,4 @@ def initial_status(parent_status: str) -> str:
     Source: tracking spec, "Override conversion", status, and section 3, "Override conversion".
     """
     status = statuses.ConversionStatus(parent_status)
-    return status if status in _INHERITED else statuses.ConversionStatus.Pending
+    return status if status in statuses.EARNS_NOTHING else statuses.ConversionStatus.Pending

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from domain import statuses
 from domain.money import money
 
-_NOTHING_TO_REVERSE = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
-
 
 @dataclass(frozen=True, slots=True)
 class Balance:
@@ -69,7 +67,7 @@ def apply(balance: Balance, *, requested_cents: int | None) -> Outcome:
     refund_cents = remaining_cents if requested_cents is None else requested_cents
     cumulative_cents = balance.refunded_cents + refund_cents
     is_full = cumulative_cents == balance.amount_cents
-    earns_nothing = balance.status in _NOTHING_TO_REVERSE
+    earns_nothing = balance.status in statuses.EARNS_NOTHING
     reversal_cents = 0 if earns_nothing else _own_reversal_cents(balance, cumulative_cents, is_full)
     return Outcome(
         refund_cents=refund_cents,

@@ -12,9 +12,6 @@ from uuid import UUID
 from domain.conversions import refund
 from domain.statuses import ConversionStatus
 
-#: A conversion in one of these states earns nobody anything.
-EARNS_NOTHING = (ConversionStatus.Denied, ConversionStatus.Invalidated)
-
 
 class Action(StrEnum):
     """What is said about a conversion. The value is the name of the event that tells of it."""

@@ -101,6 +101,11 @@ LIMITS = MappingProxyType(
 )
 
 
+def is_paying(*, plan_tier: str, subscription_status: str) -> bool:
+    """Say whether an organization pays for a plan and is not behind with it; a trial pays nothing."""
+    return subscription_status == SubscriptionStatus.Active and plan_tier != Tier.Free
+
+
 def _is_trialing(status: SubscriptionStatus, trial_ends_at: datetime | None, now: datetime) -> bool:
     return status == SubscriptionStatus.Trialing and trial_ends_at is not None and now < trial_ends_at
 

@@ -91,10 +91,7 @@ def _gates(standing: Standing, total_cents: int) -> tuple[tuple[str, str] | None
 
 
 def _subscription(standing: Standing) -> tuple[str, str] | None:
-    is_paying = (
-        standing.subscription_status == plans.SubscriptionStatus.Active and standing.plan_tier != plans.Tier.Free
-    )
-    if is_paying:
+    if plans.is_paying(plan_tier=standing.plan_tier, subscription_status=standing.subscription_status):
         return None
     return "payouts_require_active_subscription", "Payouts need an active paid plan; a trial cannot pay."
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.money import currencies, valuation
+from models import conditions
 from models.db import db
 
 
@@ -154,11 +155,6 @@ class Earned:
     held_override_cents: int
 
 
-def _net(row: str) -> str:
-    net = f"{row}.commission_cents - {row}.reversed_cents"
-    return f"case when {row}.status in ('Denied', 'Invalidated') then 0 else {net} end"
-
-
 def _rate(currency: str) -> str:
     """SQL for minor units of a currency per 1 USD on the day of sale `s`; null without a rate that is fresh then."""
     exponent = f"coalesce((%(exponents)s::int[])[array_position(%(odd)s::text[], {currency})], 2)"
@@ -192,8 +188,8 @@ select w.id, s.currency, {_OWN}, {_SHARE}, {_OWN_HELD}, {_SHARE_HELD}
 from unnest(%(orgs)s::uuid[], %(recruiters)s::uuid[], %(ids)s::uuid[], %(homes)s::text[])
   as w (organization_id, recruiter_id, id, home)
 cross join lateral (
-  select c.currency, (c.occurred_at at time zone 'UTC')::date as day, {_net("c")} as own,
-    coalesce({_net("v")}, 0) as share
+  select c.currency, (c.occurred_at at time zone 'UTC')::date as day, {conditions.earned("c")} as own,
+    coalesce({conditions.earned("v")}, 0) as share
   from conversion c
   left join conversion v on v.organization_id = w.organization_id and v.parent_id = c.id
     and v.affiliate_id = w.recruiter_id

@@ -14,8 +14,10 @@ from uuid import UUID
 
 import orjson
 
+from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
+from models.ledger import entries
 from models.programs import budgets
 from models.programs.budgets import Terms
 
@@ -163,7 +165,7 @@ class Partner:
 _PARTNERS = Hot(f"""
 select a.program_id::text, a.id::text,
   a.status = 'Approved' and a.deleted_at is null and not a.is_test
-    and p.is_active and p.archived_at is null and p.suspended_at is null,
+    and {OPEN_PROGRAM},
   o.payout_grace_days,
   {budgets.TERMS}
 from unnest(%(ids)s::text[]) as w (id)
@@ -216,7 +218,7 @@ def lock_aggregates(*, organization_id: UUID, source: str, external_event_ids: S
     return [Aggregate(*row) for row in db.run(_LOCK_AGGREGATES, params)]
 
 
-_GROW = Hot("""
+_GROW = Hot(f"""
 with grown as materialized (
   select c.id, c.organization_id, c.program_id, c.affiliate_id, c.currency, c.is_test, g.cents, g.cause_id
   from json_to_recordset(%(rows)s) as g (conversion_id uuid, cents bigint, cause_id uuid) join lateral (
@@ -231,10 +233,8 @@ with grown as materialized (
     (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
   select gen_random_uuid(), organization_id, id, 'adjustment', 0, cents, %(now)s from grown
 )
-insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
-  cause_id, is_test, created_at)
-select gen_random_uuid(), organization_id, program_id, affiliate_id, id, 'earn', cents, currency, cause_id, is_test,
-  %(now)s from grown
+{entries.insertion(kind="'earn'", cents="c.cents", cause="c.cause_id", at="%(now)s")}
+from grown c
 """)
 
 

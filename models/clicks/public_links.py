@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain.statuses import AffiliateStatus
+from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
 
@@ -33,19 +34,16 @@ class Link:
         return self.is_open and self.affiliate_status == AffiliateStatus.Approved
 
 
-_LINKS = """
+_LINKS = f"""
 select l.organization_id, p.id, p.slug, p.name, a.id, a.status,
-  p.is_active and p.archived_at is null and p.suspended_at is null, p.archived_at is not null, a.is_test, l.slug,
-  p.cookie_window_days, p.attribution_model, p.referral_destination_url
+  {OPEN_PROGRAM}, p.archived_at is not null, a.is_test, l.slug, p.cookie_window_days, p.attribution_model,
+  p.referral_destination_url
 from tracking_link l
 join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
 join program p on p.organization_id = l.organization_id and p.id = l.program_id
 where l.slug = %(slug)s and l.deleted_at is null and a.deleted_at is null
 """
-_EARNING = (
-    "(a.status = 'Approved' and p.is_active and p.archived_at is null and p.suspended_at is null) desc,"
-    " l.created_at, l.id limit 1"
-)
+_EARNING = f"(a.status = 'Approved' and {OPEN_PROGRAM}) desc, l.created_at, l.id limit 1"
 _FIND = Hot(f"{_LINKS} order by {_EARNING}")
 _FIND_BARE = Hot(f"{_LINKS} and not l.needs_program order by {_EARNING}")
 _FIND_BY_ID = Hot(f"{_LINKS} and p.id = %(program)s order by {_EARNING}")

@@ -1,14 +1,11 @@
-"""Conversions with their events and ledger entries. Money is minor units of the row's currency.
+"""Conversions with the lines of their history. Money is minor units of the row's currency.
 
 Their lists are in `models.conversions.lists`, their refunds in `models.conversions.refunds`.
 """
 
-import functools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -87,6 +84,13 @@ def _values(conversion: Conversion) -> tuple[object, ...]:
     return tuple(getattr(conversion, name) for name in _FIELDS)
 
 
+_INSERT_EVENT = Hot("""
+insert into conversion_event
+  (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
+values (%s, %s, %s, %s, %s, %s, %s)
+""")
+
+
 def stage_event(
     *,
     organization_id: UUID,
@@ -97,45 +101,9 @@ def stage_event(
     occurred_at: datetime,
 ) -> None:
     """Stage one line of a conversion's own history (`initial`, `renewal`, `refund`)."""
-    _stage_row(
-        "conversion_event",
-        {
-            "id": new_id(),
-            "organization_id": organization_id,
-            "conversion_id": conversion_id,
-            "event_type": event_type,
-            "amount_cents": amount_cents,
-            "commission_cents": commission_cents,
-            "occurred_at": occurred_at,
-        },
-    )
-
-
-def stage_ledger_entry(
-    conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime
-) -> None:
-    """Stage one entry of the append-only ledger; what moved nothing leaves no entry.
-
-    `amount_cents` is signed. `cause_id` is what made the money move (the conversion, the refund, later the payout):
-    the database takes one entry per kind, cause and conversion, so nothing is booked twice.
-    """
-    if amount_cents == 0:
-        return
-    _stage_row(
-        "ledger_entry",
-        {
-            "id": new_id(),
-            "organization_id": conversion.organization_id,
-            "program_id": conversion.program_id,
-            "affiliate_id": conversion.affiliate_id,
-            "conversion_id": conversion.id,
-            "kind": kind,
-            "amount_cents": amount_cents,
-            "currency": conversion.currency,
-            "cause_id": cause_id,
-            "is_test": conversion.is_test,
-            "created_at": created_at,
-        },
+    db.stage(
+        _INSERT_EVENT,
+        (new_id(), organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at),
     )
 
 
@@ -260,12 +228,3 @@ def renew_holds(*, organization_id: UUID, after: UUID, limit: int) -> UUID | Non
     """
     rows = db.run(_RENEW_HOLDS, {"org": organization_id, "after": after, "limit": limit})
     return rows[0][0] if len(rows) == limit else None
-
-
-@functools.cache
-def _insert_into(table: str, columns: tuple[str, ...]) -> Hot:
-    return Hot(f"insert into {table} ({', '.join(columns)}) values ({', '.join(['%s'] * len(columns))})")
-
-
-def _stage_row(table: str, values: Mapping[str, Any]) -> None:
-    db.stage(_insert_into(table, tuple(values)), tuple(values.values()))

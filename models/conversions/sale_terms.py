@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from domain.conversions.override import Recruiter
+from domain.conversions.override import RecruiterShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class SaleTerms:
     grace_days: int
 
     @property
-    def recruiter(self) -> Recruiter | None:
+    def recruiter_share(self) -> RecruiterShare | None:
         """Who shares in the affiliate's sales; None where nobody has recruited them, or for a share of nothing."""
         if self.recruiter_id is None or not self.override_percent:
             return None
-        return Recruiter(self.recruiter_id, self.override_percent)
+        return RecruiterShare(self.recruiter_id, self.override_percent)
 
 
 #: SQL of the fields of `SaleTerms` in their order, and of what they come from, for a statement with an affiliate `a`.

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import leads
+from models.conditions import OPEN_PROGRAM
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
@@ -28,15 +29,14 @@ class Referral:
 
 # Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
 # in the join a planner without statistics would rather walk all of a tenant's affiliates.
-_LOOK_UP = Hot("""
+_LOOK_UP = Hot(f"""
 select (select id from sale where organization_id = %(org)s and external_event_id = %(event)s),
   found.* from (select) one left join lateral (
   select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null
   from tracking_link l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
-  cross join lateral
-  (select p.is_active and p.archived_at is null and p.suspended_at is null as yes) now_open
+  cross join lateral (select {OPEN_PROGRAM} as yes) now_open
   where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
   order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1
   ) found on true

@@ -10,6 +10,7 @@ import orjson
 import peewee
 from playhouse.postgres_ext import ArrayField
 
+from models.conditions import EARNS_NOTHING
 from models.db import db
 from models.hot import Hot
 from models.mutable import Moment, Table
@@ -115,11 +116,11 @@ class Count:
 
 
 # A lead has its conversion's id; of clicks only a held one has a conversion, and its event stands for it alone.
-_IS_RELEASED = """exists (select from conversion c where c.organization_id = e.organization_id
+_IS_RELEASED = f"""exists (select from conversion c where c.organization_id = e.organization_id
   and c.id = case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
     coalesce(e.conversion_id, (select k.conversion_id from click k
       where k.organization_id = e.organization_id and k.id = e.subject_id)) end
-  and c.status not in ('Invalidated', 'Denied'))"""
+  and c.status not in {EARNS_NOTHING})"""
 
 
 def counts(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[Count]:

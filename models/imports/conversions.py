@@ -7,6 +7,7 @@ from uuid import UUID
 
 from models.db import db
 from models.imports.imports import ImportJob
+from models.ledger import entries
 
 SOURCE = "import"
 
@@ -106,12 +107,10 @@ select gen_random_uuid(), organization_id, id, case type when 'Recurring' then '
 from conversion where organization_id = %s and import_job_id = %s
 """
 
-_EARNED = """
-insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
-  cause_id, is_test, created_at)
-select gen_random_uuid(), organization_id, program_id, affiliate_id, id, 'earn', commission_cents, currency, id,
-  is_test, created_at
-from conversion where organization_id = %s and import_job_id = %s and not payout_locked and commission_cents > 0
+_EARNED = f"""
+{entries.insertion(kind="'earn'", cents="c.commission_cents", cause="c.id", at="c.created_at")}
+from conversion c
+where c.organization_id = %s and c.import_job_id = %s and not c.payout_locked and c.commission_cents > 0
 """
 
 _REVENUE = """

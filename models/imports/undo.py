@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
+from models.ledger import entries
 
 # Locked before they are looked at, in the order of their ids: whoever waits for one finds it gone.
 _LOCK = "select from conversion where organization_id = %s and import_job_id = %s order by id for update"
@@ -20,11 +21,8 @@ select count(*) filter (where c.refunded_cents > 0 or exists
 from conversion c where c.organization_id = %s and c.import_job_id = %s
 """
 
-_LEDGER = """
-insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
-  cause_id, is_test, created_at)
-select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id, 'adjust', -booked.cents, c.currency,
-  c.import_job_id, c.is_test, %(at)s
+_LEDGER = f"""
+{entries.insertion(kind="'adjust'", cents="-booked.cents", cause="c.import_job_id", at="%(at)s")}
 from conversion c
 cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
   where l.organization_id = c.organization_id and l.conversion_id = c.id) booked

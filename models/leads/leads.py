@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
 
@@ -23,9 +24,9 @@ class Referral:
     grace_days: int
 
 
-_REFERRAL = """
+_REFERRAL = f"""
 select p.id, a.id, a.status, a.email, a.is_test,
-  p.is_active and p.archived_at is null and p.suspended_at is null,
+  {OPEN_PROGRAM},
   p.default_commission_model = 'Cpl' or p.lead_bounty_cents is not null, o.home_currency, o.payout_grace_days
 """
 _BY_ID = Hot(f"""{_REFERRAL}
@@ -43,8 +44,7 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
   join organization o on o.id = l.organization_id
   where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
     and (%(program)s::uuid is null or l.program_id = %(program)s)
-  order by a.status = 'Approved' and p.is_active and p.archived_at is null and p.suspended_at is null desc,
-    a.status = 'Approved' desc, l.created_at limit 1
+  order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
   ) found on true
 """)
 

@@ -1,29 +1,37 @@
 """What must be true of the money, each rule as the statement that finds its exceptions.
 
 A rule is a sentence and SQL that returns one text per exception; all of them hold at every commit, also while work is
-under way. Each is one statement, so it looks at one moment. `{org:c}` stands for the tenant of the alias `c`.
+under way. Each is one statement, so it looks at one moment. `{org:c}` stands for the tenant of the alias `c`, another
+name in braces for one of `_PIECES`.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from models.db import db
-from models.payouts.candidates import reading_whole_tables
+from models import conditions
+from models.db import db, reading_whole_tables
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
 # A check reads everything that an organization ever earned; nobody waits for it.
 _STATEMENT_TIMEOUT = "10min"
 
-# Minor units of a percentage, half to even, written out again here so that the service's own rounding is checked too.
-_SHARE = """
+# What several rules say, by the name that stands for it in them.
+_PIECES = {
+    "earns_nothing": conditions.EARNS_NOTHING,
+    "earned": conditions.earned("c"),
+    # Minor units of a percentage, half to even; written out again, so that the service's own rounding is checked too.
+    "share": """
 cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
 cross join lateral (select floor(exact) + case
   when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
-) share
-"""
-_EARNED = "case when c.status in ('Denied', 'Invalidated') then 0 else c.commission_cents - c.reversed_cents end"
+) share""",
+    # A payout of this long ago that nobody works on is not just about to be handed out.
+    "long_ago": "interval '1 hour'",
+    "nobody_asks": """not exists (select from job j where j.organization_id = p.organization_id
+  and j.name = 'payout.transfer' and j.args ->> 'payout_id' = p.id::text and j.failed_at is null)""",
+}
 
 #: What was earned and taken back.
 EARNINGS: Mapping[str, str] = {
@@ -34,19 +42,19 @@ having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0)
 and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
   select from event e where e.organization_id = c.organization_id
   and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
-  and e.body::jsonb #>> '{{data,status}}' in ('Denied', 'Invalidated'))))""",
+  and e.body::jsonb #>> '{{data,status}}' in {earns_nothing})))""",
     "rewards cost a budget what they still earn": """
 select coalesce(s.program_id, c.program_id)::text from (
   select organization_id, program_id, currency, sum(spent_cents) as cents from reward_spend group by 1, 2, 3) s
 full join (
   select organization_id, program_id, currency, sum(commission_cents - reversed_cents) as cents from conversion
-  where type in ('ClickReward', 'LeadReward') and not is_test and status not in ('Denied', 'Invalidated', 'Refunded')
+  where type in ('ClickReward', 'LeadReward') and not is_test and status not in {earns_nothing} and status <> 'Refunded'
   group by 1, 2, 3) c using (organization_id, program_id, currency)
 where coalesce(s.cents, 0) <> coalesce(c.cents, 0) and {org:organization_id}""",
-    "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": f"""
+    "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": """
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
-and l.kind in ('earn', 'reverse', 'adjust') where {{org:c}} and not c.payout_locked
-group by c.id having coalesce(sum(l.amount_cents), 0) <> {_EARNED}""",
+and l.kind in ('earn', 'reverse', 'adjust') where {org:c} and not c.payout_locked
+group by c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
     "the ledger took back what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'reverse'
 where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
@@ -70,29 +78,24 @@ select c.external_event_id from conversion c left join reversal v on v.conversio
 where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
-and c.status not in ('Denied', 'Invalidated') and c.amount_cents > 0
+and c.status not in {earns_nothing} and c.amount_cents > 0
 and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed_cents = c.commission_cents)""",
-    "a sale has at most one override, and it is the share it says of the sale's commission": f"""
-select c.external_event_id from conversion c join conversion p on p.id = c.parent_id {_SHARE}
-where {{org:c}} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
+    "a sale has at most one override, and it is the share it says of the sale's commission": """
+select c.external_event_id from conversion c join conversion p on p.id = c.parent_id {share}
+where {org:c} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
 union all
-select c.parent_id::text from conversion c where c.parent_id is not null and {{org:c}}
+select c.parent_id::text from conversion c where c.parent_id is not null and {org:c}
 group by c.parent_id having count(*) > 1""",
 }
 
-# A payout of this long ago that nobody works on is not just about to be handed out.
-_LONG_AGO = "interval '1 hour'"
-_NOBODY_ASKS = """not exists (select from job j where j.organization_id = p.organization_id
-  and j.name = 'payout.transfer' and j.args ->> 'payout_id' = p.id::text and j.failed_at is null)"""
-
 #: What was paid out.
 PAYOUTS: Mapping[str, str] = {
-    "the ledger comes to what a conversion earns less what was paid for it": f"""
+    "the ledger comes to what a conversion earns less what was paid for it": """
 select format('conversion %s: the ledger says %s, it earns %s and %s is paid', c.id, coalesce(sum(l.amount_cents), 0),
-  {_EARNED}, c.paid_cents)
+  {earned}, c.paid_cents)
 from conversion c left join ledger_entry l on l.conversion_id = c.id
-where {{org:c}} and not c.payout_locked group by c.id
-having coalesce(sum(l.amount_cents), 0) <> {_EARNED} - c.paid_cents""",
+where {org:c} and not c.payout_locked group by c.id
+having coalesce(sum(l.amount_cents), 0) <> {earned} - c.paid_cents""",
     "a payout is the sum of its lines": """
 select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(l.amount_cents), 0))
 from payout p left join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
@@ -108,13 +111,13 @@ where {org:l} and l.is_open and (p.status = 'Paid' or p.voided_at is not null)""
 select format('line %s of payout %s (%s) is closed', l.id, p.id, p.status) from payout_line l
 join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
 where {org:l} and not l.is_open and p.status <> 'Paid' and p.voided_at is null and l.native_amount_cents <> 0""",
-    "a line that can still shrink pays no more than its conversion still earns": f"""
+    "a line that can still shrink pays no more than its conversion still earns": """
 select format('line %s of payout %s (%s) pays %s, %s is left', l.id, p.id, p.status, l.native_amount_cents,
-  {_EARNED} - c.paid_cents)
+  {earned} - c.paid_cents)
 from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
 join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
-where {{org:l}} and l.is_open and p.status in ('Pending', 'Failed') and l.native_amount_cents > 0
-and l.native_amount_cents > {_EARNED} - c.paid_cents""",
+where {org:l} and l.is_open and p.status in ('Pending', 'Failed') and l.native_amount_cents > 0
+and l.native_amount_cents > {earned} - c.paid_cents""",
     "a Paid payout was paid by an attempt of its own or by the brand": """
 select format('payout %s', p.id) from payout p where {org:p} and p.status = 'Paid'
 and p.external_transaction_id is null and not exists (select from payout_attempt a
@@ -158,14 +161,14 @@ union all
 select format('line %s pays for a conversion that is gone', l.id) from payout_line l
 where {org:l} and not exists (select from conversion c
   where c.organization_id = l.organization_id and c.id = l.conversion_id)""",
-    "somebody asks about a payout that is on its way": f"""
+    "somebody asks about a payout that is on its way": """
 select format('payout %s is Processing since %s and no job asks its rail', p.id, p.submitted_at) from payout p
-where {{org:p}} and p.status = 'Processing' and p.submitted_at < now() - {_LONG_AGO} and {_NOBODY_ASKS}""",
-    "somebody sends a payout that may be sent": f"""
+where {org:p} and p.status = 'Processing' and p.submitted_at < now() - {long_ago} and {nobody_asks}""",
+    "somebody sends a payout that may be sent": """
 select format('payout %s is Pending since %s and no job sends it', p.id, p.created_at) from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
-where {{org:p}} and p.status = 'Pending' and p.created_at < now() - {_LONG_AGO} and p.exported_at is null
-and coalesce(r.review_status, 'Approved') = 'Approved' and {_NOBODY_ASKS}""",
+where {org:p} and p.status = 'Pending' and p.created_at < now() - {long_ago} and p.exported_at is null
+and coalesce(r.review_status, 'Approved') = 'Approved' and {nobody_asks}""",
 }
 
 RULES: Mapping[str, str] = {**EARNINGS, **PAYOUTS}
@@ -184,7 +187,7 @@ def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:
 
 def scoped(sql: str, organization_id: UUID | None) -> str:
     """Return a rule for one organization; None looks at every one."""
-    return sql.format(org=_Scope(organization_id))
+    return sql.format(org=_Scope(organization_id), **_PIECES)
 
 
 class _Scope:

@@ -14,13 +14,11 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.payouts.plan import Due, Payee
-from models import fx_rates
-from models.db import db
+from models import conditions, fx_rates
+from models.db import db, reading_whole_tables
 
 # A million conversions are claimed in one transaction, which a person waits for.
 _STATEMENT_TIMEOUT = "10min"
-# What one sort or hash of a statement over everything that is due may hold in the server's memory.
-_WORK_MEM = "64MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ _FREE = (
     "not exists (select from payout_line l where l.organization_id = c.organization_id"
     " and l.conversion_id = c.id and l.is_open)"
 )
-#: What a conversion earns now: letter by letter the condition of the index conversion_owing.
-EARNED = "(case when status in ('Denied', 'Invalidated') then 0 else commission_cents - reversed_cents end)"
+_EARNED = conditions.earned("c")
 
 _WHOSE = {
     "affiliate_ids": "c.affiliate_id = any(%(affiliate_ids)s::uuid[])",
@@ -64,8 +61,8 @@ def _due(filters: Filters) -> str:
         " where c.organization_id = %(org)s and c.status in ('Pending', 'Approved')"
         " and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test"
         f" and c.commission_cents - c.reversed_cents > c.paid_cents{which} and {_FREE}"
-        f" union all select c.affiliate_id, c.currency, c.id, c.occurred_at, {EARNED} - c.paid_cents"
-        f" from conversion c where c.organization_id = %(org)s and c.paid_cents > {EARNED}{whose} and {_FREE}"
+        f" union all select c.affiliate_id, c.currency, c.id, c.occurred_at, {_EARNED} - c.paid_cents"
+        f" from conversion c where c.organization_id = %(org)s and c.paid_cents > {_EARNED}{whose} and {_FREE}"
     )
 
 
@@ -105,18 +102,6 @@ def take_run_turn(organization_id: UUID) -> None:
 
 def _turn(organization_id: UUID) -> str:
     return f"payout-run:{organization_id}"
-
-
-@contextmanager
-def reading_whole_tables() -> Iterator[None]:
-    """Let the planner read whole tables, which the session forbids for the sake of statements that are kept."""
-    db.stage("set local enable_seqscan = on")
-    db.stage("set local plan_cache_mode = auto")
-    db.stage(f"set local work_mem = '{_WORK_MEM}'")
-    yield
-    db.stage("set local work_mem to default")
-    db.stage("set local enable_seqscan = off")
-    db.stage("set local plan_cache_mode = force_generic_plan")
 
 
 @contextmanager

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from models.db import db
-from models.payouts.candidates import reading_whole_tables
+from models.db import db, reading_whole_tables
 
 
 @dataclass(frozen=True, slots=True)

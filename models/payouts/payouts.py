@@ -13,6 +13,7 @@ from uuid import UUID
 from domain.payouts.states import AttemptState, ReviewStatus
 from models.db import db
 from models.hot import Hot
+from models.ledger import entries
 
 #: The columns of what a rail calls a payment, by the rail's own names for them.
 REFERENCE_COLUMNS: Mapping[str, str] = {
@@ -184,17 +185,19 @@ def stage_answer(payout: Payout, *, state: AttemptState, detail: str | None, at:
     db.stage(_ANSWER, (state, detail, at, payout.organization_id, payout.id, payout.attempt))
 
 
+_BOOKED = entries.insertion(
+    kind="case when paid.cents > 0 then 'pay' else 'clawback' end",
+    cents="-paid.cents",
+    cause="%(payout)s::uuid",
+    at="%(at)s::timestamptz",
+)
 # By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
-_PAY = Hot("""
+_PAY = Hot(f"""
 with paid as (
   update payout_line set is_open = false where organization_id = %(org)s and payout_id = %(payout)s and is_open
   returning conversion_id, native_amount_cents as cents
 ), booked as (
-  insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
-    cause_id, is_test, created_at)
-  select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id,
-    case when paid.cents > 0 then 'pay' else 'clawback' end, -paid.cents, c.currency, %(payout)s::uuid, c.is_test,
-    %(at)s::timestamptz
+  {_BOOKED}
   from paid join conversion c on c.organization_id = %(org)s and c.id = paid.conversion_id
   where paid.cents <> 0 and c.id = any(array(select conversion_id from paid))
 )

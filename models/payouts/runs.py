@@ -11,8 +11,7 @@ from uuid import UUID
 import orjson
 
 from models import fx_rates
-from models.db import Json, db
-from models.payouts.candidates import reading_whole_tables
+from models.db import Json, db, reading_whole_tables
 from models.webhooks import outbox
 
 

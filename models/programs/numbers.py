@@ -3,8 +3,6 @@
 Rows of test keys never count. Overrides are owed like everything else and are no conversions of their own.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,18 +11,17 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.programs.numbers import Part
-from models import fx_rates
-from models.db import db
-from models.payouts import candidates
+from models import conditions, fx_rates
+from models.db import db, reading_whole_tables
 
 _NET = "commission_cents - reversed_cents"
-_COUNTED = "parent_id is null and status not in ('Denied', 'Invalidated')"
+_COUNTED = f"parent_id is null and status not in {conditions.EARNS_NOTHING}"
 _IS_VISIT = "not is_duplicate and outcome <> 'blocked'"
 # A row that pays for clicks gathers those of an hour, so they are counted by themselves.
 _PAID_CLICKS = (
     "from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id"
     " where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null"
-    " and c.status not in ('Denied', 'Invalidated') and not c.is_test"
+    f" and c.status not in {conditions.EARNS_NOTHING} and not c.is_test"
 )
 _SUMMED = fx_rates.summed(_NET)
 
@@ -47,7 +44,7 @@ def programs(*, organization_id: UUID, since: datetime) -> list[Program]:
     A click is paid as long as the row that pays for it counts.
     """
     params = {"org": organization_id, "since": since}
-    with _reading_whole_tables():
+    with reading_whole_tables():
         rows = db.run(
             "select p.id, o.home_currency,"
             " (select min(occurred_at) from conversion c where c.organization_id = p.organization_id"
@@ -114,11 +111,11 @@ from (
     union all select id, false from conversion
       where organization_id = %(org)s and paid_cents > 0 and status in ('Pending', 'Approved')
     union all select id, false from conversion
-      where organization_id = %(org)s and paid_cents > {candidates.EARNED}
+      where organization_id = %(org)s and paid_cents > {conditions.earned("conversion")}
   ) named group by id
 ) named
 join conversion c on c.organization_id = %(org)s and c.id = named.id
-cross join lateral (select {_IS_HELD} as is_held, {candidates.EARNED} - paid_cents as cents) due
+cross join lateral (select {_IS_HELD} as is_held, {conditions.earned("c")} - paid_cents as cents) due
 cross join lateral (values
   (case when status in ('Pending', 'Approved') then {_NET} else 0 end, -1, due.is_held, false),
   (abs(due.cents), sign(due.cents)::int, due.is_held and due.cents > 0, named.is_settling)
@@ -135,7 +132,7 @@ def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datet
     reads all of it can make fast.
     """
     params = {"org": organization_id, "since": since, "now": now, **fx_rates.value_params(factors)}
-    with _reading_whole_tables():
+    with reading_whole_tables():
         rows = db.run(_SUMS, params)
     return [_sum(row) for row in rows]
 
@@ -221,7 +218,7 @@ def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[Event
     return [Event(*row) for row in rows]
 
 
-_IS_SPEND = "type in ('ClickReward', 'LeadReward') and status not in ('Denied', 'Invalidated') and not is_test"
+_IS_SPEND = f"type in ('ClickReward', 'LeadReward') and status not in {conditions.EARNS_NOTHING} and not is_test"
 
 
 def spend_since(*, organization_id: UUID, program_id: UUID) -> tuple[list[str], datetime | None]:
@@ -247,11 +244,3 @@ def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[
 
 def _whole(number: Decimal | int | None, sign: int = 1) -> int | None:
     return None if number is None else sign * int(number)
-
-
-@contextmanager
-def _reading_whole_tables() -> Iterator[None]:
-    """Let the planner read whole tables, which the session forbids for the sake of statements that are kept."""
-    db.stage("set local enable_seqscan = on")
-    yield
-    db.stage("set local enable_seqscan = off")

@@ -44,7 +44,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
     sold = settle.conversion_of(facts, _price(wanted, facts), type=kind.value, source=SOURCE)
     conversion = dataclasses.replace(sold, attribution_method=METHOD, created_at=now)
-    earn.write(conversion, recruiter=terms.recruiter, now=now)
+    earn.write(conversion, share=terms.recruiter_share, now=now)
     return conversion
 
 

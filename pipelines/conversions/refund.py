@@ -13,6 +13,7 @@ from domain.refused import Refused
 from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, refunds, sales
+from models.ledger import entries
 from pipelines import jobs
 from pipelines.conversions import settle
 from pipelines.payouts import take_back
@@ -106,16 +107,13 @@ def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> 
         raise Refused(422, refused.code, refused.message) from refused
 
 
-_EARNS_NOTHING = (statuses.ConversionStatus.Denied, statuses.ConversionStatus.Invalidated)
-
-
 def _override_reversal_cents(
     parent: conversions.Conversion,
     override: conversions.Conversion,
     record: refunds.Refund,
     reversed_cents: int,
 ) -> int:
-    if override.status in _EARNS_NOTHING:
+    if override.status in statuses.EARNS_NOTHING:
         return 0
     return refund.cascade(
         commission_cents=override.commission_cents,
@@ -127,7 +125,7 @@ def _override_reversal_cents(
 
 
 def _override_status(override: conversions.Conversion, record: refunds.Refund) -> str:
-    if record.is_full and override.status not in _EARNS_NOTHING:
+    if record.is_full and override.status not in statuses.EARNS_NOTHING:
         return statuses.ConversionStatus.Refunded.value
     return override.status
 
@@ -159,7 +157,7 @@ def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, re
         commission_cents=-reversal_cents,
         occurred_at=record.created_at,
     )
-    conversions.stage_ledger_entry(
+    entries.stage(
         conversion, kind="reverse", amount_cents=-reversal_cents, cause_id=record.id, created_at=record.created_at
     )
     _stage_refunded_event(conversion, record, reversal_cents)

@@ -14,11 +14,12 @@ from uuid import UUID
 from domain.conversions import review
 from domain.conversions.review import Action
 from domain.refused import Refused, not_found
-from domain.statuses import ConversionStatus, ConversionType
+from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, reviews
 from models.conversions.conversions import Conversion
+from models.ledger import entries
 from pipelines.conversions import settle
 from pipelines.leads import leads
 from pipelines.payouts import take_back
@@ -79,7 +80,7 @@ def _next_status(action: Action, conversion: Conversion, parent: Conversion | No
     if status is None:
         message = f"A conversion that is {conversion.status} cannot be {action}."
         raise Refused(409, "invalid_status_transition", message)
-    if action == Action.validate and parent is not None and parent.status in review.EARNS_NOTHING:
+    if action == Action.validate and parent is not None and parent.status in EARNS_NOTHING:
         message = f"The conversion that this one belongs to is {parent.status}; it comes back with it."
         raise Refused(409, "invalid_status_transition", message)
     if action == Action.approve and conversion.payout_locked:
@@ -98,7 +99,7 @@ def _apply_to_override(word: _Word, parent: Conversion) -> None:
 
 def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
     """Stage one row's new status with its money and its event; `parent` is the row itself for a sale."""
-    if conversion.status in review.EARNS_NOTHING and status not in review.EARNS_NOTHING:
+    if conversion.status in EARNS_NOTHING and status not in EARNS_NOTHING:
         after = _restore(word, conversion, status, parent)
     else:
         after = _restate(word, conversion, status)
@@ -121,7 +122,7 @@ def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent
 def _restate(word: _Word, conversion: Conversion, status: ConversionStatus) -> Conversion:
     """Stage another status; a row that stops earning gives back what it still earned."""
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
-    if status in review.EARNS_NOTHING and conversion.status not in review.EARNS_NOTHING:
+    if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
         _adjust(word, conversion, -conversion.net_commission_cents)
         take_back.take_back_if_named(conversion, conversion.net_commission_cents, now=word.at)
     return dataclasses.replace(conversion, status=status.value)
@@ -176,16 +177,14 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
             commission_cents=-cents,
             occurred_at=word.at,
         )
-        conversions.stage_ledger_entry(
-            conversion, kind="reverse", amount_cents=-cents, cause_id=refund_id, created_at=word.at
-        )
+        entries.stage(conversion, kind="reverse", amount_cents=-cents, cause_id=refund_id, created_at=word.at)
     return sum(cents for _, cents in late)
 
 
 def _adjust(word: _Word, conversion: Conversion, cents: int) -> None:
     if conversion.payout_locked:
         return  # the ledger never had it
-    conversions.stage_ledger_entry(conversion, kind="adjust", amount_cents=cents, cause_id=word.id, created_at=word.at)
+    entries.stage(conversion, kind="adjust", amount_cents=cents, cause_id=word.id, created_at=word.at)
 
 
 def _payload(word: _Word, before: Conversion, after: Conversion) -> dict[str, object]:

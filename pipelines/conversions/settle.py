@@ -36,7 +36,7 @@ def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
         source=accept.SOURCE,
         decision=decision,
     )
-    earn.write(conversion, recruiter=facts.terms.recruiter, now=now)
+    earn.write(conversion, share=facts.terms.recruiter_share, now=now)
     sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
     if decision is not None:
         attribution.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)

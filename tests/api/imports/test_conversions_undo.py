@@ -11,6 +11,7 @@ from adapters import clock
 from models import db
 from models.conversions import conversions, refunds
 from models.imports import imports
+from models.ledger import entries
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.program_rows import click, conversion
@@ -77,9 +78,7 @@ def test_what_was_denied_since_is_taken_back_without_a_second_entry(campaign):
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("update conversion set status = 'Denied' returning id")
         found = conversions.find(organization_id=campaign.id, conversion_id=conversion_id)
-        conversions.stage_ledger_entry(
-            found, kind="adjust", amount_cents=-2_000, cause_id=uuid4(), created_at=clock.now()
-        )
+        entries.stage(found, kind="adjust", amount_cents=-2_000, cause_id=uuid4(), created_at=clock.now())
 
     assert _undo(campaign, made).status_code == 200
     assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(2, 0)]

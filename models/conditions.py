@@ -1,0 +1,18 @@
+"""What statements of several subjects ask of a row, each said once, for use inside their SQL."""
+
+from domain import statuses
+
+#: A program `p` in which something can be earned now.
+OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
+
+#: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
+EARNS_NOTHING = "({})".format(", ".join(f"'{status}'" for status in statuses.EARNS_NOTHING))
+
+
+def earned(conversion: str) -> str:
+    """Return what a conversion earns now, in minor units of its currency; the expression of index conversion_owing.
+
+    `conversion` is the row's alias.
+    """
+    net = f"{conversion}.commission_cents - {conversion}.reversed_cents"
+    return f"(case when {conversion}.status in {EARNS_NOTHING} then 0 else {net} end)"
