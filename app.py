@@ -13,7 +13,7 @@ def create_app() -> Flask:
     """Build the application from this process's settings. Opens no connection yet."""
     try:
         chosen = settings.current()
-        logs.configure(chosen)
+        logs.configure(chosen.monitoring)
         db.connect_to(servers.urls().database_url)
         app = Flask("finderfee", static_folder=None)
         app.cli = Commands()

@@ -4,18 +4,16 @@ import os
 
 import settings
 
-_chosen = settings.current()
+_chosen = settings.current().web
 
 # This machine alone, unless somebody says otherwise: what faces the world is a server with TLS (docs/deploy.md).
-_host = os.environ.get("BIND", "").strip() or "127.0.0.1"
-bind = (
-    _host if _host.startswith("unix:") else f"[{_host}]:{_chosen.port}" if ":" in _host else f"{_host}:{_chosen.port}"
-)
+_host = f"[{_chosen.bind}]" if ":" in _chosen.bind else _chosen.bind
+bind = _chosen.bind if _chosen.bind.startswith("unix:") else f"{_host}:{_chosen.port}"
 # Reads requests whole before it gives them a thread (decision 14). A route waits for PostgreSQL most of its time, so
 # threads share a process; processes share the cores.
 worker_class = "api.server.worker.Front"
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
-threads = int(os.environ.get("WEB_THREADS", "8"))
+workers = _chosen.processes
+threads = _chosen.threads
 # The application opens nothing until its first request, so one copy of it is forked into every worker.
 preload_app = True
 # Longer than the longest statement (15 s), so that the database gives up first and the client gets an answer.

@@ -8,6 +8,7 @@ import functools
 import hashlib
 
 import settings
+from settings import secret_keys
 
 
 @functools.cache
@@ -19,7 +20,7 @@ def current(use: str) -> bytes:
 @functools.cache
 def believed(use: str) -> tuple[bytes, ...]:
     """Return every key that things may have been made with, the one in force first."""
-    keys = settings.secret_keys(settings.current())
+    keys = secret_keys.believed(settings.current().servers)
     return tuple(hashlib.sha256(f"finderfee/{use}/{key}".encode()).digest() for key in keys)
 
 

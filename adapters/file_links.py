@@ -20,7 +20,7 @@ def signed(file_id: UUID, *, now: datetime) -> str:
     """Return the address of a file, good for EXPIRES_IN_S seconds."""
     expires = str(int(now.timestamp()) + EXPIRES_IN_S)
     signature = _signature(derived_keys.current(_USE), file_id, expires)
-    return f"{settings.current().public_base_url}/api/files/{file_id}?expires={expires}&signature={signature}"
+    return f"{settings.current().web.url}/api/files/{file_id}?expires={expires}&signature={signature}"
 
 
 def is_good(file_id: UUID, *, expires: str, signature: str, now: datetime) -> bool:

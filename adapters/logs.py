@@ -14,7 +14,7 @@ import types
 import orjson
 import structlog
 
-import settings
+from settings.concerns.monitoring import Monitoring
 
 # DETAIL carries the row, LINE the statement with its values filled in. A value may have several lines, so everything
 # goes up to the end of that exception's text.
@@ -26,7 +26,7 @@ _QUOTES_A_ROW = re.compile(
 _QUOTES_A_VALUE = re.compile(r"(invalid input (?:syntax|value) for [\w ]+:) .*")
 
 
-def configure(chosen: settings.Settings) -> None:
+def configure(chosen: Monitoring) -> None:
     """Send our own lines and the libraries' warnings to standard error in the chosen format."""
     level = getattr(logging, chosen.log_level.upper())
     shared: list[structlog.typing.Processor] = [

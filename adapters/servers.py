@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import settings
 from adapters.embedded import pair
+from settings.concerns.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Urls:
 @functools.cache
 def urls() -> Urls:
     """Return this process's URLs; whether anybody answers there is not asked. Starts nothing."""
-    chosen = settings.current()
+    chosen = settings.current().servers
     ours = pair.where(chosen.data_dir)
     database_url = chosen.database_url or ours.database_url
     owner_url = chosen.database_owner_url or pair.owner_of(database_url) or chosen.database_url
@@ -28,13 +29,13 @@ def urls() -> Urls:
 
 def start() -> None:
     """Start the embedded servers that no URL replaces. Raises embedded.StartFailed."""
-    chosen = settings.current()
+    chosen = settings.current().servers
     wanted = embedded_names(chosen)
     if wanted:
         pair.start(chosen.data_dir, postgres="postgres" in wanted, valkey="valkey" in wanted)
 
 
-def embedded_names(chosen: settings.Settings) -> list[str]:
+def embedded_names(chosen: Servers) -> list[str]:
     """Return which of 'postgres' and 'valkey' are the embedded ones."""
     given = {"postgres": chosen.database_url, "valkey": chosen.redis_url}
     return [name for name, url in given.items() if url is None]
@@ -42,6 +43,6 @@ def embedded_names(chosen: settings.Settings) -> list[str]:
 
 def is_database_asleep() -> bool:
     """Return whether the database is the embedded one and nobody has started it."""
-    data_dir = settings.current().data_dir
+    data_dir = settings.current().servers.data_dir
     is_embedded = urls().database_url == pair.where(data_dir).database_url
     return is_embedded and pair.status(data_dir)["postgres"] == "stopped"

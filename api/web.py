@@ -75,12 +75,12 @@ def mount(app: Flask) -> None:
     app.json = _Json(app)
     # A doubled slash would be answered with a redirect to whatever host the request names.
     app.url_map.merge_slashes = False
-    app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen)
+    app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen.web.limits_per_min)
     app.extensions["waker"] = wake.Waker(urls.redis_url)
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
     app.wsgi_app = express.Express(app)  # type: ignore[method-assign]  # Flask's documented way
-    if chosen.trusted_proxies:
-        hops = chosen.trusted_proxies
+    if chosen.web.trusted_proxies:
+        hops = chosen.web.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
     errors.register(app)
     app.before_request(_begin)

@@ -12,7 +12,7 @@ _DEFAULTS = {"DATA_DIR": str(_ROOT / ".data"), "PORT": "8000"}
 
 def command(chosen: settings.Settings, arguments: str) -> str:
     """Return an operator's command as it works in another terminal: with DATA_DIR and PORT where they are not usual."""
-    used = {"DATA_DIR": str(chosen.data_dir), "PORT": str(chosen.port)}
+    used = {"DATA_DIR": str(chosen.servers.data_dir), "PORT": str(chosen.web.port)}
     unusual = [f"{name}={shlex.quote(value)} " for name, value in used.items() if value != _DEFAULTS[name]]
     return f"{''.join(unusual)}.venv/bin/flask {arguments}"
 
@@ -20,12 +20,12 @@ def command(chosen: settings.Settings, arguments: str) -> str:
 def short(chosen: settings.Settings) -> str:
     """Return the address, and how to see the rest, for a log: nothing in it opens anything."""
     shown = command(chosen, "demo --show-secrets")
-    return f"\n  Finderfee   {chosen.public_base_url}\n\n  The demo's key and commands: {shown}\n"
+    return f"\n  Finderfee   {chosen.web.url}\n\n  The demo's key and commands: {shown}\n"
 
 
 def full(made: Mapping[str, str], chosen: settings.Settings) -> str:
     """Return everything, with the demo's secrets."""
-    url, key, secret = chosen.public_base_url, made["apiKey"], made["signingSecret"]
+    url, key, secret = chosen.web.url, made["apiKey"], made["signingSecret"]
     return f"""
   Finderfee   {url}
   demo key    {key}
@@ -56,7 +56,7 @@ curl -s '{url}/api/v1/webhooks/{made["webhookEndpointId"]}/deliveries' -H 'Autho
 
 def _payouts(made: Mapping[str, str], chosen: settings.Settings) -> str:
     """Return how the Owner pays ben and rita; without days of grace, so that what was just sold is due."""
-    url, key, organization_id = chosen.public_base_url, made["apiKey"], made["organizationId"]
+    url, key, organization_id = chosen.web.url, made["apiKey"], made["organizationId"]
     return f"""  4. Pay ben and rita, on a rail that moves no money; the Owner confirms the total that the preview shows:
 
 {command(chosen, f"org set {organization_id} payoutGraceDays=0")}

@@ -69,7 +69,7 @@ def greeting(found: Demo, *, is_open: bool) -> str:
 
 def is_wanted(chosen: settings.Settings) -> bool:
     """Say whether `flask up` brings the demo along: on a private machine, never on somebody's own database."""
-    return chosen.database_url is None
+    return chosen.servers.database_url is None
 
 
 def ensure() -> Demo:
@@ -110,7 +110,7 @@ def receiver_environment(chosen: settings.Settings, given: Mapping[str, str]) ->
     certificates only its own. Raises ClickException when the operator's bundle cannot be read.
     """
     try:
-        bundle = receiver_certificate.trusted(chosen.data_dir, beside=chosen.webhook_ca_bundle)
+        bundle = receiver_certificate.trusted(chosen.servers.data_dir, beside=chosen.webhooks.ca_bundle)
     except OSError as error:
         raise click.ClickException(f"WEBHOOK_CA_BUNDLE cannot be read: {error}") from error
     also = [*filter(None, [given.get("WEBHOOK_ALSO_ALLOW", "").strip(" ,")]), ":".join(map(str, _place(chosen)))]
@@ -123,7 +123,7 @@ def receiver_environment(chosen: settings.Settings, given: Mapping[str, str]) ->
 
 def _place(chosen: settings.Settings) -> tuple[str, int]:
     """Return the address and port of the demo receiver."""
-    return "127.0.0.1", chosen.port + 1
+    return "127.0.0.1", chosen.web.port + 1
 
 
 def _make() -> dict[str, str]:
@@ -202,7 +202,7 @@ def _through_the_api(api_key: str) -> dict[str, str]:
 def _endpoint(api_key: str) -> dict[str, str]:
     """Subscribe the demo receiver, where webhooks may go to this machine at all."""
     chosen = settings.current()
-    if not chosen.webhook_allow_private and not _is_let_in(chosen):
+    if not chosen.webhooks.allow_private and not _is_let_in(chosen):
         return {}
     endpoint = _call("POST", "/api/v1/webhooks", api_key, {"url": _receiver_url(chosen), "events": ["*"]})
     return {"webhookEndpointId": endpoint["id"], "webhookSecret": endpoint["secret"]}
@@ -210,7 +210,7 @@ def _endpoint(api_key: str) -> dict[str, str]:
 
 def _is_let_in(chosen: settings.Settings) -> bool:
     """Say whether webhooks may go to the receiver, which only `flask up` arranges."""
-    return _place(chosen) in chosen.webhook_also_allow
+    return _place(chosen) in chosen.webhooks.also_allow
 
 
 def _receiver_url(chosen: settings.Settings) -> str:
@@ -240,4 +240,4 @@ def _call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] |
 
 
 def _file(chosen: settings.Settings) -> Path:
-    return chosen.data_dir / "demo.json"
+    return chosen.servers.data_dir / "demo.json"

@@ -53,7 +53,7 @@ def every_tenant() -> Iterator[None]:
 def reaching_the_database() -> Iterator[None]:
     """Say in one line that the database is away, or that nothing runs here; a command starts no server."""
     if servers.is_database_asleep():
-        folder = settings.current().data_dir
+        folder = settings.current().servers.data_dir
         raise click.ClickException(f"Finderfee does not run here: make run\n(DATA_DIR is {folder}, and is not in use)")
     try:
         yield

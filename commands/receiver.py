@@ -19,11 +19,11 @@ LARGEST_BODY = 1 << 20
 def run() -> None:
     """Receive the demo's webhooks and print a line for each."""
     chosen = settings.current()
-    secret = json.loads((chosen.data_dir / "demo.json").read_text())["webhookSecret"]
+    secret = json.loads((chosen.servers.data_dir / "demo.json").read_text())["webhookSecret"]
     _Handler.secret = secret.encode()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", chosen.port + 1), _Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", chosen.web.port + 1), _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    folder = receiver_certificate.made(chosen.data_dir)
+    folder = receiver_certificate.made(chosen.servers.data_dir)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.daemon_threads = True

@@ -22,7 +22,7 @@ def find(wanted: UUID | None) -> Organization:
 
 
 def _demo() -> UUID:
-    kept = settings.current().data_dir / "demo.json"
+    kept = settings.current().servers.data_dir / "demo.json"
     try:
         return UUID(json.loads(kept.read_text())["organizationId"])
     except (OSError, ValueError, KeyError):

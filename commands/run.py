@@ -34,7 +34,7 @@ def relay() -> None:
     """Hand due jobs to the broker until told to stop. Any number may run."""
     urls = servers.urls()
     broker.connect(urls.redis_url)
-    relay_loop.Relay(redis_url=urls.redis_url, chosen=settings.current()).run(_until_told())
+    relay_loop.Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_until_told())
 
 
 @click.command("scheduler")
@@ -47,10 +47,10 @@ def schedule() -> None:
 def clicks() -> None:
     """Write the clicks of the stream until told to stop. Any number may run."""
     urls = servers.urls()
-    port = settings.current().metrics_port
-    if port is not None:
+    port = settings.current().monitoring.metrics_port
+    if port:
         metrics.serve(port)
-    click_consumer.Consumer(urls.redis_url, claim_s=settings.current().click_claim_s).run(_until_told())
+    click_consumer.Consumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
 
 
 @click.command("up")
@@ -59,13 +59,13 @@ def clicks() -> None:
 def up(procfile: str, is_reloaded: bool) -> None:
     """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
     chosen = settings.current()
-    logs.configure(dataclasses.replace(chosen, log_level="warning"))  # the processes speak for themselves
+    logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
     with _alone(chosen):
         raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
 
 
 def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> int:
-    own = servers.embedded_names(chosen)
+    own = servers.embedded_names(chosen.servers)
     try:
         servers.start()
         return _serve(chosen, (_ROOT / procfile).read_text(), lasting={**_keeper(own), **watch})
@@ -73,8 +73,8 @@ def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> 
         raise click.ClickException(str(failure)) from failure
     finally:
         if own:
-            pair.stop(chosen.data_dir)
-            click.echo("Everything is stopped; the data stays in " + str(chosen.data_dir))
+            pair.stop(chosen.servers.data_dir)
+            click.echo("Everything is stopped; the data stays in " + str(chosen.servers.data_dir))
 
 
 def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, str]) -> int:
@@ -85,13 +85,13 @@ def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, st
     os.environ.update(_environment(chosen))
     settings.current.cache_clear()
     commands = {**lasting, **parse(procfile)}
-    greeting = f"\n  Finderfee   {chosen.public_base_url}\n"
+    greeting = f"\n  Finderfee   {chosen.web.url}\n"
     if demo.is_wanted(chosen):
         shown = demo.ensure()
         greeting = demo.greeting(shown, is_open=shown.may_be_shown)
     else:
         commands.pop("receiver", None)
-    threading.Thread(target=_greet_once_up, args=(chosen.port, greeting), daemon=True).start()
+    threading.Thread(target=_greet_once_up, args=(chosen.web.port, greeting), daemon=True).start()
     return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
 
 
@@ -113,27 +113,28 @@ def _greet_once_up(port: int, greeting: str) -> None:
 @contextmanager
 def _alone(chosen: settings.Settings) -> Iterator[None]:
     """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
-    place.close(chosen.data_dir)
-    with (chosen.data_dir / "up.lock").open("w") as lock:
+    place.close(chosen.servers.data_dir)
+    with (chosen.servers.data_dir / "up.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise click.ClickException(
-                f"Finderfee runs on {chosen.data_dir} already. Stop it there, or set DATA_DIR and PORT for another one."
+                f"Finderfee runs on {chosen.servers.data_dir} already. Stop it there, or set DATA_DIR and PORT"
+                " for another one."
             ) from error
         yield
 
 
 def _environment(chosen: settings.Settings) -> dict[str, str]:
     """Return what the processes need to be told: the same answers this process settled on."""
-    numbers = chosen.data_dir / "metrics"
+    numbers = chosen.servers.data_dir / "metrics"
     numbers.mkdir(parents=True, exist_ok=True)
     for stale in numbers.glob("*.db"):
         stale.unlink()
     told = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-        "PORT": str(chosen.port),
-        "DATA_DIR": str(chosen.data_dir),
+        "PORT": str(chosen.web.port),
+        "DATA_DIR": str(chosen.servers.data_dir),
         "PROMETHEUS_MULTIPROC_DIR": str(numbers),
         "FLASK_APP": "app:create_app",
     }

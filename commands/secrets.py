@@ -91,7 +91,7 @@ def _tell(counts: Sequence[Count]) -> None:
     output.table(columns, [(one.kind, one.current, one.former, one.neither) for one in counts], empty="")
     if any(count.former for count in counts):
         click.echo("SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal")
-    elif settings.current().secret_key_previous:
+    elif settings.current().servers.former_secret_keys:
         click.echo("Nothing needs SECRET_KEY_PREVIOUS. Next: the runbook, A new SECRET_KEY")
     for count in counts:
         if count.neither:

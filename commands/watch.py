@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 _ROOT = Path(__file__).resolve().parent.parent
-_FOLDERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "workers")
-_ALONE = ("app.py", "settings.py", "gunicorn.conf.py")
+_FOLDERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "settings", "workers")
+_ALONE = ("app.py", "gunicorn.conf.py")
 _ENDINGS = (".py", ".html", ".txt", ".js")
 # Looking at some six hundred files takes ten milliseconds.
 _LOOK_EVERY_S = 0.5

@@ -78,7 +78,7 @@ def any_org_ages(*, now: datetime) -> list[Age]:
 
 def feed_url() -> str | None:
     """Return where the feed is, None when there is none."""
-    return settings.current().fx_feed_url
+    return settings.current().rates.feed_url
 
 
 def fetch(url: str, *, now: datetime) -> RateFile:

@@ -90,7 +90,7 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
     message = messages.lock_waiting(organization_id=organization_id, message_id=message_id)
     if message is None:
         return None
-    server = settings.current().smtp
+    server = settings.current().mail.smtp
     if server is None:
         messages.stage_settled(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
@@ -134,7 +134,7 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
 
     Raises Refused: 409 no_mail_server.
     """
-    if settings.current().smtp is None:
+    if settings.current().mail.smtp is None:
         raise Refused(409, "no_mail_server", f"{_NO_SERVER} Set it, restart the mail workers, then retry.")
     queued = messages.any_org_requeue(message_ids)
     for organization_id, message_id in queued:
@@ -162,7 +162,7 @@ def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
         return None
     if pace.is_early(message.slot_at, now=message.now):
         return message.slot_at
-    slot_at = messages.take_slot(now=message.now, gap=pace.gap(settings.current().mail_per_minute))
+    slot_at = messages.take_slot(now=message.now, gap=pace.gap(settings.current().mail.per_min))
     if slot_at <= message.now:
         return None
     messages.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)
@@ -170,7 +170,7 @@ def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
 
 
 def _server(prepared: Prepared) -> transport.Transport:
-    return transport.Smtp(prepared.server, sender=settings.current().mail_from)
+    return transport.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
 def _letter(message: messages.Waiting) -> transport.Letter:
@@ -194,7 +194,7 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
 
 def _headers(message: messages.Message) -> dict[str, str]:
     letter = transport.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
-    return transport.headers(letter, sender=settings.current().mail_from, recipient=message.recipient)
+    return transport.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
 
 
 def _check_one_line(value: str, *, field: str) -> None:

@@ -103,7 +103,7 @@ def _before(name: str, now: datetime) -> datetime | None:
 
 
 def _days(name: str) -> int:
-    return settings.current().retention_days[name]
+    return settings.current().retention.days[name]
 
 
 def _queues() -> list[str]:

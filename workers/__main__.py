@@ -21,7 +21,7 @@ _FORK_TIMEOUT_MS = 1_000
 def main() -> int:
     """Run a fleet until it is told to stop; returns its exit code. A setting that does not do ends it at once."""
     try:
-        logs.configure(settings.current())
+        logs.configure(settings.current().monitoring)
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     logs.catch_the_rest()

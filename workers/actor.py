@@ -160,7 +160,7 @@ def _recorded(job: Job, run: Callable[..., str | None], job_id: int, attempt: in
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
     delay_s = job.delay_s(attempt)
-    if db.is_held_up(error) and attempt <= 1 + settings.current().job_lease_s // _WAITS_S:
+    if db.is_held_up(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
         delay_s = min(delay_s, _AFTER_WAITING_S)
     _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
 

@@ -7,8 +7,8 @@ from adapters import logs, servers
 from models import db
 from workers import actor, broker
 
-logs.configure(settings.current())
-db.connect_to(servers.urls().database_url, silence_s=actor.silence_s(settings.current().job_lease_s))
+logs.configure(settings.current().monitoring)
+db.connect_to(servers.urls().database_url, silence_s=actor.silence_s(settings.current().jobs.lease_s))
 connected = broker.connect(servers.urls().redis_url)
 
 #: The modules that declare actors; they can only be loaded once the broker is ours.

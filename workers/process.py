@@ -92,8 +92,8 @@ class Numbers(Middleware):
     """Serves the counters of this machine where METRICS_PORT says so."""
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
-        port = settings.current().metrics_port
-        if port is not None:
+        port = settings.current().monitoring.metrics_port
+        if port:
             metrics.serve(port)
 
 

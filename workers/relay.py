@@ -12,11 +12,11 @@ import redis
 import structlog
 from dramatiq.errors import BrokerConnectionError
 
-import settings
 from adapters import broker
 from models import db
 from models.jobs import rows
 from pipelines import jobs
+from settings.concerns.jobs import Jobs
 from workers import metrics, silence
 
 _log = structlog.get_logger(__name__)
@@ -39,10 +39,10 @@ _NO_BOUND = 1_000_000
 class Relay:
     """The loop of one relay process."""
 
-    def __init__(self, *, redis_url: str, chosen: settings.Settings) -> None:
+    def __init__(self, *, redis_url: str, chosen: Jobs) -> None:
         self._client = broker.client(redis_url)
         self._broker = dramatiq.get_broker()
-        self._settings = chosen
+        self._chosen = chosen
         self._busy_until = 0.0
         self._watch = silence.Watch(self._client)
 
@@ -79,9 +79,9 @@ class Relay:
     def _claim(self, queue: str) -> list[rows.Pointer]:
         return rows.any_org_hand_out(
             queue=queue,
-            per_thread=self._settings.slots_per_thread(queue),
+            per_thread=self._chosen.slots_per_thread(queue),
             share=_SHARE.get(queue, _NO_BOUND),
-            lease_s=self._settings.job_lease_s,
+            lease_s=self._chosen.lease_s,
         )
 
     def _push(self, pointers: Sequence[rows.Pointer]) -> None:

@@ -48,7 +48,7 @@ def is_data_centre(ip: str) -> bool:
 @functools.cache
 def known() -> Networks:
     """Return the networks of FRAUD_NETWORKS_FILE, none when it is not set. Raises BadSetting."""
-    path = settings.current().fraud_networks_file
+    path = settings.current().fraud.networks_file
     if path is None:
         return parse("")
     try:

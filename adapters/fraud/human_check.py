@@ -20,7 +20,7 @@ import structlog
 
 import settings
 from adapters import derived_keys
-from settings import LOCAL
+from settings.concerns.human_check import LOCAL
 
 #: For how long a token of our own is good.
 LIFETIME_S = 600
@@ -164,9 +164,9 @@ def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
 def widget() -> Widget | None:
     """Return what a page has to embed; None without a service that has a widget."""
     chosen = settings.current()
-    if chosen.human_check_site_key is None or chosen.human_check_script_url is None:
+    if chosen.human_check.site_key is None or chosen.human_check.script_url is None:
         return None
-    return Widget(chosen.human_check_script_url, chosen.human_check_site_key)
+    return Widget(chosen.human_check.script_url, chosen.human_check.site_key)
 
 
 def local() -> Local | None:
@@ -184,11 +184,11 @@ def forget_cached() -> None:
 @functools.cache
 def _check() -> SiteVerify | Local | None:
     chosen = settings.current()
-    if chosen.human_check_url == LOCAL or (chosen.human_check_url is None and chosen.database_url is None):
+    if chosen.human_check.url == LOCAL or (chosen.human_check.url is None and chosen.servers.database_url is None):
         return Local(*derived_keys.believed("human"))
-    if chosen.human_check_url is None or chosen.human_check_secret is None:
+    if chosen.human_check.url is None or chosen.human_check.secret is None:
         return None
-    return SiteVerify(chosen.human_check_url, chosen.human_check_secret)
+    return SiteVerify(chosen.human_check.url, chosen.human_check.secret)
 
 
 def _away(why: str) -> Away:

@@ -95,7 +95,7 @@ def has_mx(domain: str) -> bool | None:
 
 @functools.cache
 def _mail_hosts() -> MailHosts:
-    return MailHosts(resolver_of(settings.current().fraud_dns))
+    return MailHosts(resolver_of(settings.current().fraud.dns))
 
 
 def resolver_of(chosen: str) -> dns.resolver.Resolver | None:

@@ -106,8 +106,8 @@ def is_configured() -> bool:
 
 @functools.cache
 def _scorer() -> Scorer | None:
-    chosen = settings.current()
-    return Scorer(chosen.fraud_scorer_url, chosen.fraud_scorer_token) if chosen.fraud_scorer_url else None
+    chosen = settings.current().fraud
+    return Scorer(chosen.scorer_url, chosen.scorer_token) if chosen.scorer_url else None
 
 
 def _written(facts: ClickFacts | LeadFacts) -> bytes:

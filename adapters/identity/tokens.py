@@ -27,6 +27,7 @@ from adapters.identity import sources
 from adapters.identity.keys import MAX_TOKEN_CHARS, PublicKey
 from adapters.identity.sources import Source
 from domain.organization.access import Role
+from settings import secret_keys
 
 LOCAL_ISSUER = "urn:finderfee:local"
 
@@ -187,10 +188,10 @@ def _uuid(value: object) -> UUID | None:
 
 def _configured(kind: str) -> tuple[str | None, str, str | None]:
     """Return issuer, audience and place of the keys."""
-    chosen = settings.current()
+    chosen = settings.current().identity
     if kind == "dashboard":
-        return chosen.dashboard_jwt_issuer, chosen.dashboard_jwt_audience, chosen.dashboard_jwt_jwks
-    return chosen.affiliate_jwt_issuer, chosen.affiliate_jwt_audience, chosen.affiliate_jwt_jwks
+        return chosen.dashboard_issuer, chosen.dashboard_audience, chosen.dashboard_jwks
+    return chosen.affiliate_issuer, chosen.affiliate_audience, chosen.affiliate_jwks
 
 
 @functools.cache
@@ -210,7 +211,7 @@ def _verifier(kind: str) -> Verifier:
 @functools.cache
 def _local_keys(kind: str) -> tuple[OKPKey, ...]:
     """Return the keys that tokens of our own are believed with; the first one signs."""
-    return tuple(_local_key(kind, secret) for secret in settings.secret_keys(settings.current()))
+    return tuple(_local_key(kind, secret) for secret in secret_keys.believed(settings.current().servers))
 
 
 def _local_key(kind: str, secret: str) -> OKPKey:

@@ -7,8 +7,8 @@ from adapters.rails.base import Rail
 from adapters.rails.global_payouts import GlobalPayouts
 from adapters.rails.processor_connect import ProcessorConnect
 from adapters.rails.wallet import Wallet
-from domain.payouts.rail_access import Rails
 from domain.payouts.transfers import Method
+from settings.concerns.rails import Rails
 
 
 def configured(method: Method) -> Rail | None:

@@ -152,7 +152,7 @@ class _InForce:
             if self._until <= time.monotonic():
                 with db.any_org_work():
                     self._starts = api_keys.any_org_starts_in_force()
-                self._until = time.monotonic() + max(settings.current().key_cache_s, 1)
+                self._until = time.monotonic() + max(settings.current().web.key_cache_s, 1)
             return key_hash[: api_keys.HASH_START] in self._starts
 
     def forget(self) -> None:
@@ -253,7 +253,7 @@ def _find_account(token: str) -> tuple[sign_in.Account | None, float]:
 
 
 def _remember(name: bytes, found: object, good_for_s: float) -> None:
-    seconds = min(settings.current().key_cache_s, good_for_s)
+    seconds = min(settings.current().web.key_cache_s, good_for_s)
     with _lock:
         _wrong.pop(name, None)
         if len(_cached) >= _CACHE_SIZE:
@@ -266,4 +266,4 @@ def _remember_wrong(name: bytes, found: NotLetIn) -> None:
         _cached.pop(name, None)
         if len(_wrong) >= _CACHE_SIZE:
             _wrong.clear()
-        _wrong[name] = (time.monotonic() + settings.current().key_cache_s, found)
+        _wrong[name] = (time.monotonic() + settings.current().web.key_cache_s, found)

@@ -9,7 +9,7 @@ Source: core spec, section 8 "Limits".
 import functools
 import ipaddress
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -18,7 +18,6 @@ from limits.storage import RedisStorage
 from prometheus_client import Counter
 from redis import RedisError
 
-import settings
 from adapters import broker
 from adapters.prompt_wire import PromptWire, Script
 
@@ -63,13 +62,13 @@ Full = tuple[int, int]
 class Limiter:
     """Counts requests per bucket and caller: a user id, an IP, or the IPv6 network that stands for one."""
 
-    def __init__(self, redis_url: str, chosen: settings.Settings) -> None:
+    def __init__(self, redis_url: str, limits_per_min: Mapping[str, int]) -> None:
         client = broker.prompt_client(redis_url)
         self._storage = RedisStorage("redis://", connection_pool=client.connection_pool)
         self._wire = PromptWire(redis_url)
         self._full_until: dict[str, float] = {}
         self._away_until = 0.0
-        self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in chosen.rate_limits_per_min.items()}
+        self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in limits_per_min.items()}
 
     def allows(self, bucket: str, caller: str) -> bool:
         """Count one request of `caller` and say whether it is within the bucket's limit. Budget: 1 round trip.

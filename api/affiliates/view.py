@@ -46,4 +46,4 @@ def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict
 
 
 def _base_url() -> str:
-    return settings.current().public_base_url
+    return settings.current().web.url

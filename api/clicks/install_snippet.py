@@ -37,7 +37,7 @@ def get_install_snippet() -> Mapping[str, object]:
             program_id=query["program_id"],
             with_pixel=query["with_pixel"],
             captures_emails=query["email_capture"],
-            base_url=settings.current().public_base_url,
+            base_url=settings.current().web.url,
         )
     shown: Mapping[str, object] = _SNIPPET.dump(made)
     return shown

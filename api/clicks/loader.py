@@ -73,7 +73,7 @@ def _minified() -> str:
 def _params(program_id: UUID | None) -> Params | None:
     """Return what the organization's pages look for; None while the database, which knows it, is away."""
     host = request.host.partition(":")[0].lower()
-    is_named = host_names.is_host_name(host) and host != urlsplit(settings.current().public_base_url).hostname
+    is_named = host_names.is_host_name(host) and host != urlsplit(settings.current().web.url).hostname
     if program_id is None and not is_named:
         return Params(None)
     try:

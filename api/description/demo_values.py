@@ -24,8 +24,8 @@ def shown_to(request: Request) -> Mapping[str, str] | None:
     names this machine as its host, which a page under another name cannot make a browser do.
     """
     chosen = settings.current()
-    kept = chosen.data_dir / "demo.json"
-    if chosen.database_url is not None or not kept.is_file() or not _is_local(request, chosen):
+    kept = chosen.servers.data_dir / "demo.json"
+    if chosen.servers.database_url is not None or not kept.is_file() or not _is_local(request, chosen):
         return None
     try:
         found: dict[str, str] = json.loads(kept.read_text())
@@ -37,7 +37,7 @@ def shown_to(request: Request) -> Mapping[str, str] | None:
 def _is_local(request: Request, chosen: settings.Settings) -> bool:
     if _BY_SCRIPT in request.headers:
         return False
-    is_forwarded = not chosen.trusted_proxies and any(name in request.headers for name in _FORWARDED)
+    is_forwarded = not chosen.web.trusted_proxies and any(name in request.headers for name in _FORWARDED)
     host = urlsplit(f"//{request.host}").hostname or ""
     return not is_forwarded and _is_loopback(request.remote_addr or "") and (host == "localhost" or _is_loopback(host))
 

@@ -95,15 +95,15 @@ def _facts(routes: list[Route]) -> dict[str, Any]:
         "tolerance_s": signing.TOLERANCE_S,
         "sample": orjson.dumps(described_events.sample("conversion.created"), option=orjson.OPT_INDENT_2).decode(),
         "headers": described_events.HEADERS,
-        "timeout_s": chosen.webhook_timeout_s,
-        "attempts": len(chosen.webhook_attempts_at_s),
-        "attempts_at": _listed([_duration(seconds) for seconds in chosen.webhook_attempts_at_s]),
+        "timeout_s": chosen.webhooks.timeout_s,
+        "attempts": len(chosen.webhooks.attempts_at_s),
+        "attempts_at": _listed([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
         "retry_after_min_s": delivery.RETRY_AFTER_MIN_S,
         "retry_after_max_s": delivery.RETRY_AFTER_MAX_S,
         "testable": events.TESTABLE,
         "buckets": [
             {"name": name, "per_min": limit, "counts": _COUNTS.get(name, "")}
-            for name, limit in chosen.rate_limits_per_min.items()
+            for name, limit in chosen.web.limits_per_min.items()
         ],
         "sizes": _sizes(routes),
         "most_cents": money.MAX_AMOUNT_CENTS,

@@ -73,8 +73,8 @@ def _is_open_route() -> bool:
 
 def is_ours(origin: str) -> bool:
     """Say whether an origin is a surface of the service or of one of its brands."""
-    chosen = settings.current()
-    if origin in chosen.cors_origins or origin == _origin_of(chosen.public_base_url):
+    chosen = settings.current().web
+    if origin in chosen.cors_origins or origin == _origin_of(chosen.url):
         return True
     try:
         parts = urlsplit(origin)

@@ -96,7 +96,7 @@ def _link(standing: Standing) -> str:
     known = f"<p>Your links are known by <strong>{escape(standing.slug)}</strong>.</p>"
     if standing.link is None:
         return known
-    (shown,) = link_records([standing.link], base_url=settings.current().public_base_url)
+    (shown,) = link_records([standing.link], base_url=settings.current().web.url)
     return f"<p>Your link, to share as it is:</p>\n<p><code>{escape(shown['url'])}</code></p>\n{known}"
 
 

@@ -40,4 +40,4 @@ def get_brand_file(file_id: str) -> Response:
 
 def url(file_id: UUID | None) -> str | None:
     """Return the absolute address of a brand's image."""
-    return f"{settings.current().public_base_url}/api/brand-files/{file_id}" if file_id else None
+    return f"{settings.current().web.url}/api/brand-files/{file_id}" if file_id else None

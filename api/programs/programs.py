@@ -125,8 +125,8 @@ def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str
 
 
 def _check_domain(host: str) -> None:
-    chosen = settings.current()
-    ours = [chosen.portal_domain, urlsplit(chosen.public_base_url).hostname]
+    chosen = settings.current().web
+    ours = [chosen.portal_domain, urlsplit(chosen.url).hostname]
     if any(domain and host_names.is_within(host, domain.lower()) for domain in ours):
         raise ValidationError({"customDomain": ["It belongs to this service: name a domain of your own."]})
 

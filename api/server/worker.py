@@ -68,7 +68,7 @@ class Front(ThreadWorker):
         self._open: set[Connection] = set()
         self._held = 0
         self._looked_at = 0.0
-        chosen = settings.current()
+        chosen = settings.current().web
         self._request_s, self._upload_s = chosen.request_timeout_s, chosen.upload_timeout_s
         self._room = _room(self.cfg.worker_connections)
         super().init_process()

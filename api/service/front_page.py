@@ -38,7 +38,7 @@ _STYLE = (
 @operation(_OPEN, text("text/html"), gives_as=("application/json",))
 def show_front_page() -> Response:
     """Say that the service runs, and where its documentation and its health are."""
-    base_url = settings.current().public_base_url
+    base_url = settings.current().web.url
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
         shown = {"service": "finderfee", **{name: f"{base_url}{path}" for name, (path, _) in _PLACES.items()}}
         return Response(orjson.dumps(shown), content_type="application/json", headers=_HEADERS)

@@ -89,7 +89,7 @@ def _broker() -> str:
 @operation(_OPEN, text("text/plain"), refuses=("401",))
 def get_metrics() -> Response:
     """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
-    token = settings.current().metrics_token
+    token = settings.current().monitoring.metrics_token
     if token:
         sent = request.headers.get("Authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):

@@ -51,4 +51,4 @@ def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
         found = lookup.any_org_landing(handle=handle, campaign=campaign)
     if found.is_renamed:
         return {"redirect": True, "campaign": found.landing.slug}
-    return wire.program(found.landing, base_url=settings.current().public_base_url)
+    return wire.program(found.landing, base_url=settings.current().web.url)

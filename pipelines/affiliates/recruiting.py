@@ -88,7 +88,7 @@ def invitation(*, organization_id: UUID, affiliate_id: UUID) -> Invitation:
 
 
 def _branded_host(subdomain: str | None) -> str | None:
-    domain = settings.current().portal_domain
+    domain = settings.current().web.portal_domain
     return f"{subdomain}.{domain}" if subdomain and domain else None
 
 

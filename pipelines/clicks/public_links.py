@@ -35,7 +35,7 @@ def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Lin
     if is_known or name is None:
         return link
     found = public_links.any_org_find(slug=name[0], program=name[1], is_shared_bare=is_shared_bare)
-    _remember(name, found, time.monotonic() + settings.current().key_cache_s)
+    _remember(name, found, time.monotonic() + settings.current().web.key_cache_s)
     return found
 
 

@@ -46,7 +46,7 @@ def write(
     assert program is not None
     ours = (
         f"{brand.name} moved the affiliate program {program.name} to a new home, and you with it. "
-        f"Sign in with this address: {settings.current().public_base_url}"
+        f"Sign in with this address: {settings.current().web.url}"
     )
     for _, email in people:
         mail.send(

@@ -121,7 +121,7 @@ def _mail(program: programs.Program, written: Sequence[tuple[AffiliateInvite, st
     assert organization is not None  # the program is its
     sent = []
     for invite, token in written:
-        accept_url = f"{settings.current().public_base_url}/invites/{token}"
+        accept_url = f"{settings.current().web.url}/invites/{token}"
         occasion = letter.Occasion(organization=organization, program=program, invite=invite)
         letter.stage(occasion, accept_url=accept_url, now=now)
         sent.append(Sent(invite=invite, accept_url=accept_url))

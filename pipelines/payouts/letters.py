@@ -18,7 +18,7 @@ def send_prepared(organization: Organization, proposal: Mapping[str, Any], *, at
     """Tell the Owners that payouts wait for one of them."""
     text = (
         f"{_due(organization, proposal)}\n\nNothing was paid yet: look at the preview and confirm the run in the"
-        f" dashboard at {settings.current().public_base_url}. What changes until then is in the preview."
+        f" dashboard at {settings.current().web.url}. What changes until then is in the preview."
     )
     _send(organization, f"Payouts of {organization.name} wait for you", text, "payout.prepared", at)
 
@@ -28,7 +28,7 @@ def send_refused(organization: Organization, proposal: Mapping[str, Any], refusa
     text = (
         f"{_due(organization, proposal)}\n\nThey are to be confirmed automatically, and that was refused"
         f" ({refusal.code}): {refusal.message}\n\nNothing was paid. Once it is settled, confirm the run in the"
-        f" dashboard at {settings.current().public_base_url}."
+        f" dashboard at {settings.current().web.url}."
     )
     _send(organization, f"Payouts of {organization.name} were not made", text, "payout.refused", at)
 
@@ -43,7 +43,7 @@ def send_confirmed(organization: Organization, receipt: Receipt, *, at: datetime
     text = (
         f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in all, were"
         f" confirmed automatically.{waits}\n\nThe run is {receipt.run_id}; see it in the dashboard at"
-        f" {settings.current().public_base_url}."
+        f" {settings.current().web.url}."
     )
     _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", at)
 

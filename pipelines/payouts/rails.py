@@ -34,6 +34,6 @@ def _of(method: Method, *, sandbox: str | None) -> base.Rail | None:
     configured = registry.configured(method)
     if configured is not None:
         return configured
-    if settings.current().database_url is None:
+    if settings.current().servers.database_url is None:
         return SandboxRail(method=method, mode="ok")
     return None

@@ -155,7 +155,7 @@ def record(prepared: Prepared, answer: Answer | Misconfigured, *, now: datetime)
         if prepared.is_first:
             payouts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
         return now + _MISCONFIGURED
-    after_s = settings.current().payout_ask_again_s
+    after_s = settings.current().rails.ask_again_s
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
 
 

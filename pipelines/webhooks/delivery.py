@@ -93,7 +93,7 @@ def _keep_outage(attempt: outbox.Attempt, outcome: Outcome, now: datetime) -> No
 
 
 def _verdict(prepared: Prepared, outcome: Outcome, now: datetime) -> delivery.Verdict:
-    schedule = settings.current().webhook_attempts_at_s
+    schedule = settings.current().webhooks.attempts_at_s
     is_last = prepared.is_single or prepared.attempt.is_endpoint_gone
     return delivery.after_attempt(
         attempt=len(schedule) if is_last else prepared.attempt.number,
@@ -120,12 +120,12 @@ def _headers(attempt: outbox.Attempt, body: bytes, now: datetime) -> Mapping[str
 
 def policy() -> client.Policy:
     """Return which URLs may be told anything, as the settings say."""
-    chosen = settings.current()
+    chosen = settings.current().webhooks
     return client.Policy(
-        allow_private=chosen.webhook_allow_private,
-        also_allow=frozenset(chosen.webhook_also_allow),
-        ca_bundle=chosen.webhook_ca_bundle,
-        timeout_s=chosen.webhook_timeout_s,
+        allow_private=chosen.allow_private,
+        also_allow=frozenset(chosen.also_allow),
+        ca_bundle=chosen.ca_bundle,
+        timeout_s=chosen.timeout_s,
     )
 
 

@@ -49,7 +49,7 @@ def _write(found: Sequence[Outage], now: datetime) -> None:
 
 def _described(outage: Outage) -> str:
     since = outage.first_failed_at or outage.failing_since
-    base = settings.current().public_base_url
+    base = settings.current().web.url
     return (
         f"{endpoints.shown_url(outage.url)}\n"
         f"  nothing has arrived since {outage.failing_since:%Y-%m-%d %H:%M} UTC; given up so far: {outage.failed}\n"

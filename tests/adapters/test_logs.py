@@ -165,7 +165,7 @@ def library_handler(app):
     """What shows the records of libraries, configured for the format asked for; the usual one is back after it."""
 
     def configured(log_format):
-        logs.configure(dataclasses.replace(settings.current(), log_format=log_format))
+        logs.configure(dataclasses.replace(settings.current().monitoring, log_format=log_format))
         (handler,) = [
             handler
             for handler in logging.getLogger().handlers
@@ -174,7 +174,7 @@ def library_handler(app):
         return handler
 
     yield configured
-    logs.configure(settings.current())
+    logs.configure(settings.current().monitoring)
 
 
 def test_a_librarys_record_is_a_line_like_ours_and_its_traceback_is_cleaned_too(library_handler):

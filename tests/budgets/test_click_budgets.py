@@ -3,18 +3,17 @@
 Every path runs once before it is counted: scripts and statements are prepared at their first use.
 """
 
-import dataclasses
 from contextlib import contextmanager
 
 import pytest
 from redis.connection import AbstractConnection
 
-import settings
 from api.clicks import visits
 from models import db
 from models.clicks import public_links
 from pipelines.clicks import public_links as remembered
 from tests.support.rows.visiting import BROWSER, click, limited, new_slug, visit
+from tests.support.turning import turn
 
 _SEPARATOR = b";\n"
 
@@ -41,8 +40,7 @@ def _counting(monkeypatch):
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """A link that can earn, in a process that remembers links and has sent a click before."""
-    chosen = dataclasses.replace(settings.current(), key_cache_s=5)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, web={"key_cache_s": 5})
     brand.program(referral_destination_url="https://shop.test/")
     slug = new_slug()
     brand.affiliate(slug)

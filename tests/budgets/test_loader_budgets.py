@@ -16,7 +16,7 @@ _OURS = "ours"
 )
 def test_the_script_costs_one_statement_at_most(brand, host, names_program, most):
     program_id = brand.program()
-    domain = urlsplit(settings.current().public_base_url).netloc if host == _OURS else host.format(uuid4().hex)
+    domain = urlsplit(settings.current().web.url).netloc if host == _OURS else host.format(uuid4().hex)
     if host != _OURS:
         brand.set(trackingDomain=domain, trackingDomainVerified="on")
     path = "/api/v1/r/loader.js" + (f"?programId={program_id}" if names_program else "")

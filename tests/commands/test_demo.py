@@ -1,6 +1,5 @@
 """`flask demo`: made once, shown again, and everything it prints works."""
 
-import dataclasses
 import json
 import re
 import stat
@@ -19,14 +18,14 @@ from commands import banner, demo, receiver_certificate
 from models import db
 from tests.support.rows.brands import Brand
 from tests.support.rows.rates import stored
+from tests.support.turning import turn, turned
 
 
 @pytest.fixture
 def data_dir(app, tmp_path, monkeypatch):
     """A data folder that no demo was made in."""
-    chosen = dataclasses.replace(settings.current(), data_dir=tmp_path / "data", port=8123)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
-    return chosen.data_dir
+    chosen = turn(monkeypatch, servers={"data_dir": tmp_path / "data"}, web={"port": 8123})
+    return chosen.servers.data_dir
 
 
 @pytest.fixture
@@ -187,8 +186,7 @@ def _refused():
 
 
 def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask, monkeypatch):
-    private = dataclasses.replace(settings.current(), database_url=None)
-    monkeypatch.setattr(settings, "current", lambda: private)
+    turn(monkeypatch, servers={"database_url": None})
     today = datetime.now(UTC).date()
     with db.any_org_work():
         db.db.run(
@@ -229,21 +227,18 @@ def test_what_the_operator_says_of_webhooks_stands_beside_the_demos_receiver(dat
 
 def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(data_dir, monkeypatch, tmp_path):
     (tmp_path / "mine.pem").write_text("what I trust\n")
-    chosen = dataclasses.replace(settings.current(), webhook_ca_bundle=str(tmp_path / "mine.pem"))
+    chosen = turned(webhooks={"ca_bundle": str(tmp_path / "mine.pem")})
 
     bundle = Path(demo.receiver_environment(chosen, {})["WEBHOOK_CA_BUNDLE"])
 
     assert bundle.read_text() == "what I trust\n\n" + (data_dir / "receiver" / "cert.pem").read_text()
-    absent = dataclasses.replace(chosen, webhook_ca_bundle=str(tmp_path / "none.pem"))
+    absent = turned(webhooks={"ca_bundle": str(tmp_path / "none.pem")})
     with pytest.raises(click.ClickException, match=r"WEBHOOK_CA_BUNDLE cannot be read: .*none\.pem"):
         demo.receiver_environment(absent, {})
 
 
 def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(flask, app, monkeypatch):
-    strict = dataclasses.replace(
-        settings.current(), webhook_allow_private=False, webhook_also_allow=(("127.0.0.1", 8124),)
-    )
-    monkeypatch.setattr(settings, "current", lambda: strict)
+    turn(monkeypatch, webhooks={"allow_private": False, "also_allow": (("127.0.0.1", 8124),)})
 
     made = json.loads(flask("demo", "--json", "--show-secrets"))
 
@@ -255,8 +250,7 @@ def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(f
 
 def test_the_demos_endpoint_follows_its_receiver_to_another_port(flask, app, monkeypatch):
     made = json.loads(flask("demo", "--json", "--show-secrets"))
-    moved = dataclasses.replace(settings.current(), port=8200, webhook_also_allow=(("127.0.0.1", 8201),))
-    monkeypatch.setattr(settings, "current", lambda: moved)
+    turn(monkeypatch, web={"port": 8200}, webhooks={"also_allow": (("127.0.0.1", 8201),)})
 
     assert json.loads(flask("demo", "--json", "--show-secrets")) == made
 

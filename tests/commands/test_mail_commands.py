@@ -17,7 +17,7 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 def office(app, monkeypatch):
     """A mail server that this process has no SMTP_URL of until a test sets it."""
     opened = PostOffice(monkeypatch)
-    opened.server = opened.settings.smtp
+    opened.server = opened.settings.mail.smtp
     opened.set(smtp=None)
     yield opened
     opened.close()

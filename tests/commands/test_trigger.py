@@ -1,15 +1,14 @@
 """`flask trigger`: what can be caused is caused, through the pipelines, and real deliveries follow."""
 
-import dataclasses
 import json
 import threading
 
 import pytest
 
-import settings
 from commands import happenings, trigger
 from domain.webhooks import events
 from models import db
+from tests.support.turning import turn
 
 _DUE = ["payout.created", "payout.paid", "payout.failed"]
 
@@ -167,8 +166,7 @@ def test_in_the_sandbox_nobody_real_is_owed_anything_when_it_ends(flask, sandbox
 @pytest.mark.usefixtures("workers")
 def test_the_demo_brand_is_the_default_and_its_sales_can_be_paid(flask, sandboxed, monkeypatch, tmp_path):
     (tmp_path / "demo.json").write_text(json.dumps({"organizationId": str(sandboxed.id)}))
-    chosen = dataclasses.replace(settings.current(), data_dir=tmp_path)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, servers={"data_dir": tmp_path})
 
     made = _json(flask("conversion.created", "--json"))
 
@@ -177,8 +175,7 @@ def test_the_demo_brand_is_the_default_and_its_sales_can_be_paid(flask, sandboxe
 
 
 def test_without_a_demo_brand_it_says_what_to_do(flask, monkeypatch, tmp_path):
-    chosen = dataclasses.replace(settings.current(), data_dir=tmp_path)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, servers={"data_dir": tmp_path})
 
     code, said = flask("conversion.created")
 

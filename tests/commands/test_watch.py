@@ -16,7 +16,8 @@ from commands import watch
 def tree(tmp_path):
     """A checkout with a little code."""
     (tmp_path / "api" / "templates").mkdir(parents=True)
-    for name in ("app.py", "settings.py", "api/routes.py", "api/templates/docs.html", "README.md", "api/notes.pyc"):
+    code = ("app.py", "gunicorn.conf.py", "api/routes.py", "api/templates/docs.html")
+    for name in (*code, "README.md", "api/notes.pyc"):
         (tmp_path / name).write_text("")
     return tmp_path
 

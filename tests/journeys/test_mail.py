@@ -212,7 +212,7 @@ def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand,
 
 
 def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
-    office.set(mail_per_minute=60)
+    office.set(per_min=60)
     subjects = [str(number) for number in range(5)]
     stage(brand, *subjects)
 
@@ -229,7 +229,7 @@ def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
 
 
 def test_who_comes_later_waits_longer(office, brand, rival, drain):
-    office.set(mail_per_minute=60)
+    office.set(per_min=60)
     for sender in (brand, rival, brand, rival):
         stage(sender)
         drain()
@@ -240,7 +240,7 @@ def test_who_comes_later_waits_longer(office, brand, rival, drain):
 
 
 def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_attempt(office, brand, drain):
-    office.set(mail_per_minute=60)
+    office.set(per_min=60)
     stage(brand, *map(str, range(500)))
 
     ran = drain()
@@ -251,7 +251,7 @@ def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_att
 
 
 def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
-    office.set(mail_per_minute=1)
+    office.set(per_min=1)
     stage(brand, "first")
     stage(rival, "second")
 
@@ -262,7 +262,7 @@ def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
 
 
 def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
-    office.set(mail_per_minute=60)
+    office.set(per_min=60)
     change("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand, "0", "1", "2")
     drain()

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import dramatiq
 import pytest
 
-import settings
 from models import db, ids
 from models.jobs import desk, processes, rows
 from pipelines import jobs
 from pipelines.jobs import GiveUp, Job, TryAgain
 from tests.support.draining import run
+from tests.support.turning import turn
 from workers.actor import calling_job, database_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)
@@ -168,8 +168,7 @@ def _waits_for_a_lock(job):
 def test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock(
     declare, brand, monkeypatch, lease_s, attempt, delay_s
 ):
-    chosen = dataclasses.replace(settings.current(), job_lease_s=lease_s)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, jobs={"lease_s": lease_s})
     declare(_waits_for_a_lock)
 
     run(_handed_out(brand, attempt=attempt, max_attempts=20))

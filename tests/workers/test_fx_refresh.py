@@ -1,15 +1,14 @@
 """The daily look at the feed of rates, through the real actor."""
 
-import dataclasses
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
-import settings
 from models import db
 from pipelines import jobs
 from tests.support.rows.rates import published, stored
+from tests.support.turning import turn
 from workers import scheduler
 
 DAY = datetime.now(UTC).date()
@@ -18,10 +17,9 @@ DAY = datetime.now(UTC).date()
 @pytest.fixture
 def feed(app, monkeypatch):
     """Point the service at a feed."""
-    chosen = settings.current()
 
     def point(url: str | None) -> None:
-        monkeypatch.setattr(settings, "current", lambda: dataclasses.replace(chosen, fx_feed_url=url))
+        turn(monkeypatch, rates={"feed_url": url})
 
     return point
 

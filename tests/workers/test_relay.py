@@ -20,7 +20,7 @@ _AWAY = "unix:///nowhere/valkey.sock?db=0"
 @pytest.fixture
 def relay(app):
     """A relay that hands out to the broker of this process."""
-    return Relay(redis_url=servers.urls().redis_url, chosen=settings.current())
+    return Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def relay_without_redis(app):
     """A relay whose broker is away."""
     ours = dramatiq.get_broker()
     broker.connect(_AWAY)
-    yield Relay(redis_url=_AWAY, chosen=settings.current())
+    yield Relay(redis_url=_AWAY, chosen=settings.current().jobs)
     dramatiq.set_broker(ours)
 
 

@@ -46,7 +46,7 @@ def dead(brand, app):
         processes.announce(process_id=process_id, queues=["sales"], threads=1)
     with db.unit_of_work(brand.id):
         jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
-    Relay(redis_url=servers.urls().redis_url, chosen=settings.current()).hand_out()
+    Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs).hand_out()
     assert next(dramatiq.get_broker().consume("sales")) is not None
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")

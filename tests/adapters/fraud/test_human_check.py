@@ -231,5 +231,5 @@ def test_tokens_follow_from_the_secret_key(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)
 
     with verified_by(URL="local"):
-        assert settings.current().secret_key == _SECRET_KEY
+        assert settings.current().servers.secret_key == _SECRET_KEY
         assert not _verify_as_configured(token)

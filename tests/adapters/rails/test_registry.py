@@ -1,6 +1,5 @@
 """Which rail the money takes: the organization's sandbox, then what is configured, then the embedded sandbox."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +16,7 @@ from models.organization import organizations
 from pipelines.payouts import rails
 from pipelines.payouts.sandbox import SandboxRail
 from tests.adapters.rails import places
+from tests.support.turning import turn
 
 _ALL = {
     "PAYOUT_RAIL_PROCESSOR_KEY": "sk_1",
@@ -74,8 +74,7 @@ def test_without_a_rail_there_is_none_on_a_database_of_ones_own(brand):
 
 
 def test_without_a_rail_the_embedded_service_takes_the_sandbox(brand, monkeypatch):
-    embedded = replace(settings.current(), database_url=None)
-    monkeypatch.setattr(settings, "current", lambda: embedded)
+    turn(monkeypatch, servers={"database_url": None})
 
     rail = _rail(brand.id)
 

@@ -1,15 +1,14 @@
 """What keys and origins that nobody has may cost, and that they cost nobody else anything."""
 
-import dataclasses
 from contextlib import contextmanager
 
 import pytest
 
-import settings
 from api.access import callers
 from api.edge import cors
 from models import db
 from tests.support.rows.visiting import limited
+from tests.support.turning import turn
 
 URL = "/api/v1/programs"
 
@@ -17,8 +16,7 @@ URL = "/api/v1/programs"
 @pytest.fixture
 def kept(monkeypatch):
     """Keys are remembered for a minute."""
-    chosen = dataclasses.replace(settings.current(), key_cache_s=60, portal_domain="partners.test")
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, web={"key_cache_s": 60, "portal_domain": "partners.test"})
 
 
 @pytest.fixture
@@ -84,8 +82,7 @@ def test_who_is_known_goes_on_from_an_address_that_is_stopped(app, scarce, brand
         _try(app, f"ff_live_{number}")
 
     assert _try(app, brand.api_key) == 200
-    chosen = dataclasses.replace(settings.current(), key_cache_s=0)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, web={"key_cache_s": 0})
     callers._cached.update({name: (0.0, found) for name, (_, found) in callers._cached.items()})  # time goes by
     assert _try(app, brand.api_key) == 200
 

@@ -38,7 +38,7 @@ def test_a_new_link_has_a_random_slug_and_is_a_short_one(campaign):
     assert set(shown) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
     assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", shown["slug"])
     assert (shown["customAlias"], shown["isDefault"], shown["format"]) == (None, False, "Short")
-    assert shown["url"] == f"{settings.current().public_base_url}/r/{shown['slug']}"
+    assert shown["url"] == f"{settings.current().web.url}/r/{shown['slug']}"
     assert _actions(campaign) == [("tracking_link.created", shown["id"])]
     assert campaign.sale(affiliateSlug=shown["slug"]).status_code == 200
 

@@ -57,7 +57,7 @@ def test_a_form_is_shown_with_a_link_that_opens_it(app, brand, ben):
     assert set(shown.json) == {"id", "affiliateId", "type", "submittedAt", "signedUrl", "expiresInSeconds"}
     assert (shown.json["id"], shown.json["affiliateId"], shown.json["type"]) == (str(form.id), ben, "W9")
     assert shown.json["expiresInSeconds"] == 300
-    assert shown.json["signedUrl"].startswith(f"{settings.current().public_base_url}/api/files/{form.file_id}?expires=")
+    assert shown.json["signedUrl"].startswith(f"{settings.current().web.url}/api/files/{form.file_id}?expires=")
     for answer in opened:  # as often as one likes
         assert (answer.status_code, answer.data, answer.content_type) == (200, _PDF, "application/pdf")
         assert answer.headers["Content-Disposition"] == 'attachment; filename="tax-form.pdf"'

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
-import settings
 from adapters.prompt_wire import Script
 from api.clicks import express
 from tests.support.rows.visiting import BROWSER, CLICK, click, limited, new_slug, on_stream, visit
+from tests.support.turning import turn
 
 _OWN = ("X-Request-Id", "clickId")
 _READ = Script("return redis.call('get', KEYS[1])")
@@ -16,8 +16,7 @@ _READ = Script("return redis.call('get', KEYS[1])")
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """A link that can earn, in a process that remembers it."""
-    chosen = dataclasses.replace(settings.current(), key_cache_s=5)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, web={"key_cache_s": 5})
     brand.program(cookie_window_days=45)
     slug = new_slug()
     brand.affiliate(slug)

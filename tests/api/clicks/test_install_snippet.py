@@ -34,7 +34,7 @@ def _script(answer):
 
 def test_the_snippet_loads_the_script_and_has_an_image_for_those_without_scripts(brand):
     program_id = brand.program(slug="spring")
-    host = settings.current().public_base_url
+    host = settings.current().web.url
 
     answer = brand.get(URL)
 
@@ -154,7 +154,7 @@ def test_a_verified_tracking_domain_is_the_host_of_the_script(brand):
     brand.set(trackingDomainVerified="on")
     verified = brand.get(URL)
 
-    assert (unverified["scriptHost"], unverified["usingTrackingDomain"]) == (settings.current().public_base_url, False)
+    assert (unverified["scriptHost"], unverified["usingTrackingDomain"]) == (settings.current().web.url, False)
     assert (verified.json["scriptHost"], verified.json["usingTrackingDomain"]) == (f"https://{domain}", True)
     assert _script(verified)["src"] == f"https://{domain}/api/v1/r/loader.js"
     assert f"https://{domain}/api/v1/r/c.gif?programId={program_id}" in verified.json["snippet"]

@@ -38,8 +38,8 @@ def _shared(brand, slug):
     )
     links = brand.get(f"/api/v1/affiliates/{affiliate_id}/links").json
     url = next(link["url"] for link in links if link["slug"] == slug)
-    assert url.startswith(f"{settings.current().public_base_url}/r/")
-    return url.removeprefix(f"{settings.current().public_base_url}/r/")
+    assert url.startswith(f"{settings.current().web.url}/r/")
+    return url.removeprefix(f"{settings.current().web.url}/r/")
 
 
 def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):

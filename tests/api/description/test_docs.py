@@ -1,7 +1,6 @@
 """What /docs tells an integrator, and to whom it shows the demo's key."""
 
 import base64
-import dataclasses
 import hashlib
 import hmac
 import html
@@ -15,6 +14,7 @@ import settings
 from api.description import guide
 from api.service import description
 from domain.webhooks import signing
+from tests.support.turning import turn
 
 DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-4333-8444-555555555555"}
 
@@ -22,9 +22,8 @@ DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-433
 @pytest.fixture
 def demo(app, tmp_path, monkeypatch):
     """Make this process one of `make run`: embedded servers, and a demo in the data folder."""
-    chosen = dataclasses.replace(settings.current(), database_url=None, data_dir=tmp_path)
     (tmp_path / "demo.json").write_text(json.dumps(DEMO))
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, servers={"database_url": None, "data_dir": tmp_path})
     return app.test_client()
 
 
@@ -61,8 +60,7 @@ def test_nobody_else_is_shown_the_demo_key(demo, request_):
 
 def test_a_real_installation_shows_no_key(app, tmp_path, monkeypatch):
     (tmp_path / "demo.json").write_text(json.dumps(DEMO))
-    monkeypatch.setattr(settings, "current", lambda: dataclasses.replace(_chosen, data_dir=tmp_path))
-    _chosen = settings.read({"DATABASE_URL": "postgresql://db", "SECRET_KEY": "k" * 32})
+    turn(monkeypatch, servers={"database_url": "postgresql://db", "data_dir": tmp_path})
 
     assert DEMO["apiKey"] not in _see(app.test_client()).text
 
@@ -132,11 +130,9 @@ def test_the_signed_example_is_taken_at_its_time():
 
 
 def test_numbers_are_those_of_the_settings(app, monkeypatch):
-    limits = settings.current().rate_limits_per_min | {"s2s": 4321}
-    chosen = dataclasses.replace(
-        settings.current(), webhook_attempts_at_s=(0, 45, 600), webhook_timeout_s=7, rate_limits_per_min=limits
-    )
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    limits = settings.current().web.limits_per_min | {"s2s": 4321}
+    webhooks = {"attempts_at_s": (0, 45, 600), "timeout_s": 7}
+    turn(monkeypatch, webhooks=webhooks, web={"limits_per_min": limits})
 
     with app.test_request_context():
         told = guide.chapters([])

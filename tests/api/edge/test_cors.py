@@ -1,22 +1,18 @@
 """Which pages may read answers. Source: core spec, section 8 "CORS"."""
 
-import dataclasses
-
 import pytest
 
-import settings
 from api.edge import cors
 from models import db
+from tests.support.turning import turn
 
 ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
 
 
 @pytest.fixture
 def surfaces(monkeypatch):
-    chosen = dataclasses.replace(
-        settings.current(), cors_origins=("https://app.brand.test",), portal_domain="partners.test"
-    )
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    ours = {"cors_origins": ("https://app.brand.test",), "portal_domain": "partners.test"}
+    chosen = turn(monkeypatch, web=ours)
     cors.forget_known()
     return chosen
 

@@ -18,7 +18,7 @@ ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMIT_STA
 @pytest.fixture
 def scarce(app, monkeypatch):
     """Let one request per minute and person through, counted on the real server."""
-    limiter = limits.Limiter(settings.current().redis_url, settings.read(ENVIRONMENT))
+    limiter = limits.Limiter(settings.current().servers.redis_url, settings.read(ENVIRONMENT).web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
 

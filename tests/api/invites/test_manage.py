@@ -313,7 +313,7 @@ def test_too_many_requests_are_stopped(campaign, monkeypatch, bucket):
     made = invite(campaign)
     monkeypatch.setenv(f"RATE_LIMIT_{bucket}_PER_MIN", "3")
     settings.current.cache_clear()
-    limiter = limits.Limiter(os.environ["REDIS_URL"], settings.current())
+    limiter = limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
     monkeypatch.setitem(campaign.app.extensions, "limiter", limiter)
     calls = {
         "INVITE": [

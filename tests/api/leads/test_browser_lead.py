@@ -1,6 +1,5 @@
 """Leads from a brand's pages (tracking spec, "Browser lead capture"): one answer, whatever came of it."""
 
-import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
@@ -294,8 +293,7 @@ def test_a_connected_gateway_leaves_the_pages_their_leads(shop, drain):
 
 
 def test_a_network_that_sends_too_many_gets_an_empty_429(shop, monkeypatch):
-    chosen = settings.current()
-    few = dataclasses.replace(chosen, rate_limits_per_min=chosen.rate_limits_per_min | {"anonymous_tracking": 1})
+    few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
 
     answers = [browser(shop), browser(shop, slug="of-nobody")]
@@ -308,7 +306,7 @@ def test_a_network_that_sends_too_many_gets_an_empty_429(shop, monkeypatch):
 def test_without_the_broker_it_goes_on(shop, drain, monkeypatch):
     dead = "unix:///nowhere/valkey.sock?db=0"
     monkeypatch.setitem(shop.app.extensions, "waker", wake.Waker(dead))
-    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current()))
+    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
 
     answer = browser(shop, email="ada@example.com")
     drain()

@@ -5,13 +5,13 @@ from uuid import uuid4
 
 import pytest
 
-import settings
 from adapters import clock
 from api.access import callers
 from domain.refused import Refused
 from models import db
 from pipelines.organization import keys
 from tests.support.api.racing import at_once
+from tests.support.turning import turn
 
 URL = "/api/v1/api-keys"
 
@@ -142,8 +142,7 @@ def test_a_revoked_key_is_no_key_and_cannot_be_revoked_or_rotated(brand, admin):
 
 @pytest.mark.parametrize("end", ["revoke", "rotate"])
 def test_this_process_forgets_a_key_at_once(brand, admin, monkeypatch, end):
-    cached = replace(settings.current(), key_cache_s=600)
-    monkeypatch.setattr(settings, "current", lambda: cached)
+    turn(monkeypatch, web={"key_cache_s": 600})
     callers.forget_cached()
     made = _create(admin).json
     assert _works(brand, made["apiKey"])

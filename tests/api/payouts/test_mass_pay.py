@@ -242,4 +242,4 @@ def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_
     payroll.brand.set(sandboxRail="none")
 
     has_rail = rails.of_method(organization_id=payroll.brand.id, method="Wallet") is not None
-    assert has_rail is (settings.current().database_url is None)
+    assert has_rail is (settings.current().servers.database_url is None)

@@ -1,16 +1,15 @@
 """How a program is found: its slugs, its domain, the primary flag. Through HTTP."""
 
-import dataclasses
 import itertools
 import threading
 import time
 
 import pytest
 
-import settings
 from models import db
 from models.programs import programs
 from tests.support.api.racing import at_once
+from tests.support.turning import turn
 
 URL = "/api/v1/programs"
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -72,10 +71,8 @@ def test_a_domain_that_another_brand_has_verified_can_be_named_and_is_not_verifi
     ],
 )
 def test_the_services_own_hosts_are_nobodys_domain(brand, monkeypatch, domain, status):
-    chosen = dataclasses.replace(
-        settings.current(), portal_domain="portal.example", public_base_url="https://API.service.example:8443"
-    )
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    ours = {"portal_domain": "portal.example", "public_base_url": "https://API.service.example:8443"}
+    turn(monkeypatch, web=ours)
 
     answer = _change(brand, brand.program(), customDomain=domain)
 

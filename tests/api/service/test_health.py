@@ -6,12 +6,12 @@ import os
 import psycopg2
 import pytest
 
-import settings
 from adapters import servers
 from api.service import health
 from models import db, ids, migrate
 from models.jobs import processes
 from pipelines import jobs
+from tests.support.turning import turn
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def without_broker(app, monkeypatch):
 @pytest.fixture
 def metrics_token(monkeypatch):
     """METRICS_TOKEN is set."""
-    chosen = dataclasses.replace(settings.current(), metrics_token="letmein")
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, monitoring={"metrics_token": "letmein"})
 
 
 def _as_owner(statement: str):

@@ -231,7 +231,9 @@ def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
     monkeypatch.setenv("RATE_LIMIT_APPLY_PER_MIN", "5")
     settings.current.cache_clear()
     extensions = campaign.app.extensions
-    monkeypatch.setitem(extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current()))
+    monkeypatch.setitem(
+        extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
+    )
 
     answers = [_apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
 

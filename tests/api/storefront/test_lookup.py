@@ -79,7 +79,7 @@ def test_a_campaign_is_shown_with_every_public_field(shop):
         "autoApprove": False,
         "isPubliclyDiscoverable": True,
         "landingPageConfig": {},
-        "logoUrl": f"{settings.current().public_base_url}/api/brand-files/{file_id}",
+        "logoUrl": f"{settings.current().web.url}/api/brand-files/{file_id}",
         "faviconUrl": None,
     }
 
@@ -286,7 +286,9 @@ class TestDomain:
 def test_too_many_from_one_address_are_stopped(app, monkeypatch, path):
     monkeypatch.setenv("RATE_LIMIT_ANONYMOUS_PER_MIN", "2")
     settings.current.cache_clear()
-    monkeypatch.setitem(app.extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current()))
+    monkeypatch.setitem(
+        app.extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
+    )
 
     answers = [app.test_client().get(path) for _ in range(3)]
 

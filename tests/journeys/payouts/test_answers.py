@@ -95,7 +95,7 @@ def test_an_answer_to_an_attempt_that_is_over_changes_nothing(sent):
 
 
 def test_a_rail_that_never_says_is_asked_at_the_intervals_that_are_set(sent):
-    after_s = settings.current().payout_ask_again_s
+    after_s = settings.current().rails.ask_again_s
     waited = []
     for _ in range(len(after_s) + 2):
         prepared, now = _prepare(sent), clock.now()

@@ -1,17 +1,14 @@
 """A brand from nothing: a campaign, an applicant who is approved, gets links and recruits another. HTTP only."""
 
-import dataclasses
-
 import pytest
 
-import settings
 from tests.support.rows.brands import Partner
+from tests.support.turning import turn
 
 
 @pytest.fixture
 def portals(monkeypatch):
-    chosen = dataclasses.replace(settings.current(), portal_domain="partners.test")
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, web={"portal_domain": "partners.test"})
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, sc
 
     _sell(endpoint, drain)
 
-    assert time.monotonic() - started < settings.current().webhook_timeout_s + 1.5
+    assert time.monotonic() - started < settings.current().webhooks.timeout_s + 1.5
     assert _state(endpoint) == ("Pending", 1, None, False)
     assert endpoint.deliveries("failure_reason") == [("no complete answer within 2 s",)]
     _again(endpoint, drain)

@@ -74,8 +74,8 @@ def test_five_attempts_are_planned_after_the_event_and_then_never_again(endpoint
 def test_the_schedule_and_the_time_allowed_are_the_specs_by_default():
     chosen = settings.read({})
 
-    assert chosen.webhook_attempts_at_s == (0, 60, 120, 240, 480)
-    assert chosen.webhook_timeout_s == 10
+    assert chosen.webhooks.attempts_at_s == (0, 60, 120, 240, 480)
+    assert chosen.webhooks.timeout_s == 10
 
 
 def test_nothing_is_sent_before_it_is_due(endpoint, receiver, drain):

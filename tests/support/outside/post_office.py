@@ -1,6 +1,5 @@
 """Mail for the tests: a mail server that this process's settings name, and messages as their rows tell of them."""
 
-import dataclasses
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +12,7 @@ from models import db
 from pipelines import mail
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
+from tests.support.turning import turned
 
 
 class PostOffice:
@@ -22,12 +22,12 @@ class PostOffice:
         self._monkeypatch = monkeypatch
         self.settings = settings.current()
         self.sink = Sink()
-        self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), mail_per_minute=60_000)
+        self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), per_min=60_000)
         change("update mail_pace set next_at = now()")
 
     def set(self, **changed: Any) -> None:
-        """Change settings of this process."""
-        self.settings = dataclasses.replace(self.settings, **changed)
+        """Change the mail settings of this process."""
+        self.settings = turned(mail=changed)
         self._monkeypatch.setattr(settings, "current", lambda: self.settings)
 
     def close(self) -> None:

@@ -1,6 +1,5 @@
 """Visitors of a brand's links, and what of them is on the stream of clicks."""
 
-import dataclasses
 import os
 from contextlib import contextmanager
 from typing import Any
@@ -45,8 +44,8 @@ def on_stream() -> list[RawClick]:
 
 def limited(**per_minute: int) -> Limiter:
     """Return a limiter that knows nothing yet, with these limits."""
-    limits = settings.current().rate_limits_per_min | per_minute  # type: ignore[operator]  # it is a dict
-    return Limiter(servers.urls().redis_url, dataclasses.replace(settings.current(), rate_limits_per_min=limits))
+    limits = settings.current().web.limits_per_min | per_minute  # type: ignore[operator]  # it is a dict
+    return Limiter(servers.urls().redis_url, limits)
 
 
 def lose_stream(app: Any, monkeypatch: Any) -> None:

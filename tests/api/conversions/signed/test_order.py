@@ -19,7 +19,7 @@ ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMIT_S2S
 @pytest.fixture
 def scarce(app, monkeypatch):
     """Let one signed request per minute and address through, counted on the real server."""
-    limiter = limits.Limiter(settings.current().redis_url, settings.read(ENVIRONMENT))
+    limiter = limits.Limiter(settings.current().servers.redis_url, settings.read(ENVIRONMENT).web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
 
@@ -192,7 +192,8 @@ def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, 
     limited = brand.signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
-    monkeypatch.setitem(app.extensions, "limiter", limits.Limiter(settings.current().redis_url, settings.current()))
+    usual = limits.Limiter(settings.current().servers.redis_url, settings.current().web.limits_per_min)
+    monkeypatch.setitem(app.extensions, "limiter", usual)
     retried = brand.signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
@@ -205,7 +206,7 @@ def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, 
 def test_sales_are_let_through_while_the_counters_are_away(app, brand, monkeypatch):
     brand.program()
     brand.affiliate("ben")
-    limiter = limits.Limiter("redis://127.0.0.1:9/0", settings.read(ENVIRONMENT))
+    limiter = limits.Limiter("redis://127.0.0.1:9/0", settings.read(ENVIRONMENT).web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
     assert [brand.sale().status_code for _ in range(3)] == [200, 200, 200]

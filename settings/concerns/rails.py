@@ -1,0 +1,71 @@
+"""Which rails pay affiliates. A rail without its credentials is not there."""
+
+from dataclasses import dataclass
+
+from domain.payouts import transfers
+from settings.parsers import host_url, seconds_list, text
+from settings.table import Concern, group, needed, setting
+
+_PROCESSOR = "https://api.stripe.com"
+_WALLET = "https://api-m.paypal.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Processor(Concern):
+    """The payment processor's transfers."""
+
+    key: str = needed(
+        "PAYOUT_RAIL_PROCESSOR_KEY",
+        text,
+        "pays connected accounts (method ProcessorConnect) by transfers of the Stripe API",
+        is_secret=True,
+    )
+    webhook_secret: str | None = setting(
+        "PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET", text, None, "verifies its events", is_secret=True
+    )
+    url: str = setting("PAYOUT_RAIL_PROCESSOR_URL", host_url(_PROCESSOR), _PROCESSOR, "where its API is")
+
+
+@dataclass(frozen=True, slots=True)
+class Wallet(Concern):
+    """The wallet service; `webhook_id` names the webhook whose events are ours."""
+
+    client_id: str = needed(
+        "PAYOUT_RAIL_WALLET_CLIENT_ID", text, "pays e-mail addresses (method Wallet) by the PayPal Payouts API"
+    )
+    secret: str = needed("PAYOUT_RAIL_WALLET_SECRET", text, "goes with the client id", is_secret=True)
+    webhook_id: str | None = setting("PAYOUT_RAIL_WALLET_WEBHOOK_ID", text, None, "verifies its events")
+    url: str = setting("PAYOUT_RAIL_WALLET_URL", host_url(_WALLET), _WALLET, "where its API is")
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalPayouts(Concern):
+    """Outbound payments from `financial_account`."""
+
+    key: str = needed(
+        "PAYOUT_RAIL_GLOBAL_KEY",
+        text,
+        "pays recipients (method GlobalPayouts) by outbound payments of the Stripe API",
+        is_secret=True,
+    )
+    financial_account: str = needed("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT", text, "the account that they leave from")
+    webhook_secret: str | None = setting(
+        "PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET", text, None, "verifies its events", is_secret=True
+    )
+    url: str = setting("PAYOUT_RAIL_GLOBAL_URL", host_url(_PROCESSOR), _PROCESSOR, "where its API is")
+
+
+@dataclass(frozen=True, slots=True)
+class Rails(Concern):
+    """The rails that pay affiliates; what is set of a rail is set whole."""
+
+    ask_again_s: tuple[int, ...] = setting(
+        "PAYOUT_ASK_AGAIN_S",
+        seconds_list,
+        transfers.ASK_AGAIN_S,
+        "a payout whose rail has not said whether it paid: how long after each answer it is asked again; the last one"
+        " repeats",
+    )
+    processor: Processor | None = group(Processor)
+    wallet: Wallet | None = group(Wallet)
+    global_payouts: GlobalPayouts | None = group(GlobalPayouts)

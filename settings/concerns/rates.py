@@ -1,0 +1,19 @@
+"""Where rates of exchange come from."""
+
+from dataclasses import dataclass
+
+from settings.parsers import http_url
+from settings.table import Concern, setting
+
+
+@dataclass(frozen=True, slots=True)
+class Rates(Concern):
+    """Reference rates of currencies."""
+
+    feed_url: str | None = setting(
+        "FX_FEED_URL",
+        http_url,
+        None,
+        "reference rates, fetched at 16:30 UTC every day: XML as the European Central Bank publishes it, or CSV (see"
+        " `flask fx load`)",
+    )

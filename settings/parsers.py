@@ -1,0 +1,175 @@
+"""What the text of a variable may be, and what it becomes.
+
+Each parser raises ValueError with the rest of a sentence that begins with the variable's name. Where the text may hold
+a secret, the sentence does not quote it.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from email.utils import getaddresses
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from domain.mail import smtp_address
+
+# A sender that every server can take: the letters of the plain alphabet.
+_SENDER = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
+
+
+def text(raw: str) -> str:
+    """Take anything."""
+    return raw
+
+
+def path(raw: str) -> Path:
+    """Take the path of a file or folder, and make it absolute."""
+    return Path(raw).resolve()
+
+
+def choice(*allowed: str) -> Callable[[str], str]:
+    """Take one of these words."""
+
+    def parse(raw: str) -> str:
+        if raw not in allowed:
+            raise ValueError(f"is {raw!r}; it must be one of: {', '.join(allowed)}")
+        return raw
+
+    return parse
+
+
+def switch(raw: str) -> bool:
+    """Take on or off."""
+    return choice("on", "off")(raw) == "on"
+
+
+def whole(least: int, most: int = 2**31) -> Callable[[str], int]:
+    """Take a whole number between two bounds, both included."""
+
+    def parse(raw: str) -> int:
+        if not _is_number(raw) or not least <= int(raw) <= most:
+            raise ValueError(f"is {raw!r}; it must be a whole number from {least} to {most}")
+        return int(raw)
+
+    return parse
+
+
+def seconds_list(raw: str) -> tuple[int, ...]:
+    """Take seconds with commas between them, none before the one on its left."""
+    parts = [part.strip() for part in raw.split(",")]
+    if not all(_is_number(part) for part in parts):
+        raise ValueError(f"is {raw!r}; it must be seconds after the event, such as 0,60,120,240,480")
+    times = tuple(int(part) for part in parts)
+    if list(times) != sorted(times):
+        raise ValueError(f"is {raw!r}; the times must not go back")
+    return times
+
+
+def listed(raw: str) -> tuple[str, ...]:
+    """Take words with commas between them."""
+    return tuple(part.strip() for part in raw.split(",") if part.strip())
+
+
+def addresses(raw: str) -> tuple[tuple[str, int], ...]:
+    """Take IP addresses with their ports, with commas between them."""
+    sent = listed(raw)
+    if not all(_is_address_with_port(part) for part in sent):
+        raise ValueError(f"is {raw!r}; it must be addresses with their ports, such as 127.0.0.1:8443")
+    split = [part.rpartition(":") for part in sent]
+    return tuple((str(ipaddress.ip_address(address.strip("[]"))), int(port)) for address, _, port in split)
+
+
+def origins(raw: str) -> tuple[str, ...]:
+    """Take origins of browsers, with commas between them."""
+    sent = listed(raw)
+    if not all(re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", origin) for origin in sent):
+        raise ValueError(f"is {raw!r}; an origin looks like https://app.example.com, in lower case")
+    return sent
+
+
+def domain(raw: str) -> str:
+    """Take a domain of two labels or more."""
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", raw):
+        raise ValueError(f"is {raw!r}; it must be a domain in lower case, such as partners.example.com")
+    return raw
+
+
+def base_url(raw: str) -> str:
+    """Take the beginning of our own addresses, with or without a slash at its end."""
+    return raw.rstrip("/")
+
+
+def http_url(raw: str) -> str:
+    """Take the URL of a service without credentials in it. It may hold a password all the same."""
+    if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", raw, re.IGNORECASE):
+        raise ValueError("cannot be used; it must be an https or http URL without user, query and fragment")
+    return raw
+
+
+def host_url(usual: str) -> Callable[[str], str]:
+    """Take a URL that credentials may go to: https with a host and nothing else, or http on this machine."""
+
+    def parse(raw: str) -> str:
+        if not _is_safe_host_url(raw):
+            raise ValueError(f"cannot be used; it must be {usual} or another https URL of a host alone")
+        return raw.rstrip("/")
+
+    return parse
+
+
+def name_server(raw: str) -> str:
+    """Take `system`, `off`, or the address of one name server with its port."""
+    if raw not in ("system", "off") and not _is_address_with_port(raw):
+        raise ValueError(f"is {raw!r}; it must be system, off, or one server such as 192.0.2.53:53")
+    return raw
+
+
+def smtp_server(raw: str) -> smtp_address.Server:
+    """Take the address of a mail server, which holds a password."""
+    try:
+        return smtp_address.parse(raw)
+    except ValueError as error:
+        raise ValueError(f"cannot be used: {error}. Write smtp://user:password@host:587") from None
+
+
+def mail_sender(usual: str) -> Callable[[str], str]:
+    """Take one mail address, with or without a name in front."""
+
+    def parse(raw: str) -> str:
+        found = [address for _, address in getaddresses([raw])]
+        if len(found) != 1 or not _SENDER.fullmatch(found[0]) or not raw.isprintable():
+            raise ValueError(f"is {raw!r}; it must be one sender, such as {usual}")
+        return raw
+
+    return parse
+
+
+def _is_address_with_port(text: str) -> bool:
+    address, _, port = text.rpartition(":")
+    try:
+        version = ipaddress.ip_address(address.removeprefix("[").removesuffix("]")).version
+    except ValueError:
+        return False
+    is_bracketed = address.startswith("[") and address.endswith("]")
+    return is_bracketed == (version == 6) and _is_number(port) and 0 < int(port) < 2**16
+
+
+def _is_number(raw: str) -> bool:
+    return raw.isascii() and raw.isdigit()
+
+
+def _is_safe_host_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    is_bare = host and parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
+    return bool(is_bare) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host or "")))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,37 @@
+"""docs/settings.md is what `python -m settings` prints, and nothing of a secret shows in the settings' text."""
+
+from pathlib import Path
+
+import settings
+from settings.__main__ import page
+
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+_SECRETS = (
+    "DATABASE_OWNER_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "SECRET_KEY_PREVIOUS",
+    "METRICS_TOKEN",
+    "FRAUD_SCORER_TOKEN",
+)
+
+
+def test_the_page_of_the_settings_is_what_the_table_prints():
+    assert (_DOCS / "settings.md").read_text() == page(), "run: python -m settings > docs/settings.md"
+
+
+def test_every_default_is_printed_as_an_operator_writes_it():
+    for row in (
+        "| `PORT` | `8000` | where the web server listens |",
+        "| `WEBHOOK_ATTEMPTS_AT_S` | `0,60,120,240,480` | when the attempts go out, after the event |",
+        "| `METRICS_TOKEN` | none | bearer for `/metrics`; without it only this machine may read |",
+    ):
+        assert row in page().splitlines()
+    assert "| `WEBHOOK_ALLOW_PRIVATE` | `off` |" in page()
+    assert "| `PUBLIC_BASE_URL` | `http://127.0.0.1:PORT` |" in page()
+
+
+def test_no_secret_shows_in_the_text_of_the_settings():
+    chosen = settings.read({name: f"s3cret of {name} with more than thirty-two characters" for name in _SECRETS})
+
+    assert "s3cret" not in repr(chosen)

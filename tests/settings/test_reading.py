@@ -1,0 +1,174 @@
+"""What each variable sets, and what holds without it."""
+
+import dataclasses
+import operator
+from pathlib import Path
+
+import pytest
+
+import settings
+
+_LONG = "a secret that is long enough to be one"
+
+
+def test_without_any_variable_the_defaults_hold():
+    assert dataclasses.asdict(settings.read({})) == {
+        "servers": {
+            "database_url": None,
+            "database_owner_url": None,
+            "redis_url": None,
+            "secret_key": None,
+            "former_secret_keys": (),
+            "data_dir": Path(".data").resolve(),
+        },
+        "web": {
+            "port": 8000,
+            "bind": "127.0.0.1",
+            "public_base_url": None,
+            "trusted_proxies": 0,
+            "processes": 2,
+            "threads": 8,
+            "request_timeout_s": 10,
+            "upload_timeout_s": 60,
+            "key_cache_s": 5,
+            "cors_origins": (),
+            "portal_domain": None,
+            "limits_per_min": {
+                "standard": 600,
+                "import": 6,
+                "invite": 10,
+                "strict_write": 10,
+                "apply": 5,
+                "anonymous": 60,
+                "anonymous_tracking": 60,
+                "s2s": 1500,
+                "unknown": 300,
+            },
+        },
+        "monitoring": {"log_format": "json", "log_level": "info", "metrics_token": None, "metrics_port": 0},
+        "jobs": {
+            "lease_s": 30,
+            "click_claim_s": 60,
+            "slots": {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
+        },
+        "webhooks": {
+            "attempts_at_s": (0, 60, 120, 240, 480),
+            "timeout_s": 10,
+            "allow_private": False,
+            "also_allow": (),
+            "ca_bundle": None,
+        },
+        "identity": {
+            "dashboard_issuer": None,
+            "dashboard_jwks": None,
+            "dashboard_audience": "finderfee-dashboard",
+            "affiliate_issuer": None,
+            "affiliate_jwks": None,
+            "affiliate_audience": "finderfee-affiliates",
+        },
+        "mail": {"smtp": None, "sender": "Finderfee <no-reply@localhost>", "per_min": 60},
+        "rails": {
+            "ask_again_s": (5, 15, 30, 60, 300, 900, 3600),
+            "processor": None,
+            "wallet": None,
+            "global_payouts": None,
+        },
+        "rates": {"feed_url": None},
+        "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
+        "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
+        "retention": {
+            "days": {
+                "clicks": 90,
+                "events": 90,
+                "deliveries": 90,
+                "dead_letters": 90,
+                "leads": 30,
+                "audit_addresses": 90,
+                "fraud_events": 365,
+                "rail_events": 365,
+                "mail": 90,
+                "invites": 90,
+                "members": 365,
+                "imports": 365,
+            }
+        },
+    }
+
+
+def test_without_a_base_url_the_service_is_on_this_machine():
+    assert settings.read({}).web.url == "http://127.0.0.1:8000"
+
+
+def test_a_variable_that_is_set_to_nothing_is_not_set():
+    names = ("DATABASE_URL", "PORT", "LOG_LEVEL", "WEBHOOK_ALLOW_PRIVATE", "WEBHOOK_ATTEMPTS_AT_S", "METRICS_TOKEN")
+
+    assert settings.read(dict.fromkeys(names, " ")) == settings.read({})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "expected"),
+    [
+        ("REDIS_URL", "redis://there", "servers.redis_url", "redis://there"),
+        ("DATABASE_OWNER_URL", "postgresql://owner@/x", "servers.database_owner_url", "postgresql://owner@/x"),
+        ("SECRET_KEY", _LONG, "servers.secret_key", _LONG),
+        ("DATA_DIR", "/somewhere/else", "servers.data_dir", Path("/somewhere/else")),
+        ("PORT", "65535", "web.port", 65535),
+        ("PORT", "9000", "web.url", "http://127.0.0.1:9000"),
+        ("PUBLIC_BASE_URL", "https://a.example.com/", "web.url", "https://a.example.com"),
+        ("TRUSTED_PROXIES", "10", "web.trusted_proxies", 10),
+        ("LOG_FORMAT", "console", "monitoring.log_format", "console"),
+        ("LOG_LEVEL", "debug", "monitoring.log_level", "debug"),
+        ("METRICS_TOKEN", "t", "monitoring.metrics_token", "t"),
+        ("METRICS_PORT", "9100", "monitoring.metrics_port", 9100),
+        ("METRICS_PORT", "0", "monitoring.metrics_port", 0),
+        ("KEY_CACHE_S", "0", "web.key_cache_s", 0),
+        (
+            "CORS_ORIGINS",
+            "https://a.test, http://b.test:81",
+            "web.cors_origins",
+            ("https://a.test", "http://b.test:81"),
+        ),
+        ("PORTAL_DOMAIN", "partners.example.com", "web.portal_domain", "partners.example.com"),
+        ("JOB_LEASE_S", "3600", "jobs.lease_s", 3600),
+        ("CLICK_CLAIM_S", "1", "jobs.click_claim_s", 1),
+        ("WEBHOOK_ATTEMPTS_AT_S", "0, 1,1,5", "webhooks.attempts_at_s", (0, 1, 1, 5)),
+        ("PAYOUT_ASK_AGAIN_S", "1,2", "rails.ask_again_s", (1, 2)),
+        ("WEBHOOK_TIMEOUT_S", "60", "webhooks.timeout_s", 60),
+        ("WEBHOOK_ALLOW_PRIVATE", "on", "webhooks.allow_private", True),
+        ("WEBHOOK_ALSO_ALLOW", "127.0.0.1:1,[0:0::1]:2", "webhooks.also_allow", (("127.0.0.1", 1), ("::1", 2))),
+        ("WEBHOOK_CA_BUNDLE", "/some.pem", "webhooks.ca_bundle", "/some.pem"),
+        ("BIND", "unix:/run/web.sock", "web.bind", "unix:/run/web.sock"),
+        ("WEB_CONCURRENCY", "4", "web.processes", 4),
+        ("WEB_THREADS", "16", "web.threads", 16),
+        ("MAIL_FROM", "Acme & Söhne <a@example.com>", "mail.sender", "Acme & Söhne <a@example.com>"),
+        ("MAIL_PER_MINUTE", "1", "mail.per_min", 1),
+        ("FRAUD_NETWORKS_FILE", "/etc/networks.txt", "fraud.networks_file", Path("/etc/networks.txt")),
+        ("FRAUD_DNS", "off", "fraud.dns", "off"),
+        ("FRAUD_DNS", "192.0.2.53:5353", "fraud.dns", "192.0.2.53:5353"),
+        ("FRAUD_DNS", "[2001:db8::53]:53", "fraud.dns", "[2001:db8::53]:53"),
+        ("FRAUD_SCORER_URL", "http://10.0.0.1:8080/judge", "fraud.scorer_url", "http://10.0.0.1:8080/judge"),
+        ("FX_FEED_URL", "https://www.example.com/daily.xml", "rates.feed_url", "https://www.example.com/daily.xml"),
+        ("FRAUD_SCORER_TOKEN", "t", "fraud.scorer_token", "t"),
+    ],
+)
+def test_a_variable_sets_its_setting(variable, value, name, expected):
+    assert operator.attrgetter(name)(settings.read({variable: value})) == expected
+
+
+def test_each_rate_limit_can_be_set_alone():
+    chosen = settings.read({"RATE_LIMIT_APPLY_PER_MIN": "4"}).web.limits_per_min
+
+    assert (chosen["apply"], chosen["standard"]) == (4, 600)
+
+
+@pytest.mark.parametrize(("sent", "days"), [("0", 0), ("90", 90), ("4000", 4000)])
+def test_days_of_keeping_are_set_for_each_kind_alone(sent, days):
+    chosen = settings.read({"RETENTION_CLICKS_DAYS": sent}).retention.days
+
+    assert (chosen["clicks"], chosen["mail"]) == (days, 90)
+
+
+def test_a_queue_without_slots_of_its_own_has_the_default():
+    chosen = settings.read({"JOB_SLOTS_DEFAULT": "7", "JOB_SLOTS_WEBHOOKS": "9"})
+
+    assert [chosen.jobs.slots_per_thread(queue) for queue in ("sales", "webhooks", "imports")] == [7, 9, 1]
