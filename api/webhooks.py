@@ -20,9 +20,9 @@ from domain.refused import Refused
 from domain.webhooks import events
 from models import db
 from models.webhooks import endpoints, outbox
+from models.webhooks.endpoints import WebhookEndpoint
 from models.webhooks.redeliveries import Window
-from pipelines.webhooks import endpoints as endpoint_rules
-from pipelines.webhooks import redelivery
+from pipelines.webhooks import manage, redelivery
 from schemas.paging import PageQuery
 from schemas.webhooks.webhook import (
     DeliveryRecord,
@@ -65,7 +65,7 @@ _Answer = tuple[int, Mapping[str, object]]
 def create_webhook_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
     wanted = body.load()
-    refusal = endpoint_rules.refusal_of(wanted["url"])
+    refusal = manage.refusal_of(wanted["url"])
     return answers.once(lambda: _create(wanted, refusal))
 
 
@@ -73,7 +73,7 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()
-    made = endpoint_rules.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
+    made = manage.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
     shown = _RECORD.dump(made.endpoint)
     audit.record("webhook_endpoint.created", made.endpoint.id, after=shown, now=now)
     return 201, {**shown, "secret": made.secret}
@@ -110,7 +110,7 @@ def change_webhook_endpoint(endpoint_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         _find(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
     changes = body.load()
-    refusal = endpoint_rules.refusal_of(changes["url"]) if "url" in changes else None
+    refusal = manage.refusal_of(changes["url"]) if "url" in changes else None
     return answers.once(lambda: _change(endpoint_id, changes, refusal))
 
 
@@ -119,8 +119,7 @@ def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | Non
         raise refusal
     now, endpoint = clock.now(), _find(endpoint_id)
     before = _RECORD.dump(endpoint)
-    endpoint_rules.change(endpoint=endpoint, changes=changes, now=now)
-    after = _RECORD.dump(endpoint)
+    after = _RECORD.dump(manage.change(endpoint=endpoint, changes=changes, now=now))
     audit.record("webhook_endpoint.updated", endpoint.id, before=before, after=after, now=now)
     return 200, after
 
@@ -132,7 +131,7 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
         endpoint = _find(endpoint_id)
-        endpoint_rules.remove(endpoint=endpoint, now=now)
+        manage.remove(endpoint=endpoint, now=now)
         audit.record("webhook_endpoint.deleted", endpoint.id, before=_RECORD.dump(endpoint), now=now)
     return Response(status=204)
 
@@ -146,7 +145,7 @@ def rotate_webhook_secret(endpoint_id: str) -> Response:
 
 def _rotate(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
-    rotated = endpoint_rules.rotate_secret(endpoint=endpoint, now=now)
+    rotated = manage.rotate_secret(endpoint=endpoint, now=now)
     audit.record("webhook_endpoint.secret_rotated", endpoint.id, now=now)
     return 200, {**_RECORD.dump(rotated.endpoint), "secret": rotated.secret}
 
@@ -169,7 +168,7 @@ def _test(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
     wanted = body.load_optional()
     type = wanted["type"]
-    sent = endpoint_rules.send_test(endpoint=endpoint, type=type, now=now)
+    sent = manage.send_test(endpoint=endpoint, type=type, now=now)
     event_id = events.event_id(sent.event_id)
     audit.record("webhook_endpoint.tested", endpoint.id, after={"type": type, "eventId": event_id}, now=now)
     return 200, {"deliveryId": str(sent.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
@@ -200,7 +199,7 @@ def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
 def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
     wanted_id: UUID = path.uuid(delivery_id, "delivery")
-    endpoint_rules.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
+    manage.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
     audit.record("delivery.redelivered", wanted_id, after={"endpointId": str(endpoint.id)}, now=now)
     return 200, {"deliveryId": str(wanted_id)}
 
@@ -241,10 +240,10 @@ def _redeliver_window(endpoint_id: str) -> _Answer:
     return 202, shown
 
 
-def _find(endpoint_id: str) -> endpoints.WebhookEndpoint:
+def _find(endpoint_id: str) -> WebhookEndpoint:
     wanted_id = path.uuid(endpoint_id, "webhook endpoint")
-    return endpoint_rules.find(organization_id=guards.organization_id(), endpoint_id=wanted_id)
+    return manage.find(organization_id=guards.organization_id(), endpoint_id=wanted_id)
 
 
-def _shown(rows: Sequence[endpoints.WebhookEndpoint]) -> list[Any]:
+def _shown(rows: Sequence[WebhookEndpoint]) -> list[Any]:
     return [_RECORD.dump(row) for row in rows]

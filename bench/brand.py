@@ -95,15 +95,12 @@ def subscribe(brand: Brand, url: str) -> UUID:
     endpoint_id, now = ids.new_id(), datetime.now(UTC)
     with db.unit_of_work(brand.id):
         endpoints.insert(
-            {
-                "id": endpoint_id,
-                "organization_id": brand.id,
-                "url": url,
-                "events": ["*"],
-                "secret_sealed": sealing.seal(ENDPOINT_SECRET, belongs_to=str(endpoint_id)),
-                "created_at": now,
-                "updated_at": now,
-            }
+            endpoint_id=endpoint_id,
+            organization_id=brand.id,
+            url=url,
+            events=["*"],
+            secret_sealed=sealing.seal(ENDPOINT_SECRET, belongs_to=str(endpoint_id)),
+            now=now,
         )
     return endpoint_id
 

@@ -20,7 +20,7 @@ from domain.webhooks import events
 from models.organization.organizations import Organization
 from models.webhooks import desk, endpoints
 from models.webhooks.endpoints import WebhookEndpoint
-from pipelines.webhooks import endpoints as endpoint_rules
+from pipelines.webhooks import manage
 
 # Says whose an endpoint is: one that another machine has made is not ours to look after.
 _MARK = f"flask listen on {socket.gethostname()}, process "
@@ -91,7 +91,7 @@ def _endpoint(
         brand = rehearsal.find(wanted)
         for stale in _left_behind(brand.id):
             _remove(stale)
-        made = endpoint_rules.create(
+        made = manage.create(
             organization_id=brand.id,
             wanted={"url": receiver.url, "events": types, "description": f"{_MARK}{os.getpid()}"},
             now=clock.now(),
@@ -106,7 +106,7 @@ def _endpoint(
 
 
 def _left_behind(organization_id: UUID) -> list[WebhookEndpoint]:
-    found = endpoints.page(organization_id=organization_id, after=None, limit=endpoint_rules.MOST_ENDPOINTS)
+    found = endpoints.page(organization_id=organization_id, after=None, limit=manage.MOST_ENDPOINTS)
     ours = [one for one in found if (one.description or "").startswith(_MARK) and one.url.startswith("http://127.")]
     return [one for one in ours if not _is_somebody_at(urlsplit(one.url).port or 80)]
 
@@ -118,7 +118,7 @@ def _is_somebody_at(port: int) -> bool:
 
 
 def _remove(endpoint: WebhookEndpoint) -> None:
-    endpoint_rules.remove(endpoint=endpoint, now=clock.now())
+    manage.remove(endpoint=endpoint, now=clock.now())
     _trail("deleted", endpoint)
 
 
@@ -130,7 +130,7 @@ def _trail(verb: str, endpoint: WebhookEndpoint) -> None:
 def _try_the_way(endpoint: WebhookEndpoint, receiver: forwarding.Receiver, is_told: threading.Event) -> bool:
     """Send a test to ourselves; say whether it came. Raises ClickException where the service may not or cannot call."""
     with output.every_tenant():
-        sent = endpoint_rules.send_test(endpoint=endpoint, type="test", now=clock.now())
+        sent = manage.send_test(endpoint=endpoint, type="test", now=clock.now())
         has_come = receiver.expect(str(sent.delivery_id))
     until = time.monotonic() + _WAY_S
     while not has_come.wait(0.2) and not is_told.is_set():

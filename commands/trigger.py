@@ -15,7 +15,7 @@ from models import rehearsals
 from models.organization.organizations import Organization
 from models.rehearsals import Told
 from models.webhooks import endpoints
-from pipelines.webhooks import endpoints as endpoint_rules
+from pipelines.webhooks import manage
 
 # How long workers may take to settle a sale, or to hear from the sandbox that it has paid.
 _PATIENCE_S = 20
@@ -90,7 +90,7 @@ def _told(brand: Organization, event: str, about: UUID, since: datetime) -> list
 def _say(brand: Organization, event: str, about: UUID, told: list[Told]) -> None:
     click.echo(f"{event} of {brand.name}, about {about}")
     for one in told:
-        whom = f"{endpoint_rules.shown_url(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"
+        whom = f"{manage.shown_url(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"
         click.echo(f"  {events.event_id(one.event_id)}  {whom}")
     if not any(one.delivery_id for one in told):
         click.echo("Next: flask listen, then this again")
@@ -100,10 +100,10 @@ def _send_sample(brand: Organization, event: str, as_json: bool) -> None:
     """Queue the sample for every endpoint that subscribes to the type."""
     sent = []
     with output.every_tenant():
-        for endpoint in endpoints.page(organization_id=brand.id, after=None, limit=endpoint_rules.MOST_ENDPOINTS):
+        for endpoint in endpoints.page(organization_id=brand.id, after=None, limit=manage.MOST_ENDPOINTS):
             if event in endpoint.events or "*" in endpoint.events:
-                queued = endpoint_rules.send_test(endpoint=endpoint, type=event, now=clock.now())
-                sent.append({"id": str(queued.delivery_id), "url": endpoint_rules.shown_url(endpoint.url)})
+                queued = manage.send_test(endpoint=endpoint, type=event, now=clock.now())
+                sent.append({"id": str(queued.delivery_id), "url": manage.shown_url(endpoint.url)})
     output.show(
         {"type": event, "organization": str(brand.id), "deliveries": sent},
         as_json=as_json,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,10 @@ class EndpointRow:
         return "failing" if self.failing_since is not None else "ok"
 
 
-_ENDPOINTS = """
-select w.id, w.organization_id, o.name, w.url, w.failing_since, w.failure_told_at,
-  made.delivered, made.failed, made.pending
+_MADE = {name: f"made.{name}" for name in ("delivered", "failed", "pending")}
+_ENDPOINT_ROWS = Rows(EndpointRow)
+_ENDPOINTS = f"""
+select {columns(EndpointRow, "w", organization="o.name", told_at="w.failure_told_at", **_MADE)}
 from webhook_endpoint w
 join organization o on o.id = w.organization_id
 cross join lateral (
@@ -51,7 +52,7 @@ def any_org_endpoints(
 ) -> list[EndpointRow]:
     """Return endpoints, those that have failed longest first, narrowed by what is given."""
     asked = {"org": organization_id, "id": endpoint_id, "failing": only_failing, "limit": limit}
-    return [EndpointRow(*row) for row in db.run(_ENDPOINTS, asked)]
+    return _ENDPOINT_ROWS.all(_ENDPOINTS, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ class DeliveryRow:
     settled_at: datetime | None
 
 
-_COLUMNS = ", ".join(f"d.{name}" for name in DeliveryRow.__dataclass_fields__)
+_DELIVERY_ROWS = Rows(DeliveryRow)
 
 # The history has an index per endpoint; of each no more is read than may be shown.
 _DELIVERIES = f"""
-select {_COLUMNS} from webhook_endpoint w cross join lateral (
+select {columns(DeliveryRow, "d")} from webhook_endpoint w cross join lateral (
   select * from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
     and (%(since)s::timestamptz is null or d.created_at >= %(since)s)
     and (%(status)s::text is null or d.status = %(status)s)
@@ -92,4 +93,4 @@ def any_org_deliveries(
 ) -> list[DeliveryRow]:
     """Return deliveries, newest first, narrowed by what is given; those of deleted endpoints too."""
     asked = {"org": organization_id, "endpoint": endpoint_id, "status": status, "since": since, "limit": limit}
-    return [DeliveryRow(*row) for row in db.run(_DELIVERIES, asked)]
+    return _DELIVERY_ROWS.all(_DELIVERIES, asked)

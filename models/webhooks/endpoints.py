@@ -1,46 +1,76 @@
 """Webhook endpoints: where an organization wants to be told, and about what."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import peewee
-from playhouse.postgres_ext import ArrayField
-
 from models.db import db
-from models.mutable import Moment, Table
+from models.table import Table
 
 
-class WebhookEndpoint(Table):
+@dataclass(frozen=True, slots=True)
+class WebhookEndpoint:
     """A URL with the events it subscribes to and its sealed signing secret.
 
     `failing_since` is the first failed attempt that no success has followed, `failure_told_at` when Owners were told.
     """
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    url = peewee.TextField()
-    events = ArrayField(peewee.TextField, index=False)
-    description = peewee.TextField(null=True)
-    secret_sealed = peewee.BlobField()
-    created_at = Moment()
-    updated_at = Moment()
-    deleted_at = Moment(null=True)
-    failing_since = Moment(null=True)
-    failure_told_at = Moment(null=True)
+    id: UUID
+    organization_id: UUID
+    url: str
+    events: tuple[str, ...]
+    description: str | None
+    secret_sealed: bytes
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    failing_since: datetime | None
+    failure_told_at: datetime | None
 
 
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert an endpoint. Ask `is_url_taken` first, in the same turn."""
-    WebhookEndpoint.insert(values).execute()
+_TABLE = Table("webhook_endpoint", WebhookEndpoint)
+
+_INSERT = f"""
+insert into webhook_endpoint (id, organization_id, url, events, description, secret_sealed, created_at, updated_at)
+values (%(id)s, %(org)s, %(url)s, %(events)s, %(description)s, %(secret_sealed)s, %(now)s, %(now)s)
+returning {_TABLE.columns}
+"""
 
 
-def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> None:
-    """Change columns of an endpoint that was found in this transaction."""
-    WebhookEndpoint.update(changes).where(
-        WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.id == endpoint_id
-    ).execute()
+def insert(
+    *,
+    endpoint_id: UUID,
+    organization_id: UUID,
+    url: str,
+    events: Sequence[str],
+    description: str | None = None,
+    secret_sealed: bytes,
+    now: datetime,
+) -> WebhookEndpoint:
+    """Insert an endpoint and return it. Ask `is_url_taken` first, in the same turn."""
+    made = _TABLE.first(
+        _INSERT,
+        {
+            "id": endpoint_id,
+            "org": organization_id,
+            "url": url,
+            "events": list(events),
+            "description": description,
+            "secret_sealed": secret_sealed,
+            "now": now,
+        },
+    )
+    assert made is not None  # a statement that returns nothing has raised
+    return made
+
+
+def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> WebhookEndpoint:
+    """Change columns of an endpoint that was found in this transaction; returns it as it is now."""
+    changed = _TABLE.update({"organization_id": organization_id, "id": endpoint_id}, changes)
+    assert changed is not None  # endpoints are never deleted but by a mark
+    return changed
 
 
 def stage_turn(organization_id: UUID) -> None:
@@ -48,33 +78,49 @@ def stage_turn(organization_id: UUID) -> None:
     db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"endpoints:{organization_id}",))
 
 
+_COUNT = """
+select count(*) from webhook_endpoint where organization_id = %s and deleted_at is null
+"""
+
+
 def count(organization_id: UUID) -> int:
     """Return how many endpoints the organization has."""
-    return int(_living(organization_id).count())
+    row = db.row(_COUNT, (organization_id,))
+    assert row is not None
+    return int(row[0])
+
+
+_TWINS = """
+select from webhook_endpoint
+where organization_id = %s and url = %s and deleted_at is null and id is distinct from %s
+"""
 
 
 def is_url_taken(*, organization_id: UUID, url: str, besides: UUID | None = None) -> bool:
     """Say whether an endpoint of the organization, other than `besides`, has this URL."""
-    endpoints = _living(organization_id).where(WebhookEndpoint.url == url)
-    if besides is not None:
-        endpoints = endpoints.where(WebhookEndpoint.id != besides)
-    return bool(endpoints.exists())
+    return bool(db.run(_TWINS, (organization_id, url, besides)))
+
+
+_FIND = f"""
+select {_TABLE.columns} from webhook_endpoint where organization_id = %s and id = %s and deleted_at is null
+"""
 
 
 def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint | None:
     """Return one endpoint of the organization."""
-    return _living(organization_id).where(WebhookEndpoint.id == endpoint_id).first()
+    return _TABLE.first(_FIND, (organization_id, endpoint_id))
+
+
+_PAGE = f"""
+select {_TABLE.columns} from webhook_endpoint
+where organization_id = %(org)s and deleted_at is null
+  and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))
+order by created_at desc, id desc
+limit %(limit)s
+"""
 
 
 def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[WebhookEndpoint]:
     """Return up to `limit` endpoints, newest first, after the keyset position `after`."""
-    endpoints = _living(organization_id)
-    if after is not None:
-        endpoints = endpoints.where(peewee.Tuple(WebhookEndpoint.created_at, WebhookEndpoint.id) < peewee.Tuple(*after))
-    return list(endpoints.order_by(WebhookEndpoint.created_at.desc(), WebhookEndpoint.id.desc()).limit(limit))
-
-
-def _living(organization_id: UUID) -> Any:
-    return WebhookEndpoint.select().where(
-        WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.deleted_at.is_null()
-    )
+    before, before_id = after or (None, None)
+    return _TABLE.all(_PAGE, {"org": organization_id, "before": before, "before_id": before_id, "limit": limit})

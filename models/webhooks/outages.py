@@ -7,13 +7,14 @@ from uuid import UUID
 
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
-_BEGUN = Hot(
-    "update webhook_endpoint set failing_since = %s where organization_id = %s and id = %s and failing_since is null"
-)
-_OVER = Hot(
-    "update webhook_endpoint set failing_since = null, failure_told_at = null where organization_id = %s and id = %s"
-)
+_BEGUN = Hot("""
+update webhook_endpoint set failing_since = %s where organization_id = %s and id = %s and failing_since is null
+""")
+_OVER = Hot("""
+update webhook_endpoint set failing_since = null, failure_told_at = null where organization_id = %s and id = %s
+""")
 
 
 def stage_begun(*, organization_id: UUID, endpoint_id: UUID, at: datetime) -> None:
@@ -42,11 +43,22 @@ class Outage:
     last_reason: str | None
 
 
+_OUTAGES = Rows(Outage)
+_SHOWN = columns(
+    Outage,
+    "w",
+    endpoint_id="w.id",
+    organization="o.name",
+    failed="coalesce(told.failed, 0)",
+    first_failed_at="told.first_failed_at",
+    last_status="last.response_status",
+    last_reason="last.failure_reason",
+)
+
 # The first failed attempt is of an event that may be an hour older: a receiver can ask for that much time. A success
 # that was under way when the outage was noted has not ended it in the row, so it is looked for here.
-_LONG = """
-select w.id, w.organization_id, o.name, w.url, w.failing_since, coalesce(told.failed, 0), told.first_failed_at,
-  last.response_status, last.failure_reason
+_LONG = f"""
+select {_SHOWN}
 from webhook_endpoint w
 join organization o on o.id = w.organization_id
 left join lateral (
@@ -71,7 +83,7 @@ for update of w skip locked
 
 def any_org_long(*, since: datetime, limit: int) -> list[Outage]:
     """Return up to `limit` outages that began by `since` and nobody was told of, locked, by organization."""
-    return [Outage(*row) for row in db.run(_LONG, (since, limit))]
+    return _OUTAGES.all(_LONG, (since, limit))
 
 
 def any_org_stage_told(endpoint_ids: Sequence[UUID], *, at: datetime) -> None:

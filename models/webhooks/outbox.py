@@ -10,6 +10,7 @@ import orjson
 
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
 _STAGE_EVENT = Hot("""
 with happened as (
@@ -125,23 +126,27 @@ def stage_selected_events(
     )
 
 
+_STAGE_DELIVERY = """
+insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
+values (%s, %s, %s, %s, %s, %s, %s)
+"""
+
+
 def stage_delivery(
     *, organization_id: UUID, delivery_id: UUID, event_id: UUID, endpoint_id: UUID, event_type: str, at: datetime
 ) -> None:
     """Stage a delivery to one endpoint alone (a test)."""
-    db.stage(
-        "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)"
-        " values (%s, %s, %s, %s, %s, %s, %s)",
-        (delivery_id, organization_id, event_id, endpoint_id, event_type, at, at),
-    )
+    db.stage(_STAGE_DELIVERY, (delivery_id, organization_id, event_id, endpoint_id, event_type, at, at))
+
+
+_STAGE_EVENT_ALONE = """
+insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)
+"""
 
 
 def stage_event_alone(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, at: datetime) -> None:
     """Stage an event that nobody subscribes to by itself (a test)."""
-    db.stage(
-        "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
-        (event_id, organization_id, event_type, body, at),
-    )
+    db.stage(_STAGE_EVENT_ALONE, (event_id, organization_id, event_type, body, at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,31 +166,37 @@ class Attempt:
     failing_since: datetime | None
 
 
-_BEGIN_ATTEMPT = Hot("""
+_ATTEMPTS = Rows(Attempt)
+_OF_ENDPOINT = ("url", "secret_sealed", "failing_since")
+_SENT = columns(
+    Attempt,
+    "d",
+    **{name: f"w.{name}" for name in _OF_ENDPOINT},
+    delivery_id="d.id",
+    is_endpoint_gone="w.deleted_at is not null",
+    body="e.body",
+    event_at="e.created_at",
+    number="d.attempt_count",
+)
+_BEGIN_ATTEMPT = Hot(f"""
 update delivery d set attempt_count = attempt_count + 1, next_attempt_at = null
 from webhook_endpoint w, event e
 where d.organization_id = %s and d.id = %s and d.status = 'Pending'
   and w.id = d.endpoint_id and e.id = d.event_id
-returning d.id, w.id, w.url, w.secret_sealed, w.deleted_at is not null, d.event_type, e.body, e.created_at,
-  d.attempt_count, d.organization_id, w.failing_since
+returning {_SENT}
 """)
 
 
 def begin_attempt(*, organization_id: UUID, delivery_id: UUID) -> Attempt | None:
     """Count an attempt of a delivery that is still pending and return what to send; None when it is settled."""
-    row = db.row(_BEGIN_ATTEMPT, (organization_id, delivery_id))
-    if row is None:
-        return None
-    values = list(row)
-    values[3] = bytes(values[3])  # psycopg2 brings a memoryview
-    return Attempt(*values)
+    return _ATTEMPTS.first(_BEGIN_ATTEMPT, (organization_id, delivery_id))
 
 
-_RESULT = Hot(
-    "update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,"
-    " next_attempt_at = %s, settled_at = %s"
-    " where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s"
-)
+_RESULT = Hot("""
+update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,
+  next_attempt_at = %s, settled_at = %s
+where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s
+""")
 
 
 def stage_result(
@@ -238,34 +249,41 @@ class Delivery:
     settled_at: datetime | None
 
 
-_HISTORY = ", ".join(Delivery.__dataclass_fields__)
+_DELIVERIES = Rows(Delivery)
+_HISTORY = f"""
+select {columns(Delivery)} from delivery
+where organization_id = %(org)s and endpoint_id = %(endpoint)s
+  and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))
+order by created_at desc, id desc
+limit %(limit)s
+"""
 
 
 def history(
     *, organization_id: UUID, endpoint_id: UUID, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[Delivery]:
     """Return an endpoint's deliveries, newest first, after the keyset position `after`."""
-    rows = db.run(
-        f"select {_HISTORY} from delivery where organization_id = %s and endpoint_id = %s"
-        " and (%s::timestamptz is null or (created_at, id) < (%s, %s)) order by created_at desc, id desc limit %s",
-        (organization_id, endpoint_id, *((after[0], *after) if after else (None, None, None)), limit),
-    )
-    return [Delivery(*row) for row in rows]
+    before, before_id = after or (None, None)
+    asked = {"org": organization_id, "endpoint": endpoint_id, "before": before, "before_id": before_id, "limit": limit}
+    return _DELIVERIES.all(_HISTORY, asked)
+
+
+_LOCK = f"""
+select {columns(Delivery)} from delivery where organization_id = %s and endpoint_id = %s and id = %s for update
+"""
 
 
 def lock_delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID) -> Delivery | None:
     """Return one delivery of an endpoint, locked."""
-    row = db.row(
-        f"select {_HISTORY} from delivery where organization_id = %s and endpoint_id = %s and id = %s for update",
-        (organization_id, endpoint_id, delivery_id),
-    )
-    return Delivery(*row) if row else None
+    return _DELIVERIES.first(_LOCK, (organization_id, endpoint_id, delivery_id))
+
+
+_REOPEN = """
+update delivery set status = 'Pending', settled_at = null, next_attempt_at = %s
+where organization_id = %s and id = %s
+"""
 
 
 def stage_reopen(*, organization_id: UUID, delivery_id: UUID, at: datetime) -> None:
-    """Make a settled delivery pending again, for the one attempt that somebody asked for."""
-    db.stage(
-        "update delivery set status = 'Pending', settled_at = null, next_attempt_at = %s"
-        " where organization_id = %s and id = %s",
-        (at, organization_id, delivery_id),
-    )
+    """Stage that a settled delivery is pending again, for the one attempt that somebody asked for."""
+    db.stage(_REOPEN, (at, organization_id, delivery_id))

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,18 @@ from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and
 """
 
 
+_COUNT = f"select count(*) {_IN_WINDOW}"
+
+
 def count(window: Window) -> int:
     """Return how many deliveries are in the window."""
-    row = db.row(f"select count(*) {_IN_WINDOW}", window.params())
+    row = db.row(_COUNT, window.params())
     assert row is not None
     return int(row[0])
 
 
 # What was asked for before is still on its way: this goes after it, so that calls in a row come no faster than one.
+_QUEUED = Rows(Queued)
 _REOPEN = f"""
 with chosen as (
   select id, created_at {_IN_WINDOW}
@@ -75,7 +80,7 @@ with chosen as (
   select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id, 'once', 'window'), %(endpoint)s::text,
     %(max_attempts)s, %(lease_s)s, at from placed
 )
-select id, created_at, at from placed order by created_at, id
+select {columns(Queued)} from placed order by created_at, id
 """
 
 
@@ -92,7 +97,7 @@ def reopen(
 
     `after` is the position (created_at, id) to go on from.
     """
-    rows = db.run(
+    return _QUEUED.all(
         _REOPEN,
         {
             **window.params(),
@@ -107,4 +112,3 @@ def reopen(
             "lease_s": delivery_job.lease_s,
         },
     )
-    return [Queued(*row) for row in rows]

@@ -1,1 +1,1 @@
-"""Events on their way out: `emit` writes them, `delivery` sends them, `endpoints` says where to."""
+"""Events on their way out: `emit` writes them, `deliver` sends them, `manage` says where to."""

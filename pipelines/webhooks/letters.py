@@ -10,7 +10,7 @@ from models.organization import members
 from models.webhooks import outages
 from models.webhooks.outages import Outage
 from pipelines import jobs, mail
-from pipelines.webhooks import endpoints
+from pipelines.webhooks import manage
 
 #: How long an endpoint has to fail until its Owners get a letter.
 TOLD_AFTER = timedelta(days=1)
@@ -51,7 +51,7 @@ def _described(outage: Outage) -> str:
     since = outage.first_failed_at or outage.failing_since
     base = settings.current().web.url
     return (
-        f"{endpoints.shown_url(outage.url)}\n"
+        f"{manage.shown_url(outage.url)}\n"
         f"  nothing has arrived since {outage.failing_since:%Y-%m-%d %H:%M} UTC; given up so far: {outage.failed}\n"
         f"  last attempt: {_last(outage)}\n"
         f'  {base}/api/v1/webhooks/{outage.endpoint_id}/redeliver {{"since": "{events.timestamp(since)}"}}'

@@ -225,7 +225,7 @@ def test_what_an_earlier_one_left_behind_is_removed_and_a_neighbour_stays(brand,
 def test_a_service_that_may_not_call_this_machine_is_told_of(brand, listening, drain, monkeypatch):
     # the workers of this process are those of a service that calls public addresses only
     public_only = client.Client(client.Policy())
-    monkeypatch.setattr("pipelines.webhooks.delivery._client", lambda: public_only)
+    monkeypatch.setattr("pipelines.webhooks.deliver._client", lambda: public_only)
     one = listening("--org", str(brand.id))
 
     one.until("The service cannot reach http://127.0.0.1:")

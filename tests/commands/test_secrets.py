@@ -273,7 +273,7 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
     assert sealing_files == {
         "api/edge/answers.py",
         "pipelines/leads/captured.py",
-        "pipelines/webhooks/endpoints.py",
+        "pipelines/webhooks/manage.py",
         "pipelines/organization/keys.py",
         "pipelines/mail.py",
         "pipelines/affiliates/tax_forms.py",

@@ -23,18 +23,15 @@ class Endpoint:
     @classmethod
     def create(cls, brand: Brand, url: str, *events: str) -> "Endpoint":
         """Subscribe a URL to event types, by default to everything."""
-        endpoint_id, secret, now = ids.new_id(), _new_secret(), datetime.now(UTC)
+        endpoint_id, secret = ids.new_id(), _new_secret()
         with db.unit_of_work(brand.id):
             endpoints.insert(
-                {
-                    "id": endpoint_id,
-                    "organization_id": brand.id,
-                    "url": url,
-                    "events": list(events) or ["*"],
-                    "secret_sealed": sealing.seal(secret, belongs_to=str(endpoint_id)),
-                    "created_at": now,
-                    "updated_at": now,
-                }
+                endpoint_id=endpoint_id,
+                organization_id=brand.id,
+                url=url,
+                events=list(events) or ["*"],
+                secret_sealed=sealing.seal(secret, belongs_to=str(endpoint_id)),
+                now=datetime.now(UTC),
             )
         return cls(brand, endpoint_id, secret)
 

@@ -9,21 +9,21 @@ from adapters import clock
 from domain.webhooks import delivery
 from models.jobs.rows import Claimed
 from pipelines import jobs
-from pipelines.webhooks import delivery as webhook
+from pipelines.webhooks import deliver
 from workers import metrics
 from workers.actor import calling_job
 
 _log = structlog.get_logger(__name__)
 
 
-def _prepare(job: Claimed) -> webhook.Prepared | None:
-    return webhook.prepare(
+def _prepare(job: Claimed) -> deliver.Prepared | None:
+    return deliver.prepare(
         organization_id=job.tenant, delivery_id=UUID(job.args["delivery_id"]), is_single="once" in job.args
     )
 
 
-def _send(prepared: webhook.Prepared) -> webhook.Outcome:
-    outcome = webhook.send(prepared)
+def _send(prepared: deliver.Prepared) -> deliver.Outcome:
+    outcome = deliver.send(prepared)
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
         return outcome  # nobody was asked
@@ -44,8 +44,8 @@ def _send(prepared: webhook.Prepared) -> webhook.Outcome:
     return outcome
 
 
-def _record(prepared: webhook.Prepared, outcome: webhook.Outcome) -> datetime | None:
-    return webhook.record(prepared, outcome, now=clock.now())
+def _record(prepared: deliver.Prepared, outcome: deliver.Outcome) -> datetime | None:
+    return deliver.record(prepared, outcome, now=clock.now())
 
 
 calling_job(jobs.WEBHOOK_DELIVER, prepare=_prepare, call=_send, record=_record)

@@ -115,7 +115,7 @@ def test_dns_is_asked_outside_of_any_transaction(brand, monkeypatch):
         asked.append((url, db.in_transaction()))
 
     endpoint_id = _create(brand).json["id"]
-    monkeypatch.setattr("pipelines.webhooks.endpoints.client.check_url", look)
+    monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", look)
     _create(brand, url="https://localhost/a")
     brand.call("PATCH", f"{URL}/{endpoint_id}", {"url": "https://localhost/b"})
 

@@ -100,18 +100,16 @@ class Shop:
 
     def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
         """Let a path of the receiver be told about events; a new shop tells nobody."""
-        endpoint_id, now = ids.new_id(), datetime.now(UTC)
-        values = {
-            "id": endpoint_id,
-            "organization_id": self.id,
-            "url": self.receiver.url.replace("/hook", path),
-            "events": list(events),
-            "secret_sealed": sealing.seal("a secret", belongs_to=str(endpoint_id)),
-            "created_at": now,
-            "updated_at": now,
-        }
+        endpoint_id = ids.new_id()
         with self.machine.own_models(), db.unit_of_work(self.id):
-            endpoints.insert(values)
+            endpoints.insert(
+                endpoint_id=endpoint_id,
+                organization_id=self.id,
+                url=self.receiver.url.replace("/hook", path),
+                events=events,
+                secret_sealed=sealing.seal("a secret", belongs_to=str(endpoint_id)),
+                now=datetime.now(UTC),
+            )
         return endpoint_id
 
     def sell(self, event_id: str | None = None, *, amount_cents: int = 10_000, **fields: Any) -> str:

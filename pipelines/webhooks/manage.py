@@ -1,4 +1,4 @@
-"""Webhook endpoints as the brand manages them. One attempt to deliver is in `webhook`.
+"""Webhook endpoints as the brand manages them. One attempt to deliver is in `deliver`.
 
 Source: tracking spec, section 6 "Events" (who may subscribe to what, the Test action, delivery history).
 """
@@ -18,9 +18,9 @@ from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import ids
 from models.webhooks import endpoints, outbox
+from models.webhooks.endpoints import WebhookEndpoint
 from pipelines import jobs
-from pipelines.webhooks import delivery as webhook
-from pipelines.webhooks import emit
+from pipelines.webhooks import deliver, emit
 
 # Every event of an organization is copied to every endpoint that asks for it, in the transaction of the sale.
 MOST_ENDPOINTS = 20
@@ -33,7 +33,7 @@ _GENERIC_TEST = "test"
 class WithSecret:
     """An endpoint at the only moments when its signing secret is readable."""
 
-    endpoint: endpoints.WebhookEndpoint
+    endpoint: WebhookEndpoint
     secret: str
 
 
@@ -51,7 +51,7 @@ def refusal_of(url: str) -> Refused | None:
     400 invalid_url, https_required, url_not_allowed.
     """
     try:
-        client.check_url(url, webhook.policy())
+        client.check_url(url, deliver.policy())
     except addresses.Refused as refused:
         return Refused(400, refused.code, refused.message, field="url")
     return None
@@ -73,19 +73,17 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
         raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
     _check_url_is_free(organization_id, wanted["url"])
     endpoint_id, secret = ids.new_id(), _new_secret()
-    values = {
+    endpoint = endpoints.insert(
         **wanted,
-        "id": endpoint_id,
-        "organization_id": organization_id,
-        "secret_sealed": sealing.seal(secret, belongs_to=str(endpoint_id)),
-        "created_at": now,
-        "updated_at": now,
-    }
-    endpoints.insert(values)
-    return WithSecret(endpoint=endpoints.WebhookEndpoint(**values), secret=secret)
+        endpoint_id=endpoint_id,
+        organization_id=organization_id,
+        secret_sealed=sealing.seal(secret, belongs_to=str(endpoint_id)),
+        now=now,
+    )
+    return WithSecret(endpoint, secret)
 
 
-def find(*, organization_id: UUID, endpoint_id: UUID) -> endpoints.WebhookEndpoint:
+def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint:
     """Return an endpoint of the organization, or raise Refused 404 not_found."""
     endpoint = endpoints.find(organization_id=organization_id, endpoint_id=endpoint_id)
     if endpoint is None:
@@ -93,8 +91,8 @@ def find(*, organization_id: UUID, endpoint_id: UUID) -> endpoints.WebhookEndpoi
     return endpoint
 
 
-def change(*, endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any], now: datetime) -> None:
-    """Change an endpoint's URL, events or description, in the row and on the object; the URL is checked.
+def change(*, endpoint: WebhookEndpoint, changes: Mapping[str, Any], now: datetime) -> WebhookEndpoint:
+    """Change an endpoint's URL, events or description and return it as it is now; the URL is checked.
 
     Raises Refused 400: endpoint_already_exists.
     """
@@ -103,22 +101,22 @@ def change(*, endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any], n
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
         if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
             changes = {**changes, "failing_since": None, "failure_told_at": None}
-    _set(endpoint, {**changes, "updated_at": now})
+    return _update(endpoint, {**changes, "updated_at": now})
 
 
-def remove(*, endpoint: endpoints.WebhookEndpoint, now: datetime) -> None:
+def remove(*, endpoint: WebhookEndpoint, now: datetime) -> None:
     """Delete an endpoint; its history stays, and what is on its way to it is not sent."""
-    _set(endpoint, {"deleted_at": now, "updated_at": now})
+    _update(endpoint, {"deleted_at": now, "updated_at": now})
 
 
-def rotate_secret(*, endpoint: endpoints.WebhookEndpoint, now: datetime) -> WithSecret:
+def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
     """Give an endpoint a new signing secret; the old one signs nothing from now on."""
     secret = _new_secret()
-    _set(endpoint, {"secret_sealed": sealing.seal(secret, belongs_to=str(endpoint.id)), "updated_at": now})
-    return WithSecret(endpoint=endpoint, secret=secret)
+    sealed = sealing.seal(secret, belongs_to=str(endpoint.id))
+    return WithSecret(_update(endpoint, {"secret_sealed": sealed, "updated_at": now}), secret)
 
 
-def send_test(*, endpoint: endpoints.WebhookEndpoint, type: str, now: datetime) -> Sent:
+def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> Sent:
     """Queue a sample event to this endpoint alone.
 
     Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed.
@@ -135,16 +133,16 @@ def send_test(*, endpoint: endpoints.WebhookEndpoint, type: str, now: datetime) 
     return sent
 
 
-def redeliver(*, endpoint: endpoints.WebhookEndpoint, delivery_id: UUID, now: datetime) -> None:
+def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) -> None:
     """Queue one more attempt of a settled delivery, under its own id.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition while attempts are still being made.
     """
     organization_id = endpoint.organization_id
-    delivery = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
-    if delivery is None:
+    found = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
+    if found is None:
         raise not_found("delivery", delivery_id)
-    if delivery.status == statuses.DeliveryStatus.Pending:
+    if found.status == statuses.DeliveryStatus.Pending:
         raise Refused(409, "invalid_status_transition", "The delivery is Pending: its attempts are still being made.")
     outbox.stage_reopen(organization_id=organization_id, delivery_id=delivery_id, at=now)
     jobs.enqueue(
@@ -165,13 +163,11 @@ def _check_url_is_free(organization_id: UUID, url: str, *, besides: UUID | None 
         raise Refused(400, "endpoint_already_exists", "An endpoint of the organization has this URL.", field="url")
 
 
-def _set(endpoint: endpoints.WebhookEndpoint, changes: Mapping[str, Any]) -> None:
-    endpoints.update(organization_id=endpoint.organization_id, endpoint_id=endpoint.id, changes=changes)
-    for column, value in changes.items():
-        setattr(endpoint, column, value)
+def _update(endpoint: WebhookEndpoint, changes: Mapping[str, Any]) -> WebhookEndpoint:
+    return endpoints.update(organization_id=endpoint.organization_id, endpoint_id=endpoint.id, changes=changes)
 
 
-def _check_testable(endpoint: endpoints.WebhookEndpoint, type: str) -> None:
+def _check_testable(endpoint: WebhookEndpoint, type: str) -> None:
     if type == _GENERIC_TEST:
         return
     if type not in events.TESTABLE:
@@ -183,7 +179,7 @@ def _check_testable(endpoint: endpoints.WebhookEndpoint, type: str) -> None:
         raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
 
 
-def _stage_test(endpoint: endpoints.WebhookEndpoint, sent: Sent, type: str, now: datetime) -> None:
+def _stage_test(endpoint: WebhookEndpoint, sent: Sent, type: str, now: datetime) -> None:
     organization_id = endpoint.organization_id
     body = emit.frozen(
         event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
