@@ -17,10 +17,9 @@ from api.edge.operations import array, one, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
-from models.fraud import events as fraud_events
+from models.fraud import events
 from pipelines.affiliates import changes
-from pipelines.fraud import ban, summary
-from pipelines.fraud import events as fraud
+from pipelines.fraud import ban, decisions, summary
 from schemas import fraud as wire
 from schemas.affiliates import affiliate as affiliate_wire
 
@@ -43,7 +42,7 @@ def list_fraud_events() -> Response:
     query = body.query()
     status = None if query["status"] == "all" else query["status"]
     with db.unit_of_work(guards.organization_id()):
-        found = fraud_events.recent(
+        found = events.recent(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             status=status,
@@ -77,18 +76,18 @@ def close_fraud_event(event_id: str) -> Response:
     """Resolve or dismiss an open event. 200 with it."""
     wanted_id = path.uuid(event_id, "fraud event")
     with db.unit_of_work(guards.organization_id()):
-        fraud.find(organization_id=guards.organization_id(), event_id=wanted_id)
+        decisions.find(organization_id=guards.organization_id(), event_id=wanted_id)
     action = body.load()["action"]
     return answers.once(lambda: _close(wanted_id, action))
 
 
 def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    event = fraud.find(organization_id=guards.organization_id(), event_id=event_id)
+    event = decisions.find(organization_id=guards.organization_id(), event_id=event_id)
     before = _RECORD.dump(event)
-    fraud.close(event=event, action=action, by=guards.caller().member_id, now=now)
-    after: Mapping[str, object] = _RECORD.dump(event)
-    audit.record(f"fraud_event.{event.status}", event_id, before=before, after=after, now=now)
+    closed = decisions.close(event=event, action=action, by=guards.caller().member_id, now=now)
+    after: Mapping[str, object] = _RECORD.dump(closed)
+    audit.record(f"fraud_event.{closed.status}", event_id, before=before, after=after, now=now)
     return 200, after
 
 

@@ -1,48 +1,58 @@
 """Files that are small and must outlive a machine."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import peewee
-
 from models.db import db
-from models.mutable import Moment, Table
+from models.table import Table
 
 # What anybody may see of a brand.
 _PUBLIC_KINDS = ["logo", "favicon"]
 
 
-class StoredFile(Table):
-    """A file of an organization. Content that is private is sealed."""
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of an organization: `content_type` is its media type. Content that is private is sealed."""
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    kind = peewee.TextField()
-    content_type = peewee.TextField()
-    content = peewee.BlobField()
-    created_at = Moment()
+    id: UUID
+    organization_id: UUID
+    kind: str
+    content_type: str
+    content: bytes
+    created_at: datetime
+
+
+_TABLE = Table("stored_file", StoredFile)
 
 
 def insert(values: Mapping[str, Any]) -> None:
     """Insert a file."""
-    StoredFile.insert(values).execute()
+    _TABLE.insert(values)
+
+
+_DELETE = """
+delete from stored_file where organization_id = %s and id = %s
+"""
 
 
 def stage_delete(*, organization_id: UUID, file_id: UUID) -> None:
     """Stage the end of a file that nothing refers to any more."""
-    db.stage("delete from stored_file where organization_id = %s and id = %s", (organization_id, file_id))
+    db.stage(_DELETE, (organization_id, file_id))
 
 
-def any_org_public(file_id: UUID) -> tuple[str, bytes] | None:
-    """Return media type and content of a file that anybody may see, or None."""
-    row = db.row(
-        "select content_type, content from stored_file where id = %s and kind = any(%s)", (file_id, _PUBLIC_KINDS)
-    )
-    return (row[0], bytes(row[1])) if row else None
+_ANY_ORG_FIND = f"""
+select {_TABLE.columns} from stored_file where id = %s and kind = any(%s)
+"""
 
 
-def any_org_tax_form(file_id: UUID) -> tuple[str, bytes] | None:
-    """Return media type and sealed content of a tax form, for callers whom a signed link speaks for, or None."""
-    row = db.row("select content_type, content from stored_file where id = %s and kind = 'tax_form'", (file_id,))
-    return (row[0], bytes(row[1])) if row else None
+def any_org_public(file_id: UUID) -> StoredFile | None:
+    """Return a file that anybody may see, or None."""
+    return _TABLE.first(_ANY_ORG_FIND, (file_id, _PUBLIC_KINDS))
+
+
+def any_org_tax_form(file_id: UUID) -> StoredFile | None:
+    """Return a tax form, sealed, for callers whom a signed link speaks for, or None."""
+    return _TABLE.first(_ANY_ORG_FIND, (file_id, ["tax_form"]))

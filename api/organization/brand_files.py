@@ -25,8 +25,7 @@ def get_brand_file(file_id: str) -> Response:
         found = stored_files.any_org_public(wanted_id)
     if found is None:
         raise Refused(404, "not_found", "There is no such file.")
-    content_type, content = found
-    answer = Response(content, content_type=content_type)
+    answer = Response(found.content, content_type=found.content_type)
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

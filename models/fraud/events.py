@@ -7,46 +7,48 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-import peewee
-from playhouse.postgres_ext import ArrayField
 
 from models.conditions import EARNS_NOTHING
 from models.db import db
 from models.hot import Hot
-from models.mutable import Moment, Table
+from models.table import Rows, Table, columns
 
 
-class FraudEvent(Table):
+@dataclass(frozen=True, slots=True)
+class FraudEvent:
     """A click or lead that was blocked or held. `status` is open, resolved or dismissed.
 
     `conversion_id` is a held click's, once the click is only a count. `occurrences` is how many blocked clicks an event
     stands for, of which `subject_id` is the first; others stand for one.
     """
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    program_id = peewee.UUIDField()
-    affiliate_id = peewee.UUIDField()
-    subject = peewee.TextField()
-    subject_id = peewee.UUIDField()
-    score = peewee.IntegerField()
-    reasons = ArrayField(peewee.TextField, index=False)
-    severity = peewee.TextField()
-    action = peewee.TextField()
-    status = peewee.TextField(default="open")
-    occurred_at = Moment()
-    resolved_at: Any = Moment(null=True)
-    resolved_by = peewee.UUIDField(null=True)
-    conversion_id = peewee.UUIDField(null=True)
-    occurrences = peewee.IntegerField(default=1)
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    subject: str
+    subject_id: UUID
+    score: int
+    reasons: tuple[str, ...]
+    severity: str
+    action: str
+    status: str
+    occurred_at: datetime
+    resolved_at: datetime | None
+    resolved_by: UUID | None
+    conversion_id: UUID | None
+    occurrences: int
 
 
-_INSERT = Hot(
-    "insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons,"
-    " severity, action, occurred_at) values (%(id)s, %(organization_id)s, %(program_id)s, %(affiliate_id)s,"
-    " %(subject)s, %(subject_id)s, %(score)s, %(reasons)s, %(severity)s, %(action)s, %(occurred_at)s)"
-    " on conflict (organization_id, subject, subject_id) do nothing"
-)
+_TABLE = Table("fraud_event", FraudEvent)
+
+_INSERT = Hot("""
+insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons, severity,
+  action, occurred_at)
+values (%(id)s, %(organization_id)s, %(program_id)s, %(affiliate_id)s, %(subject)s, %(subject_id)s, %(score)s,
+  %(reasons)s, %(severity)s, %(action)s, %(occurred_at)s)
+on conflict (organization_id, subject, subject_id) do nothing
+""")
 
 
 def stage_insert(values: Mapping[str, Any]) -> None:
@@ -75,33 +77,40 @@ def stage_blocked(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -
         db.stage(_COUNT_BLOCKED, {"org": organization_id, "rows": orjson.dumps(rows).decode()})
 
 
+_RECENT = f"""
+select {_TABLE.columns} from fraud_event
+where organization_id = %(org)s and (%(program)s::uuid is null or program_id = %(program)s)
+  and (%(status)s::text is null or status = %(status)s)
+order by occurred_at desc, id desc
+limit %(limit)s
+"""
+
+
 def recent(*, organization_id: UUID, program_id: UUID | None, status: str | None, limit: int) -> list[FraudEvent]:
     """Return up to `limit` events, newest first, of one program and status where they are given."""
-    found = FraudEvent.select().where(FraudEvent.organization_id == organization_id)
-    if program_id is not None:
-        found = found.where(FraudEvent.program_id == program_id)
-    if status is not None:
-        found = found.where(FraudEvent.status == status)
-    return list(found.order_by(FraudEvent.occurred_at.desc(), FraudEvent.id.desc()).limit(limit))
+    return _TABLE.all(_RECENT, {"org": organization_id, "program": program_id, "status": status, "limit": limit})
+
+
+_FIND = f"""
+select {_TABLE.columns} from fraud_event where organization_id = %s and id = %s
+"""
 
 
 def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent | None:
     """Return one event of the organization."""
-    return FraudEvent.get_or_none(FraudEvent.organization_id == organization_id, FraudEvent.id == event_id)
+    return _TABLE.first(_FIND, (organization_id, event_id))
 
 
-def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> bool:
-    """Close an open event; False when it is not open any more."""
-    closed = (
-        FraudEvent.update(status=status, resolved_at=at, resolved_by=by)
-        .where(
-            FraudEvent.organization_id == organization_id,
-            FraudEvent.id == event_id,
-            FraudEvent.status == "open",
-        )
-        .execute()
-    )
-    return bool(closed)
+_CLOSE = f"""
+update fraud_event set status = %s, resolved_at = %s, resolved_by = %s
+where organization_id = %s and id = %s and status = 'open'
+returning {_TABLE.columns}
+"""
+
+
+def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> FraudEvent | None:
+    """Close an open event and return it as it is now; None when it is not open any more."""
+    return _TABLE.first(_CLOSE, (status, at, by, organization_id, event_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +132,15 @@ _IS_RELEASED = f"""exists (select from conversion c where c.organization_id = e.
   and c.status not in {EARNS_NOTHING})"""
 
 
+_COUNTS = Rows(Count)
+_COUNT_SINCE = f"""
+select {columns(Count, number="sum(occurrences)", released=f"count(*) filter (where {_IS_RELEASED})")}
+from fraud_event e
+where organization_id = %s and program_id = %s and occurred_at >= %s
+group by subject, action, reasons
+"""
+
+
 def counts(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[Count]:
     """Return what a program's events since a moment count, in one pass: there are few combinations of reasons."""
-    rows = db.run(
-        f"select subject, action, reasons, sum(occurrences), count(*) filter (where {_IS_RELEASED}) from fraud_event e"
-        " where organization_id = %s and program_id = %s and occurred_at >= %s group by subject, action, reasons",
-        (organization_id, program_id, since),
-    )
-    return [Count(subject, action, tuple(reasons), *numbers) for subject, action, reasons, *numbers in rows]
+    return _COUNTS.all(_COUNT_SINCE, (organization_id, program_id, since))

@@ -49,10 +49,9 @@ def any_org_open(file_id: UUID) -> Opened:
     file = stored_files.any_org_tax_form(file_id)
     if file is None:
         raise Refused(404)
-    content_type, sealed = file
     # Not through the cache of sealed secrets: a form is opened rarely and is not to stay in memory.
-    content = base64.b64decode(sealing.unseal.__wrapped__(sealed, belongs_to=str(file_id)))
-    return Opened(content, content_type, f"tax-form.{_ENDINGS[content_type]}")
+    content = base64.b64decode(sealing.unseal.__wrapped__(file.content, belongs_to=str(file_id)))
+    return Opened(content, file.content_type, f"tax-form.{_ENDINGS[file.content_type]}")
 
 
 def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> Kept:

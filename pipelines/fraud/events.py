@@ -1,4 +1,4 @@
-"""Fraud events: how one is recorded, and how a brand closes it.
+"""Fraud events: how they are recorded.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -12,13 +12,8 @@ from uuid import UUID, uuid5
 
 from domain.fraud import Verdict, severity
 from domain.fraud.bands import Severity
-from domain.refused import Refused, not_found
 from models import ids
 from models.fraud import events
-from models.fraud.events import FraudEvent
-
-# What an action of the API leaves an event as.
-_CLOSED_AS = {"resolve": "resolved", "dismiss": "dismissed"}
 
 
 def record_event(
@@ -110,23 +105,3 @@ def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str,
         "occurred_at": first.at,
         "occurrences": occurrences,
     }
-
-
-def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
-    """Return an event of the organization or refuse with 404 not_found."""
-    found = events.find(organization_id=organization_id, event_id=event_id)
-    if found is None:
-        raise not_found("fraud event", event_id)
-    return found
-
-
-def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> None:
-    """Resolve or dismiss an open event, in the row and on the object. `by` is the member.
-
-    Raises Refused: 409 invalid_status_transition for one that is closed, also by somebody a moment ago.
-    """
-    status = _CLOSED_AS[action]
-    if not events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now):
-        message = f"Only an open fraud event can be {status}; this one is closed."
-        raise Refused(409, "invalid_status_transition", message)
-    event.status, event.resolved_at, event.resolved_by = status, now, by

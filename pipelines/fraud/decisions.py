@@ -1,0 +1,35 @@
+"""Fraud events as a brand decides on them: found, and closed once.
+
+Source: core spec, "Click and lead fraud review".
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from domain.refused import Refused, not_found
+from models.fraud import events
+from models.fraud.events import FraudEvent
+
+# What an action of the API leaves an event as.
+_CLOSED_AS = {"resolve": "resolved", "dismiss": "dismissed"}
+
+
+def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
+    """Return an event of the organization or refuse with 404 not_found."""
+    found = events.find(organization_id=organization_id, event_id=event_id)
+    if found is None:
+        raise not_found("fraud event", event_id)
+    return found
+
+
+def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> FraudEvent:
+    """Resolve or dismiss an open event and return it as it is now. `by` is the member.
+
+    Raises Refused: 409 invalid_status_transition for one that is closed, also by somebody a moment ago.
+    """
+    status = _CLOSED_AS[action]
+    closed = events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now)
+    if closed is None:
+        message = f"Only an open fraud event can be {status}; this one is closed."
+        raise Refused(409, "invalid_status_transition", message)
+    return closed
