@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -22,11 +23,26 @@ def _tests_that_exist() -> set[str]:
     return found
 
 
+def _coverage() -> list[tuple[str, str, str]]:
+    """Return section, rule and tests of every row but the header."""
+    header, *lines = (_ROOT / "docs" / "spec-coverage.tsv").read_text().splitlines()
+    assert header == "section\trule\ttests"
+    return [(section, rule, tests) for section, rule, tests in (line.split("\t") for line in lines)]
+
+
 def test_every_test_that_the_coverage_names_exists():
-    named = set(re.findall(r"tests/[\w/]+\.py::test_\w+", (_ROOT / "docs" / "spec-coverage.md").read_text()))
+    named = {test for _, _, tests in _coverage() for test in tests.split(" ") if tests != "none"}
 
     assert named
     assert named - _tests_that_exist() == set()
+
+
+def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
+    rules = [(section, rule) for section, rule, _ in _coverage()]
+    untested = {rule for section, rule, tests in _coverage() if tests == "none" and section != "Not built yet"}
+
+    assert [rule for rule, times in Counter(rules).items() if times > 1] == []
+    assert untested == {"A visit's country, without which the language rule never holds"}
 
 
 def test_the_environment_is_read_by_the_settings_alone():
