@@ -20,6 +20,12 @@ def test_every_job_has_an_actor_on_its_own_queue(app):
     assert actors == {job.name: job.queue for job in jobs.ALL} | {"job.unknown": "upkeep"}
 
 
+def test_every_queue_has_a_module_of_its_name():
+    names = [path.stem for path in (_ROOT / "workers" / "queues").glob("*.py") if path.stem != "__init__"]
+
+    assert sorted(names) == sorted(jobs.QUEUES)
+
+
 def test_every_queue_has_a_fleet_in_the_procfile():
     commands = parse((_ROOT / "Procfile").read_text())
 
