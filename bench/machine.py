@@ -23,7 +23,7 @@ import redis
 
 import settings
 from adapters.embedded import pair
-from commands import receiver_certificate
+from commands.demo import certificate
 from models import db, migrate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,7 +136,7 @@ class Machine:
 
     def certificate(self) -> Path:
         """Return the bundle that trusts the webhook receiver of this run."""
-        return receiver_certificate.trusted(self.home)
+        return certificate.trusted(self.home)
 
     def _environment(self, database_url: str, redis_url: str, name: str) -> dict[str, str]:
         numbers = self.home / "metrics" / name

@@ -1,4 +1,13 @@
-"""Operator commands: `flask db|org|key|jobs|ledger|payout|demo|relay|scheduler|clicks|up` and more.
+"""Operator commands. All take --json; each says what to do next.
 
-All take --json; each says what to do next.
+listed         where each command is; a folder lists its own
+output         how commands speak, and the operator's transaction
+moments        times as an operator types them
+trail          what an operator did, for the audit log
+
+service        what runs: processes, schema, jobs, what is kept and sealed
+organization   tenants, their keys, tokens for people
+money          the ledger's check and the rates
+demo           a small brand to try things on
+rehearsal      events for a brand's developers, made and received
 """

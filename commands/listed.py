@@ -1,34 +1,24 @@
 """Which operator commands there are, and where; a command is loaded when it is called, and no other is."""
 
-import importlib
+import pkgutil
 
 import click
 from flask.cli import AppGroup
 
-#: The module and the name of each command's function or group.
+from commands import demo, money, organization, rehearsal, service
+
+#: Where each command's function or group is. A subject with a folder says so itself.
 COMMANDS = {
-    "db": "database:group",
-    "org": "organizations:org",
-    "key": "organizations:key",
-    "program": "programs:group",
-    "affiliate": "affiliates:group",
-    "token": "token:group",
-    "jobs": "jobs:group",
-    "ledger": "ledger:group",
-    "retention": "retention:group",
-    "secrets": "secrets:group",
-    "payout": "payout_desk:group",
-    "webhook": "webhooks:group",
-    "mail": "mail:group",
-    "fx": "fx:group",
-    "demo": "demo:demo",
-    "demo-receiver": "receiver:run",
-    "listen": "listen:listen",
-    "trigger": "trigger:trigger",
-    "up": "run:up",
-    "relay": "run:relay",
-    "scheduler": "run:schedule",
-    "clicks": "run:clicks",
+    "affiliate": "commands.affiliates:group",
+    "mail": "commands.mail:group",
+    "payout": "commands.payouts:group",
+    "program": "commands.programs:group",
+    "webhook": "commands.webhooks:group",
+    **organization.COMMANDS,
+    **money.COMMANDS,
+    **service.COMMANDS,
+    **demo.COMMANDS,
+    **rehearsal.COMMANDS,
 }
 
 
@@ -40,9 +30,8 @@ class Commands(AppGroup):
         return sorted({*COMMANDS, *super().list_commands(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, its module loaded now if it was not; None for a name that is none."""
+        """Return a command, its module loaded now if it was not; None for a name that is not there."""
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        found: click.Command = getattr(importlib.import_module(f"commands.{module}"), name)
+        found: click.Command = pkgutil.resolve_name(COMMANDS[cmd_name])
         return found

@@ -207,6 +207,14 @@ def drain(app: object) -> Callable[[], int]:
 
 
 @pytest.fixture
+def flask(app: object) -> object:
+    """Return what runs operator commands: `flask("jobs", "dead")`, or `flask.json("jobs", "dead")` for the document."""
+    from tests.support.operators import Operator
+
+    return Operator(app)
+
+
+@pytest.fixture
 def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
     """Return a scriptable HTTPS server that keeps what it is sent."""
     started = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)

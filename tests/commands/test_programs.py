@@ -1,30 +1,12 @@
 """`flask program` as an operator types it."""
 
 import itertools
-import json
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
 _NUMBERS = itertools.count(1)
-
-
-@pytest.fixture
-def flask(app):
-    """Run a command and return its exit code and output."""
-
-    def run(*arguments: str) -> tuple[int, str]:
-        done = app.test_cli_runner().invoke(args=["program", *arguments])
-        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return done.exit_code, done.output
-
-    return run
-
-
-def _json(answer: tuple[int, str]):
-    assert answer[0] == 0, answer[1]
-    return json.loads(answer[1])
 
 
 def _audit(brand):
@@ -40,9 +22,9 @@ def test_a_suspended_program_earns_nothing_until_it_is_resumed(flask, brand):
     program_id = str(brand.program())
     brand.affiliate("ben")
 
-    suspended = _json(flask("suspend", program_id, "--why", "fraud", "--json"))
+    suspended = flask.json("program", "suspend", program_id, "--why", "fraud")
     refused = brand.sale()
-    resumed = _json(flask("resume", program_id, "--json"))
+    resumed = flask.json("program", "resume", program_id)
 
     assert suspended == {"id": program_id, "suspended": True, "changed": True}
     assert (refused.status_code, refused.json["error"]) == (400, "no_active_program")
@@ -56,24 +38,24 @@ def test_a_suspended_program_earns_nothing_until_it_is_resumed(flask, brand):
 
 def test_what_is_done_already_is_said_and_not_written_down(flask, brand):
     program_id = str(brand.program())
-    flask("suspend", program_id)
+    flask("program", "suspend", program_id)
     since = brand.rows("select suspended_at, updated_at from program")
 
-    again = flask("suspend", program_id)
+    again = flask("program", "suspend", program_id)
 
     assert again == (
         0,
         f"Program {program_id} was suspended already. Next: flask program resume {program_id}\n",
     )
     assert brand.rows("select suspended_at, updated_at from program") == since
-    assert flask("resume", program_id) == (0, f"Program {program_id} earns again.\n")
-    assert flask("resume", program_id) == (0, f"Program {program_id} was not suspended.\n")
+    assert flask("program", "resume", program_id) == (0, f"Program {program_id} earns again.\n")
+    assert flask("program", "resume", program_id) == (0, f"Program {program_id} was not suspended.\n")
     assert len(_audit(brand)) == 2
 
 
 def test_a_brand_can_still_change_a_suspended_program(flask, brand):
     program_id = brand.program()
-    flask("suspend", str(program_id))
+    flask("program", "suspend", str(program_id))
 
     assert brand.call("PATCH", f"/api/v1/programs/{program_id}", {"name": "Better"}).status_code == 200
     assert brand.rows("select suspended_at is not null from program") == [(True,)]
@@ -83,8 +65,8 @@ def test_a_domain_is_verified(flask, brand):
     domain = _domain()
     program_id = brand.program(custom_domain=domain)
 
-    answer = _json(flask("verify-domain", str(program_id), "--json"))
-    again = flask("verify-domain", str(program_id))
+    answer = flask.json("program", "verify-domain", str(program_id))
+    again = flask("program", "verify-domain", str(program_id))
 
     assert answer == {"id": str(program_id), "customDomainVerified": True, "changed": True}
     assert again == (0, f"Program {program_id} answered for its domain already.\n")
@@ -95,14 +77,16 @@ def test_a_domain_is_verified(flask, brand):
 
 
 def test_a_program_without_a_domain_has_nothing_to_verify(flask, brand):
-    code, said = flask("verify-domain", str(brand.program()))
+    code, said = flask("program", "verify-domain", str(brand.program()))
 
     assert code == 1
     assert "has no custom domain" in said
 
 
 def test_an_archived_programs_domain_is_not_verified(flask, brand):
-    code, said = flask("verify-domain", str(brand.program(custom_domain=_domain(), archived_at=datetime.now(UTC))))
+    code, said = flask(
+        "program", "verify-domain", str(brand.program(custom_domain=_domain(), archived_at=datetime.now(UTC)))
+    )
 
     assert code == 1
     assert "is archived" in said
@@ -112,9 +96,9 @@ def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, riva
     domain = _domain()
     holder = rival.program(custom_domain=domain)
     program_id = brand.program(custom_domain=domain)
-    flask("verify-domain", str(holder))
+    flask("program", "verify-domain", str(holder))
 
-    refused = flask("verify-domain", str(program_id))
+    refused = flask("program", "verify-domain", str(program_id))
     rival.call("DELETE", f"/api/v1/programs/{holder}")
 
     assert refused == (
@@ -122,17 +106,17 @@ def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, riva
         f"Error: {domain} is verified for program {holder}; one program answers for a domain.\n",
     )
     assert brand.rows("select custom_domain_verified from program") == [(False,)]
-    assert flask("verify-domain", str(program_id))[0] == 0
+    assert flask("program", "verify-domain", str(program_id))[0] == 0
 
 
 @pytest.mark.parametrize("command", ["suspend", "resume", "verify-domain"])
 def test_a_program_that_is_not_there_is_named(flask, command):
     missing = str(uuid4())
 
-    code, said = flask(command, missing)
+    code, said = flask("program", command, missing)
 
     assert (code, said) == (1, f"Error: There is no program {missing}; `flask program list` shows them.\n")
-    assert flask(command, "x")[0] == 2
+    assert flask("program", command, "x")[0] == 2
 
 
 def test_programs_are_listed_with_their_state(flask, brand, rival):
@@ -145,9 +129,9 @@ def test_programs_are_listed_with_their_state(flask, brand, rival):
     ]
     theirs = rival.program()
 
-    listed = _json(flask("list", "--org", str(brand.id), "--json"))
-    everyones = _json(flask("list", "--json"))
-    code, said = flask("list", "--org", str(brand.id))
+    listed = flask.json("program", "list", "--org", str(brand.id))
+    everyones = flask.json("program", "list")
+    code, said = flask("program", "list", "--org", str(brand.id))
 
     assert [(row["id"], row["state"]) for row in listed] == list(
         zip([str(each) for each in made], ["active", "inactive", "suspended", "archived"], strict=True)
@@ -159,4 +143,4 @@ def test_programs_are_listed_with_their_state(flask, brand, rival):
 
 
 def test_an_empty_list_says_so(flask, brand):
-    assert flask("list", "--org", str(brand.id)) == (0, "There is no program.\n")
+    assert flask("program", "list", "--org", str(brand.id)) == (0, "There is no program.\n")

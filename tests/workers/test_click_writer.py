@@ -37,12 +37,6 @@ def valkey(app):
     return broker.client(os.environ["REDIS_URL"])
 
 
-def _dead(app, *arguments):
-    shown = app.test_cli_runner().invoke(args=["jobs", *arguments, "--json"])
-    assert shown.exit_code == 0, shown.output
-    return json.loads(shown.output)
-
-
 def test_clicks_of_several_organizations_are_written_and_leave_the_stream(paying, rival, ben, valkey):
     rival.program()
     own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
@@ -113,7 +107,7 @@ _UNREADABLE = {
 
 
 @pytest.mark.parametrize("sent", _UNREADABLE.values(), ids=_UNREADABLE)
-def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(app, paying, ben, valkey, sent):
+def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask, paying, ben, valkey, sent):
     click = raw(paying, ben)
     send(sent, click)
 
@@ -121,10 +115,10 @@ def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(app, p
 
     assert outcomes(paying, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
-    (letter,) = _dead(app, "dead", "--queue", "tracking")
+    (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", None)
     assert len(letter["arguments"]["entry"]) <= 32_768
-    assert "Error" in _dead(app, "show", str(letter["id"]))["error"]
+    assert "Error" in flask.json("jobs", "show", str(letter["id"]))["error"]
 
 
 # Each makes the whole statement fail that it is a part of.
@@ -148,7 +142,7 @@ def _spoilt(click, fields):
 
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
-def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(app, paying, ben, fields):
+def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, paying, ben, fields):
     good = [raw(paying, ben) for _ in range(6)]
     poison = _spoilt(raw(paying, ben), fields)
     send(*good[:3], poison, *good[3:])
@@ -156,50 +150,50 @@ def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(app, paying,
     assert consume() == 7
 
     assert outcomes(paying, good) == ["earned"] * 6
-    (letter,) = _dead(app, "dead", "--queue", "tracking")
+    (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", str(paying.id))
 
 
 @pytest.mark.parametrize("organization_id", ["00000000-0000-4000-8000-000000000000", "nobody"])
-def test_a_click_of_an_organization_that_is_gone_is_a_dead_letter(app, paying, ben, organization_id):
+def test_a_click_of_an_organization_that_is_gone_is_a_dead_letter(flask, paying, ben, organization_id):
     good = raw(paying, ben)
     send(raw(paying, ben, organization_id=organization_id), good)
 
     consume()
 
     assert outcomes(paying, [good]) == ["earned"]
-    assert len(_dead(app, "dead", "--queue", "tracking")) == 1
+    assert len(flask.json("jobs", "dead", "--queue", "tracking")) == 1
 
 
-def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(app, paying, drain):
+def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(flask, paying, drain):
     affiliate_id = ids.new_id()
     click = raw(paying, affiliate_id)
     send(click)
     consume()
-    (letter,) = _dead(app, "dead")
+    (letter,) = flask.json("jobs", "dead")
     paying.affiliate("ben")
     paying.rows("delete from tracking_link returning id")
     paying.rows("update affiliate set id = %s returning id", affiliate_id)
 
-    _dead(app, "replay", str(letter["id"]))
+    flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
     assert outcomes(paying, [click]) == ["earned"]
-    assert _dead(app, "dead") == []
+    assert flask.json("jobs", "dead") == []
 
 
-def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(app, drain):
+def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(flask, drain):
     send(b"nonsense")
     consume()
-    (letter,) = _dead(app, "dead")
+    (letter,) = flask.json("jobs", "dead")
 
-    _dead(app, "replay", str(letter["id"]))
+    flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
-    (again,) = _dead(app, "dead")
-    assert "no click that can be written" in _dead(app, "show", str(again["id"]))["error"]
-    _dead(app, "discard", str(letter["id"]), "--why", "nonsense")
-    assert _dead(app, "dead") == []
+    (again,) = flask.json("jobs", "dead")
+    assert "no click that can be written" in flask.json("jobs", "show", str(again["id"]))["error"]
+    flask.json("jobs", "discard", str(letter["id"]), "--why", "nonsense")
+    assert flask.json("jobs", "dead") == []
 
 
 def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valkey):

@@ -1,7 +1,5 @@
 """An endpoint that fails is seen: in the numbers, in the log, and by a letter to the Owners after a day."""
 
-import json
-
 import pytest
 import structlog
 from prometheus_client import REGISTRY
@@ -64,19 +62,9 @@ def _letters(brand):
     return brand.rows("select recipient, subject, id from mail_message where kind = 'webhook.failing' order by id")
 
 
-def _read(brand, run):
+def _read(brand, flask):
     """Return the text of the latest letter as the operator reads it."""
-    return json.loads(run("mail", "show", str(_letters(brand)[-1][2]), "--json"))["text"]
-
-
-@pytest.fixture
-def flask(app):
-    def run(*arguments: str) -> str:
-        done = app.test_cli_runner().invoke(args=arguments)
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    return run
+    return flask.json("mail", "show", _letters(brand)[-1][2])["text"]
 
 
 @pytest.mark.parametrize(

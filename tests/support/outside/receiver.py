@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands import receiver_certificate
+from commands.demo.certificate import trusted
 
 Script = Callable[["Handler"], None]
 
 
 def certificate(folder: Path) -> Path:
     """Make a certificate for localhost in `folder` and return the bundle that trusts it."""
-    return receiver_certificate.trusted(folder)
+    return trusted(folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""The demo's webhook receiver: an HTTPS server on this machine that checks signatures and says what it was sent."""
+
+import hashlib
+import hmac
+import http.server
+import json
+import ssl
+import time
+
+import click
+
+import settings
+from commands.demo import certificate
+
+LARGEST_BODY = 1 << 20
+
+
+@click.command("demo-receiver")
+def run() -> None:
+    """Receive the demo's webhooks and print a line for each."""
+    chosen = settings.current()
+    secret = json.loads((chosen.servers.data_dir / "demo.json").read_text())["webhookSecret"]
+    _Handler.secret = secret.encode()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", chosen.web.port + 1), _Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    folder = certificate.made(chosen.servers.data_dir)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.daemon_threads = True
+    server.serve_forever()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    """Verifies as a customer should: over the raw body, in constant time, within 300 seconds."""
+
+    protocol_version = "HTTP/1.1"
+    secret = b""
+
+    def do_POST(self) -> None:
+        """Answer 200 to a good signature and 401 to any other."""
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length) if length <= LARGEST_BODY else b""
+        is_signed = is_genuine(self.headers.get("X-Service-Signature", ""), body, secret=self.secret)
+        if is_signed:
+            click.echo(f"{self.headers['X-Service-Event']} {body.decode()}")
+        else:
+            click.echo("refused a request with a wrong signature")
+        answer = b"thanks\n" if is_signed else b"wrong signature\n"
+        self.send_response(200 if is_signed else 401)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Stay silent; what matters is printed above."""
+
+
+def is_genuine(signature: str, body: bytes, *, secret: bytes) -> bool:
+    """Say whether a body was signed with the secret within 300 seconds; `signature` is X-Service-Signature."""
+    parts = dict(part.partition("=")[::2] for part in signature.split(","))
+    t = parts.get("t", "")
+    if not (t.isascii() and t.isdigit()) or abs(time.time() - int(t)) > 300:
+        return False
+    expected = hmac.new(secret, t.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), parts.get("v1", "").encode())

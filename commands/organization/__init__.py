@@ -1,0 +1,7 @@
+"""Tenants, and who may call for them."""
+
+COMMANDS = {
+    "org": "commands.organization.organizations:group",
+    "key": "commands.organization.keys:group",
+    "token": "commands.organization.tokens:group",
+}

@@ -1,0 +1,89 @@
+"""`flask org`: tenants."""
+
+from uuid import UUID
+
+import click
+from flask.cli import AppGroup
+
+from adapters import clock
+from commands import output, trail
+from domain.organization import plans
+from models.organization import organizations
+from pipelines.organization import organizations as organization_rules
+
+group = AppGroup("org", help="Organizations (tenants).")
+
+
+@group.command("create")
+@click.option("--name", required=True)
+@click.option("--plan", type=click.Choice(list(plans.Tier)), default="Starter", show_default=True)
+@click.option("--status", type=click.Choice(list(plans.SubscriptionStatus)), default="Active", show_default=True)
+@click.option("--currency", default="USD", show_default=True, help="Home currency.")
+@click.option("--owner-email", default="owner@example.com", show_default=True)
+@output.json_option
+def create(name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
+    """Create an organization with its first Owner."""
+    with output.every_tenant():
+        now = clock.now()
+        organization_id = organization_rules.create(
+            name=name, plan=plan, status=status, currency=currency, owner_email=owner_email, now=now
+        )
+        trail.record(
+            "organization.created",
+            {"name": name, "plan": plan, "status": status},
+            about=organization_id,
+            organization_id=organization_id,
+        )
+    output.show(
+        {"id": str(organization_id), "name": name},
+        as_json=as_json,
+        person=lambda: click.echo(f"{organization_id}  {name}\nNext: flask key create --org {organization_id}"),
+    )
+
+
+@group.command("set")
+@click.argument("organization", type=click.UUID)
+@click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
+@output.json_option
+def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Change what only an operator may: plan, status, trialEndsAt, gateways, payoutGraceDays, currency, affiliateLimit,
+    subdomain, portalHost, billingProvider, billingInterval, fraudStrictness, fraudScore, bannedReferrers, leadPreview,
+    leadsPerDay, pixelPublicKey, trackingDomain, trackingDomainVerified, sandboxRail. `none` takes a
+    limit, host, key, provider or rail away.
+    """
+    wanted = dict(_pair(assignment) for assignment in assignments)
+    with output.every_tenant():
+        organization_rules.change(organization_id=organization, assignments=wanted, now=clock.now())
+        trail.record("organization.changed", wanted, about=organization, organization_id=organization)
+    output.show(
+        {"id": str(organization), "set": wanted},
+        as_json=as_json,
+        person=lambda: click.echo(f"{organization}: {', '.join(assignments)} (running processes see it in seconds)"),
+    )
+
+
+@group.command("list")
+@output.json_option
+def every(as_json: bool) -> None:
+    """List the organizations."""
+    with output.every_tenant():
+        listed = organizations.any_org_list()
+    output.show(
+        [
+            {"id": str(one.id), "name": one.name, "plan": one.plan_tier, "status": one.subscription_status}
+            for one in listed
+        ],
+        as_json=as_json,
+        person=lambda: output.table(
+            ("id", "name", "plan", "status", "gateways"),
+            [(one.id, one.name, one.plan_tier, one.subscription_status, ",".join(one.gateways)) for one in listed],
+            empty="There is no organization yet: flask org create --name NAME",
+        ),
+    )
+
+
+def _pair(assignment: str) -> tuple[str, str]:
+    name, equals, value = assignment.partition("=")
+    if not equals:
+        raise click.UsageError(f"{assignment!r} is not FIELD=VALUE.")
+    return name.strip(), value.strip()

@@ -1,0 +1,44 @@
+"""`flask relay|scheduler|clicks`: the processes that are not a web server and not a worker fleet."""
+
+import signal
+import threading
+from collections.abc import Callable
+
+import click
+
+import settings
+from adapters import servers
+from workers import broker, metrics, scheduler
+from workers import clicks as click_consumer
+from workers import relay as relay_loop
+
+
+@click.command("relay")
+def relay() -> None:
+    """Hand due jobs to the broker until told to stop. Any number may run."""
+    urls = servers.urls()
+    broker.connect(urls.redis_url)
+    relay_loop.Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_until_told())
+
+
+@click.command("scheduler")
+def schedule() -> None:
+    """Fire what is due by the clock until told to stop. Any number may run."""
+    scheduler.run(_until_told())
+
+
+@click.command("clicks")
+def clicks() -> None:
+    """Write the clicks of the stream until told to stop. Any number may run."""
+    urls = servers.urls()
+    port = settings.current().monitoring.metrics_port
+    if port:
+        metrics.serve(port)
+    click_consumer.Consumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
+
+
+def _until_told() -> Callable[[], bool]:
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    return told.is_set

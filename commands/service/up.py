@@ -1,0 +1,116 @@
+"""`flask up`: everything on this machine, under one supervisor."""
+
+import contextlib
+import dataclasses
+import fcntl
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+import settings
+from adapters import logs, servers
+from adapters.embedded import pair, place
+from commands import output
+from commands.demo import demo
+from models import migrate
+from workers.supervisor import Supervisor, parse
+
+_ROOT = Path(__file__).resolve().parents[2]
+_WATCH = {"code": "python -m commands.service.watch"}
+
+
+@click.command("up")
+@click.option("--procfile", default="Procfile.dev", show_default=True)
+@click.option("--reload", "is_reloaded", is_flag=True, help="Start the processes again when the code changes.")
+def up(procfile: str, is_reloaded: bool) -> None:
+    """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
+    chosen = settings.current()
+    logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
+    with _alone(chosen):
+        raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
+
+
+def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> int:
+    own = servers.embedded_names(chosen.servers)
+    try:
+        servers.start()
+        return _serve(chosen, (_ROOT / procfile).read_text(), lasting={**_keeper(own), **watch})
+    except pair.StartFailed as failure:
+        raise click.ClickException(str(failure)) from failure
+    finally:
+        if own:
+            pair.stop(chosen.servers.data_dir)
+            click.echo("Everything is stopped; the data stays in " + str(chosen.servers.data_dir))
+
+
+def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, str]) -> int:
+    with output.reaching_the_database():
+        applied = migrate.up(servers.urls().database_owner_url)
+    if applied:
+        click.echo(f"Applied migrations: {', '.join(applied)}")
+    os.environ.update(_environment(chosen))
+    settings.current.cache_clear()
+    commands = {**lasting, **parse(procfile)}
+    greeting = f"\n  Finderfee   {chosen.web.url}\n"
+    if demo.is_wanted(chosen):
+        shown = demo.ensure()
+        greeting = demo.greeting(shown, is_open=shown.may_be_shown)
+    else:
+        commands.pop("receiver", None)
+    threading.Thread(target=_greet_once_up, args=(chosen.web.port, greeting), daemon=True).start()
+    return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
+
+
+def _keeper(names: Sequence[str]) -> dict[str, str]:
+    """Return the program that starts again what dies of the embedded servers."""
+    return {"servers": f"python -m adapters.embedded.keeper $DATA_DIR {' '.join(names)}"} if names else {}
+
+
+def _greet_once_up(port: int, greeting: str) -> None:
+    """Print what to do next once there is somebody to answer it."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            click.echo(greeting)
+            sys.stdout.flush()
+            return
+        time.sleep(0.2)
+
+
+@contextmanager
+def _alone(chosen: settings.Settings) -> Iterator[None]:
+    """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
+    place.close(chosen.servers.data_dir)
+    with (chosen.servers.data_dir / "up.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise click.ClickException(
+                f"Finderfee runs on {chosen.servers.data_dir} already. Stop it there, or set DATA_DIR and PORT"
+                " for another one."
+            ) from error
+        yield
+
+
+def _environment(chosen: settings.Settings) -> dict[str, str]:
+    """Return what the processes need to be told: the same answers this process settled on."""
+    numbers = chosen.servers.data_dir / "metrics"
+    numbers.mkdir(parents=True, exist_ok=True)
+    for stale in numbers.glob("*.db"):
+        stale.unlink()
+    told = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PORT": str(chosen.web.port),
+        "DATA_DIR": str(chosen.servers.data_dir),
+        "PROMETHEUS_MULTIPROC_DIR": str(numbers),
+        "FLASK_APP": "app:create_app",
+    }
+    if demo.is_wanted(chosen):
+        told |= demo.receiver_environment(chosen, os.environ)
+    return told

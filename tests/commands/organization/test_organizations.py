@@ -1,0 +1,251 @@
+"""`flask org` as an operator types it."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from models import db
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
+
+
+def _audit(organization_id) -> list[tuple]:
+    with db.any_org_work():
+        return db.db.run(
+            "select action, entity_type, entity_id, actor_type, after from audit_entry"
+            " where organization_id = %s order by created_at",
+            (organization_id,),
+        )
+
+
+def _column(brand, column: str):
+    return brand.rows(f"select {column} from organization")[0][0]
+
+
+def test_a_new_organization_says_what_to_do_next(flask):
+    code, said = flask("org", "create", "--name", "Acme & Söhne")
+
+    assert code == 0
+    assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", said)
+
+
+def test_a_new_organization_is_what_was_asked_for_and_audited(flask):
+    made = flask.json("org", "create", "--name", "Acme", "--plan", "Pro", "--status", "Trialing", "--currency", "eur",
+              "--owner-email", "Ann@Example.com")  # fmt: skip
+    with db.any_org_work():
+        organization = db.db.row(
+            "select plan_tier, subscription_status, home_currency, trial_ends_at::date - current_date"
+            " from organization where id = %s", (made["id"],)
+        )  # fmt: skip
+        members = db.db.run("select email, role from member where organization_id = %s", (made["id"],))
+
+    assert made["name"] == "Acme"
+    assert organization == ("Pro", "Trialing", "EUR", 14)
+    assert members == [("ann@example.com", "Owner")]
+    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(made["id"])] == [
+        ("organization.created", made["id"])
+    ]
+
+
+def test_every_organization_is_listed_as_it_is_named(flask, brand):
+    brand.rows("update organization set name = '[/red] [bold]x' returning id")  # no markup of the table's
+
+    listed = flask.json("org", "list")
+    code, said = flask("org", "list")
+
+    assert {"id": str(brand.id), "name": "[/red] [bold]x", "plan": "Growth", "status": "Active"} in listed
+    assert code == 0
+    assert "[/red] [bold]x" in said
+
+
+@pytest.mark.parametrize(
+    ("assignment", "column", "value"),
+    [
+        ("plan=Pro", "plan_tier", "Pro"),
+        ("status=PastDue", "subscription_status", "PastDue"),
+        ("gateways=stripe, paddle", "gateways", ["stripe", "paddle"]),
+        ("gateways=", "gateways", []),
+        ("payoutGraceDays=0", "payout_grace_days", 0),
+        ("currency=jpy", "home_currency", "JPY"),
+        ("trialEndsAt=2030-01-02T00:00:00Z", "trial_ends_at::text", "2030-01-02 00:00:00+00"),
+        ("affiliateLimit=0", "affiliate_limit", 0),
+        ("affiliateLimit=none", "affiliate_limit", None),
+        ("subdomain=acme-partners-7", "subdomain", "acme-partners-7"),
+        ("portalHost=partners.acme.example", "portal_host", "partners.acme.example"),
+        ("portalHost=none", "portal_host", None),
+        ("billingProvider=stripe", "billing_provider", "stripe"),
+        ("billingInterval=Month", "billing_interval", "Month"),
+        ("billingInterval=", "billing_interval", None),
+        ("fraudStrictness=strict", "fraud_strictness", "strict"),
+        ("fraudScore=100", "fraud_score", 100),
+        ("sandboxRail=ambiguous", "sandbox_rail", "ambiguous"),
+        ("sandboxRail=none", "sandbox_rail", None),
+        (
+            "bannedReferrers=Coupons.example, b.deals.example,,coupons.example",
+            "banned_referrers",
+            ["b.deals.example", "coupons.example"],
+        ),
+        ("bannedReferrers=", "banned_referrers", []),
+        ("leadPreview=on", "lead_preview", True),
+        ("leadPreview=off", "lead_preview", False),
+        ("leadsPerDay=7", "leads_per_day", 7),
+        ("pixelPublicKey=px_Acme-17", "pixel_public_key", "px_Acme-17"),
+        ("pixelPublicKey=none", "pixel_public_key", None),
+        ("trackingDomain=go.acme.example", "tracking_domain", "go.acme.example"),
+        ("trackingDomain=none", "tracking_domain", None),
+        ("trackingDomainVerified=on", "tracking_domain_verified", True),
+        ("verified=on", "verification_state", "verified"),
+        ("verified=pending", "verification_state", "pending"),
+        ("verified=off", "verification_state", "unverified"),
+        ("identityRequired=on", "identity_required", True),
+        ("identityRequired=off", "identity_required", False),
+        ("identityRequired=auto", "identity_required", None),
+        ("identityThreshold=101", "identity_threshold", 101),
+        ("highRiskThreshold=1", "high_risk_threshold", 1),
+        ("fundingMode=debit", "funding_mode", "debit"),
+        ("bankBalanceCents=0", "bank_balance_cents", 0),
+        ("bankBalanceCents=123456789012", "bank_balance_cents", 123_456_789_012),
+        ("fundingFrozen=on", "funding_frozen", True),
+        ("needsReview=on", "payouts_need_review", True),
+        ("payoutHold=on", "payout_hold_days", 7),
+        ("payoutHold=14", "payout_hold_days", 14),
+        ("payoutHold=off", "payout_hold_days", 0),
+        ("taxFormRequired=on", "tax_form_required", True),
+    ],
+)
+def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, value):
+    name, _, given = assignment.partition("=")
+
+    changed = flask.json("org", "set", str(brand.id), assignment)
+
+    assert changed == {"id": str(brand.id), "set": {name: given}}
+    assert _column(brand, column) == value
+    assert _audit(brand.id) == [
+        ("organization.changed", "organization", str(brand.id), "operator", {name: given}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        (
+            "colour=red",
+            "'colour' is no setting; there are: affiliateLimit, bankBalanceCents, bannedReferrers, billingInterval, "
+            "billingProvider, currency, fraudScore, fraudStrictness, fundingFrozen, fundingMode, gateways, "
+            "highRiskThreshold, identityRequired, identityThreshold, leadPreview, leadsPerDay, needsReview, "
+            "payoutGraceDays, payoutHold, pixelPublicKey, plan, portalHost, sandboxRail, status, subdomain, "
+            "taxFormRequired, trackingDomain, trackingDomainVerified, trialEndsAt, verified",
+        ),
+        ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),
+        ("gateways=stripe,cash", "'cash' must be one of: stripe, "),
+        ("sandboxRail=real", "'real' must be one of: ok, fail, ambiguous, slow"),
+        ("payoutGraceDays=91", "'91' is no number of days from 0 to 90"),
+        ("payoutGraceDays=-1", "'-1' is no number of days from 0 to 90"),
+        ("currency=XXX", "'XXX' is not a supported currency code"),
+        ("trialEndsAt=2030-01-02T00:00:00", "says no time zone; add Z"),
+        ("trialEndsAt=soon", "'soon' is no ISO 8601 moment"),
+        ("affiliateLimit=-1", "'-1' is neither a number of affiliates nor none"),
+        ("affiliateLimit=99999999999", "'99999999999' is neither a number of affiliates nor none"),
+        ("subdomain=a.b", "'a.b' is no subdomain"),
+        ("subdomain=", "'' is no subdomain"),
+        ("subdomain=admin", "'admin' is no subdomain"),
+        ("portalHost=localhost", "'localhost' is neither a host name, such as partners.example.com, nor none"),
+        ("portalHost=Acme.example", "is neither a host name"),
+        ("billingInterval=Week", "'Week' must be one of: Month, Year"),
+        ("fraudStrictness=harsh", "'harsh' must be one of: lenient, balanced, strict"),
+        ("fraudScore=101", "'101' is no score from 0 to 100"),
+        ("fraudScore=-1", "'-1' is no score from 0 to 100"),
+        ("fraudScore=²", "'²' is no score from 0 to 100"),
+        ("bannedReferrers=a.example,https://b.example", "'https://b.example' is no host name, such as"),
+        ("bannedReferrers=192.0.2.1", "'192.0.2.1' is no host name"),
+        (
+            f"bannedReferrers={','.join(f'a{number}.example' for number in range(1001))}",
+            "There are 1001 host names; 1000 can be banned",
+        ),
+        ("leadPreview=yes", "'yes' must be one of: on, off"),
+        ("leadsPerDay=0", "'0' is no number of leads from 1 to 1000000"),
+        ("leadsPerDay=1000001", "'1000001' is no number of leads"),
+        ("leadsPerDay=-1", "'-1' is no number of leads"),
+        ("pixelPublicKey=short", "'short' is neither 8 to 64 of"),
+        ("pixelPublicKey=<script>alert", "'<script>alert' is neither 8 to 64 of"),
+        ("trackingDomain=https://go.acme.example", "is neither a host name, such as go.example.com, nor none"),
+        ("trackingDomain=Go.acme.example", "is neither a host name"),
+        ("trackingDomain=192.0.2.1", "is neither a host name"),
+        ("trackingDomainVerified=yes", "'yes' must be one of: on, off"),
+        ("verified=yes", "'yes' must be one of: on, off, pending"),
+        ("identityRequired=", "'' must be one of: on, off, auto"),
+        ("identityThreshold=0", "'0' is no threshold from 1 to 101"),
+        ("highRiskThreshold=102", "'102' is no threshold from 1 to 101"),
+        ("highRiskThreshold=³", "'³' is no threshold"),
+        ("fundingMode=credit", "'credit' must be one of: debit, balance"),
+        ("bankBalanceCents=-1", "'-1' is no number of US cents"),
+        ("bankBalanceCents=1.5", "'1.5' is no number of US cents"),
+        (f"bankBalanceCents={10**18}", "is no number of US cents"),
+        ("fundingFrozen=1", "'1' must be one of: on, off"),
+        ("needsReview=yes", "'yes' must be one of: on, off"),
+        ("payoutHold=-1", "'-1' is neither on, off nor a number of days to 365"),
+        ("payoutHold=366", "'366' is neither on, off nor"),
+        ("taxFormRequired=auto", "'auto' must be one of: on, off"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, said):
+    code, output = flask("org", "set", str(brand.id), "status=Canceled", assignment)
+
+    assert code == 1
+    assert output.startswith("Error: ")
+    assert said in output
+    assert output.count("\n") == 1
+    assert _column(brand, "subscription_status") == "Active"
+    assert _audit(brand.id) == []
+
+
+@pytest.mark.parametrize("setting", ["subdomain=shared-name-7", "portalHost=shared.acme.example"])
+def test_an_address_of_another_organization_is_refused_in_one_line(flask, brand, rival, setting):
+    assert flask("org", "set", str(rival.id), setting)[0] == 0
+
+    code, output = flask("org", "set", str(brand.id), "plan=Free", setting)
+
+    assert (code, output) == (1, "Error: Another organization has this subdomain, portalHost or trackingDomain.\n")
+    assert _column(brand, "plan_tier") == "Growth"
+
+
+def test_a_tracking_domain_is_verified_for_one_organization_and_only_until_it_changes(flask, brand, rival):
+    both = ("trackingDomainVerified=on", "trackingDomain=go.shared.example")
+    assert flask("org", "set", str(rival.id), *both)[0] == 0
+
+    code, output = flask("org", "set", str(brand.id), *both)
+    flask("org", "set", str(rival.id), "trackingDomain=new.shared.example")
+
+    assert (code, output) == (1, "Error: Another organization has this subdomain, portalHost or trackingDomain.\n")
+    assert _column(rival, "tracking_domain_verified") is False
+    assert flask("org", "set", str(brand.id), *both)[0] == 0
+    assert _column(brand, "tracking_domain_verified") is True
+
+
+def test_a_currency_that_is_set_says_since_when(flask, brand):
+    flask("org", "set", str(brand.id), "currency=EUR")
+
+    assert _column(brand, "home_currency_changed_at > now() - interval '1 minute'") is True
+
+
+def test_an_organization_that_nobody_has_is_refused(flask):
+    nobody = str(uuid4())
+
+    assert flask("org", "set", nobody, "plan=Pro") == (1, f"Error: There is no organization {nobody}.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["org", "create"], "Missing option '--name'"),
+        (["org", "create", "--name", "x", "--plan", "Gold"], "'Gold' is not one of 'Free', 'Starter', 'Growth', 'Pro'"),
+        (["org", "set", "17", "plan=Pro"], "'17' is not a valid UUID"),
+        (["org", "set", str(uuid4()), "plan"], "'plan' is not FIELD=VALUE"),
+    ],
+)
+def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments, said):
+    code, output = flask(*arguments)
+
+    assert code == 2
+    assert said in output
