@@ -18,9 +18,10 @@ def create_app() -> Flask:
         app = Flask("finderfee", static_folder=None)
         app.cli = Commands()
         if _answers_requests():
-            from api import web  # with all that it needs, which no command has to wait for
+            import pages  # with all that they need, which no command has to wait for
+            from api import web
 
-            web.mount(app)
+            web.mount(app, beside=pages.BLUEPRINTS)
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     return app

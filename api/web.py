@@ -1,9 +1,10 @@
 """The service as it answers requests: every route, its error handlers and the two hooks around a request."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from flask import Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -63,8 +64,10 @@ class _Json(DefaultJSONProvider):
         return Response(orjson.dumps(self._prepare_response_obj(args, kwargs)), content_type="application/json")
 
 
-def mount(app: Flask) -> None:
+def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     """Let an application answer requests, by this process's settings. Once for each; opens no connection yet.
+
+    `beside` are the routes that lie above the api.
 
     Raises settings.BadSetting.
     """
@@ -85,7 +88,7 @@ def mount(app: Flask) -> None:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for blueprint in _BLUEPRINTS:
+    for blueprint in (*_BLUEPRINTS, *beside):
         app.register_blueprint(blueprint)
 
 

@@ -42,7 +42,7 @@ _UNSET = {
 }
 _TESTS = Path(__file__).parent
 # Rooms of tests/ that share something dear (a machine, a browser, the parsed description): each in one process.
-_TOGETHER = {"faults", "contracts", "pages"}
+_TOGETHER = {"faults", "contracts", "browser"}
 _BUCKETS = (
     "STANDARD",
     "IMPORT",

@@ -1,21 +1,20 @@
 """Visits that links brought, and how a brand's pages tell of them.
 
 clicks               a visit told by a script or by a picture
-short_links          /r/…: on to the brand's site, the click on its way
 loader               the script that the pages load
 install_snippet      the HTML that loads it
 attribution_params   the query parameters it looks for
 express              the usual visit, answered in front of the routes
+short_links          where a short link leads, the click on its way
 visits               what they share: is it one, where does it lead, off with it
 debug                what became of a click, for people who test their links
 page_seen            a note that a page carries the tag
 """
 
-from api.clicks import attribution_params, clicks, install_snippet, loader, short_links
+from api.clicks import attribution_params, clicks, install_snippet, loader
 
 BLUEPRINTS = (
     clicks.blueprint,
-    short_links.blueprint,
     loader.blueprint,
     install_snippet.blueprint,
     attribution_params.blueprint,

@@ -1,14 +1,12 @@
 """Invitations to become an affiliate.
 
 invites   what a brand does with them
-tokens    what the link of one opens, for programs
-page      what it opens, for people
+tokens    what the link of one opens
 """
 
-from api.invites import invites, page, tokens
+from api.invites import invites, tokens
 
 BLUEPRINTS = (
     invites.blueprint,
     tokens.blueprint,
-    page.blueprint,
 )

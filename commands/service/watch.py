@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 _ROOT = Path(__file__).resolve().parents[2]
-_FOLDERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "settings", "workers")
+_FOLDERS = ("adapters", "api", "commands", "domain", "models", "pages", "pipelines", "schemas", "settings", "workers")
 _ALONE = ("app.py", "gunicorn.conf.py")
-_ENDINGS = (".py", ".html", ".txt", ".js")
+_ENDINGS = (".py", ".html", ".css", ".txt", ".js")
 # Looking at some six hundred files takes ten milliseconds.
 _LOOK_EVERY_S = 0.5
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 import api
+import pages
 from api.edge.operations import Operation
 from api.server import framing
 
@@ -17,7 +18,11 @@ def _views(app):
 
 
 def test_every_blueprint_of_a_subject_is_mounted(app):
-    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(api.__path__, "api.")]
+    modules = [
+        importlib.import_module(found.name)
+        for layer in (api, pages)
+        for found in pkgutil.walk_packages(layer.__path__, f"{layer.__name__}.")
+    ]
     blueprints = [module.blueprint for module in modules if hasattr(module, "blueprint")]
 
     assert len(blueprints) > 40

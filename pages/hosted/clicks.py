@@ -1,0 +1,44 @@
+"""Short links: one redirect to the site that the campaign promotes, or a page that says that there is none.
+
+Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDestinationUrl).
+"""
+
+from flask import Blueprint, Response
+
+from api.access.guards import Guard
+from api.clicks import short_links, visits
+from api.edge.operations import operation
+from pages import documents
+
+blueprint = Blueprint("short_links", __name__)
+
+_OPEN = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True)
+_HEADERS = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
+
+
+@blueprint.get("/r/<slug>")
+@operation(_OPEN, documents.HTML, status=302, refuses=("404",))
+def follow_link(slug: str) -> Response:
+    """Follow a short link to the site that its campaign promotes."""
+    return _sent_on(short_links.follow(slug, None))
+
+
+@blueprint.get("/r/<program>/<slug>")
+@operation(_OPEN, documents.HTML, status=302, refuses=("404",))
+def follow_link_of_program(program: str, slug: str) -> Response:
+    """Follow a short link whose slug has several campaigns: `program` is one's id, or its slug.
+
+    Slugs of campaigns are not the service's own: two slugs lead to whom they led to first, for ever. An id is safe.
+    """
+    return _sent_on(short_links.follow(slug, program))
+
+
+def _sent_on(site: str | None) -> Response:
+    if site is None:  # the same for every slug that leads nowhere, so that it tells nobody whose it was
+        return documents.notice(
+            "This link leads nowhere",
+            "It may have been mistyped, or it has ended. Whoever gave it to you can give you a new one.",
+            title="Nothing here",
+            status=404,
+        )
+    return Response(status=302, content_type="text/html; charset=utf-8", headers=_HEADERS | {"Location": site})

@@ -1,0 +1,57 @@
+"""The page that an invited person sees: brand, program, note, and one button. Works without scripts.
+
+Looking at it changes nothing, so that what opens links in mail to check them accepts nothing. The link is a secret:
+the page is not stored, not indexed and not named to the pages that it leads to.
+Source: core spec, "Affiliate invites".
+"""
+
+from flask import Blueprint, Response
+
+import settings
+from api.access.guards import Guard
+from api.edge.operations import operation
+from api.invites import tokens
+from domain.refused import Refused
+from pages import documents
+from pipelines.invites.accept import Standing
+from schemas.affiliates.affiliate import link_records
+
+blueprint = Blueprint("invite_page", __name__)
+
+_PUBLIC = Guard(audience="public", bucket="anonymous")
+
+
+@blueprint.get("/invites/<token>")
+@operation(_PUBLIC, documents.HTML, refuses=tokens.GONE)
+def show_invite(token: str) -> Response:
+    """Show an invite with a button to accept it, or that it was accepted."""
+    try:
+        found = tokens.preview(token)
+    except Refused as refusal:
+        return _refused(refusal)
+    if found.standing:
+        return _accepted(found.standing)
+    return documents.page("hosted/invitation.html", occasion=found.occasion)
+
+
+@blueprint.post("/invites/<token>")
+@operation(_PUBLIC, documents.HTML, refuses=(*tokens.GONE, tokens.NOT_NOW))
+def accept_invite_on_page(token: str) -> Response:
+    """Accept an invite as its page does, and say what came of it."""
+    try:
+        return _accepted(tokens.accept(token))
+    except Refused as refusal:
+        return _refused(refusal)
+
+
+def _accepted(standing: Standing) -> Response:
+    """Show the whole link, which one click selects, so that it can be copied without scripts."""
+    base_url = settings.current().web.url
+    url = link_records([standing.link], base_url=base_url)[0]["url"] if standing.link else None
+    return documents.page("hosted/accepted.html", standing=standing, url=url)
+
+
+def _refused(refusal: Refused) -> Response:
+    return documents.notice(
+        "This invitation cannot be opened", refusal.message, title="Invitation", status=refusal.status
+    )

@@ -1,0 +1,121 @@
+"""The hosted form of a campaign that pays for leads: who asks, two fields, one button. Works without scripts.
+
+Nothing is kept in the browser, so there is no session that another site could ride on; what proves that a person
+filled in the form is in it. What comes of a lead is not told, as at POST /api/v1/lead.
+Source: core spec, "Program" (leadBountyCents) and "Click and lead fraud review" (paid lead).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from api.access.guards import Guard
+from api.edge.operations import operation
+from api.leads import lead_form, paid_lead
+from api.leads.lead_form import LeadForm
+from domain.refused import Refused
+from pages import documents
+from schemas.leads.paid_lead import PaidLeadBody
+
+blueprint = Blueprint("lead_form", __name__)
+
+_PUBLIC = Guard(audience="public", bucket="anonymous_tracking")
+_BODY = PaidLeadBody()
+# Where the widgets of verification services put their token, and where ours is.
+_TOKEN_FIELDS = ("token", "cf-turnstile-response", "h-captcha-response", "g-recaptcha-response")
+# A field that people do not see: only a program fills it in.
+_TRAP = "website"
+_EMPTY = {"email": "", "name": ""}
+_WRONG = {
+    "email": "Enter an email address, such as name@example.com.",
+    "name": "Enter a name of at most 200 characters, or none.",
+    "token": "It is not sure that you are a person. Take a moment and send the form again.",
+}
+
+
+@blueprint.get("/lead/<slug>")
+@operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
+def show_lead_form(slug: str) -> Response:
+    """Show the form of a referral."""
+    return _show(slug, None)
+
+
+@blueprint.get("/lead/<program>/<slug>")
+@operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
+def show_lead_form_of_program(program: str, slug: str) -> Response:
+    """Show the form of a referral to one campaign, by its id or slug."""
+    return _show(slug, program)
+
+
+@blueprint.post("/lead/<slug>")
+@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
+def send_lead_form(slug: str) -> Response:
+    """Take what the form sends and say thank you, or show the form again with what is wrong."""
+    return _send(slug, None)
+
+
+@blueprint.post("/lead/<program>/<slug>")
+@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
+def send_lead_form_of_program(program: str, slug: str) -> Response:
+    """Take what the form of one campaign sends, and answer as the form of the slug alone does."""
+    return _send(slug, program)
+
+
+def _show(slug: str, program: str | None) -> Response:
+    try:
+        return _form(lead_form.of(slug, program))
+    except Refused as refusal:
+        return _closed(refusal)
+
+
+def _send(slug: str, program: str | None) -> Response:
+    try:
+        form = lead_form.of(slug, program)
+    except Refused as refusal:
+        return _closed(refusal)
+    sent = {name: request.form.get(name, "") for name in _EMPTY}
+    if request.form.get(_TRAP):
+        return _thanks(form)
+    token = next((request.form[name] for name in _TOKEN_FIELDS if request.form.get(name)), "")
+    try:
+        lead: Mapping[str, Any] = _BODY.load({**sent, "token": token, "slug": form.link.slug})
+        paid_lead.take(form.link, lead)
+    except ValidationError as error:
+        return _form(form, sent, [name for name in _WRONG if name in error.normalized_messages()], status=400)
+    except Refused as refusal:
+        if refusal.field == "token":
+            return _form(form, sent, ["token"], status=refusal.status)
+        return documents.notice("Not sent", refusal.message, status=refusal.status)
+    return _thanks(form)
+
+
+def _form(
+    form: LeadForm, sent: Mapping[str, str] = _EMPTY, faults: Sequence[str] = (), *, status: int = 200
+) -> Response:
+    return documents.page(
+        "hosted/lead_form.html",
+        status=status,
+        allows=_widgets(form),
+        form=form,
+        sent=sent,
+        wrong={name: _WRONG[name] for name in faults},
+        trap=_TRAP,
+    )
+
+
+def _widgets(form: LeadForm) -> Mapping[str, str]:
+    if form.widget is None:
+        return {}
+    return dict.fromkeys(("script-src", "frame-src", "connect-src"), " ".join(form.widget.origins))
+
+
+def _thanks(form: LeadForm) -> Response:
+    return documents.notice("Thank you", f"{form.brand} will be in touch with you.")
+
+
+def _closed(refusal: Refused) -> Response:
+    is_mistyped = refusal.status == 404
+    why = "The address may be mistyped, or the form is closed." if is_mistyped else "It is not set up yet."
+    return documents.notice("There is no form here", why, title="No form", status=refusal.status)

@@ -1,0 +1,56 @@
+"""Templates as answers: what every page has, and what no template may hold."""
+
+import re
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+import pages
+from pages import documents
+
+_TEMPLATES = sorted((Path(pages.__file__).parent / "templates").rglob("*.html"))
+
+
+def test_a_page_says_nothing_where_its_view_said_nothing():
+    with pytest.raises(UndefinedError):
+        documents.page("notice.html", title="Gone")
+
+
+def test_what_a_page_shows_is_text():
+    answer = documents.notice("<b>", "\"'&", status=410)
+
+    shown = answer.get_data(as_text=True)
+    assert answer.status_code == 410
+    assert "<title>&lt;b&gt;</title>" in shown
+    assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in shown
+
+
+def test_a_page_is_kept_by_nobody_and_stands_alone():
+    found = documents.notice("Here", "it is").headers
+
+    assert {name: value for name, value in found.items() if name != "Content-Length"} == {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": (
+            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Robots-Tag": "noindex",
+    }
+
+
+def test_what_a_page_allows_stands_in_its_policy():
+    policy = documents.headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
+
+    assert policy.startswith("default-src 'none'; ")
+    assert policy.endswith("; script-src https://a.test https://b.test")
+
+
+@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.name)
+def test_no_template_has_scripts_or_styles_in_it_or_loads_from_elsewhere(path):
+    written = path.read_text()
+
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=|javascript:|(src|href)=\"https?:", written)
+    assert ("<style>" in written) == (path.name == "page.html")
