@@ -2,8 +2,8 @@
  * Remembers who sent a visitor to a brand's page, and tells the service of the visit and of the visitor's email.
  *
  * It is plain ES5 without dependencies, runs on other people's pages, and so never throws into them: whatever the
- * browser refuses (cookies, storage, requests) is done without. README.md, "Put it on a page", says how to use it.
- * `make loader` minifies it into loader.min.js; api/loader.py serves that with its parameters filled in.
+ * browser refuses (cookies, storage, requests) is done without. docs/pages.md says how to use it.
+ * `make loader` minifies it into loader.min.js; api/clicks/loader.py serves that with its parameters filled in.
  */
 (function (win, doc) {
   'use strict';

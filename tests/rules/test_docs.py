@@ -3,15 +3,23 @@
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import get_type_hints
+from uuid import UUID
 
 import click
+import pytest
 
 import settings
 from models import retention
 
 _ROOT = Path(__file__).resolve().parents[2]
-_README = (_ROOT / "README.md").read_text()
+_PAGES = {
+    str(path.relative_to(_ROOT)): path.read_text()
+    for path in [*_ROOT.glob("*.md"), *(_ROOT / "docs").rglob("*.md")]
+    if path.name != "CHANGELOG.md"
+}
 
 
 def _tests_that_exist() -> set[str]:
@@ -60,24 +68,68 @@ def test_every_kind_of_rows_that_ends_has_days_that_it_is_kept():
     assert set(settings.read({}).retention.days) == set(retention.KINDS)
 
 
-def test_the_readme_lists_every_operator_command(app):
-    commands = _README.partition("## Operate it")[2].partition("## Settings")[0]
+def _named(pattern: str) -> set[str]:
+    """Return what the pages say that matches, each as `page: words`."""
+    return {f"{page}: {said}" for page, text in _PAGES.items() for said in re.findall(pattern, text)}
+
+
+def _parts(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    for verb, part in getattr(command, "commands", {}).items():
+        yield from _parts(part, f"{name} {verb}")
+
+
+@pytest.fixture(scope="module")
+def commands(app):
+    """Every operator command by what one types after `flask`."""
     context = click.Context(app.cli)
-    for name in app.cli.list_commands(context):
-        command = app.cli.get_command(context, name)
-        if name == "demo-receiver":
-            continue
-        assert command.name == name
-        assert f"flask {name}" in commands, name
-        for verb in getattr(command, "commands", {}):
-            assert f"{verb}" in commands, f"{name} {verb}"
+    groups = [(name, app.cli.get_command(context, name)) for name in app.cli.list_commands(context)]
+    return {name: command for group, first in groups for name, command in _parts(first, group)}
 
 
-def test_the_readme_names_every_route(app):
-    table = _README.partition("## What is here")[2].partition("## Operate it")[0]
-    for rule in app.url_map.iter_rules():
-        last = next((part for part in reversed(rule.rule.split("/")) if part and not part.startswith("<")), "`/`")
-        assert last in table, rule.rule
+def test_every_operator_command_says_what_it_is_for(commands):
+    assert len(commands) > 50
+    assert [name for name, command in commands.items() if not (command.help or "").strip().endswith(".")] == []
+
+
+def test_every_command_that_a_page_names_is_there(commands):
+    named = _named(r"flask ([a-z][a-z-]*(?: [a-z][a-z-]*)?)")
+
+    assert len(named) > 50
+    assert [said for said in named if not _is_command(said.partition(": ")[2], commands)] == []
+
+
+def _is_command(said: str, commands: Mapping[str, click.Command]) -> bool:
+    group = commands.get(said.split()[0])
+    return said in commands or (group is not None and not hasattr(group, "commands"))
+
+
+def test_every_route_that_a_page_names_is_there(app):
+    asked = app.url_map.bind("localhost")
+    named = {
+        (method, re.sub(r"\{\w+\}|\$\w+|…", str(UUID(int=1)), path))
+        for text in _PAGES.values()
+        for method, path in re.findall(r"\b(GET|POST|PUT|PATCH|DELETE) \"?(/[\w/.{}$-]*[\w}])", text)
+    }
+
+    assert len(named) > 20
+    assert [(method, path) for method, path in named if not asked.test(path, method)] == []
+
+
+def test_every_file_that_a_page_names_is_there():
+    folders = "adapters|api|bench|commands|docs|domain|models|pipelines|schemas|settings|tests|workers"
+    named = _named(rf"`((?:{folders})/[\w./*-]+)`")
+
+    assert len(named) > 40
+    assert [said for said in named if not any(_ROOT.glob(f"{said.partition(': ')[2].rstrip('/')}*"))] == []
+
+
+def test_every_setting_that_a_page_names_is_there():
+    read = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
+    named = {said.partition(": ")[2] for said in _named(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
+
+    assert len(named) > 80
+    assert named - read == {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED"}  # of OpenSSL
 
 
 def test_decisions_are_numbered_without_gaps():
