@@ -19,8 +19,8 @@ from bench.brand import Brand
 from bench.figure import Figure, Target
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
+from domain.payouts.confirmation import RunFilters
 from models import db
-from models.payouts.candidates import Filters
 from pipelines.payouts import due
 
 _CONVERSIONS, _ROUNDS = 1_000_000, 5
@@ -61,7 +61,7 @@ def _preview(seller: Brand) -> tuple[float, due.Preview]:
     now = datetime.now(UTC)
     started = time.perf_counter()
     with db.unit_of_work(seller.id):
-        found = due.preview(organization_id=seller.id, filters=Filters(), now=now)
+        found = due.preview(organization_id=seller.id, filters=RunFilters(), now=now)
     return time.perf_counter() - started, found
 
 

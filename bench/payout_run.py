@@ -1,7 +1,7 @@
 """How much longer a payout run over 1,000,000 conversions takes than one INSERT … SELECT of as many plain lines.
 
 10,000 affiliates, five currencies, everything due and ready, nothing subscribed. The tables as `payroll` loads them.
-In: `pipelines.payouts.run.run` in a unit of work, in a process of its own: the turn, the claim, the plan, a payout per
+In: `pipelines.payouts.run.make` in a unit of work, in a process of its own: the turn, the claim, the plan, a payout per
 affiliate, a line per conversion with its four indexes and the look-up of what it names, an event and a job per payout,
 the durable commit. The anchor writes lines into a table with the same columns, checks and indexes, as the owner of the
 tables, and commits. Both take turns, the least of each counts. Value and anchor are times; their ratio is the figure.
@@ -26,9 +26,9 @@ from bench.brand import Brand
 from bench.figure import Figure, Target
 from bench.machine import BenchFailed, output_of, owner
 from bench.plan import Plan
+from domain.payouts.confirmation import RunRequest
 from models import db
-from models.payouts.candidates import Filters
-from pipelines.payouts import run as payout_run
+from pipelines.payouts import run
 
 _CONVERSIONS, _ROUNDS = 1_000_000, 2
 _MOST_MB = 5
@@ -96,18 +96,10 @@ def _settle(cursor: Any) -> None:
 def _main(organization_id: UUID, total_cents: int) -> None:
     """Run once and print how long it took and how much memory this process held at most."""
     db.connect_to(os.environ["DATABASE_URL"])
-    asked = payout_run.Asked(
-        confirm_total_cents=total_cents,
-        confirm_totals=None,
-        filters=Filters(),
-        method=None,
-        notes=None,
-        external_transaction_id=None,
-        shown_filters={},
-    )
+    request = RunRequest(confirm_total_cents=total_cents)
     started = time.perf_counter()
     with db.unit_of_work(organization_id):
-        payout_run.run(organization_id=organization_id, asked=asked, by=None, now=datetime.now(UTC))
+        run.make(organization_id=organization_id, request=request, now=datetime.now(UTC))
     seconds = time.perf_counter() - started
     peak = re.search(r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
     assert peak is not None

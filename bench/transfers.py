@@ -19,8 +19,8 @@ from bench.brand import Brand
 from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, owner
 from bench.plan import Plan
+from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
-from models.payouts.candidates import Filters
 from pipelines.payouts import due, run
 
 _ROUNDS = 3
@@ -76,15 +76,7 @@ def _send(plan: Plan, cursor: Any, seller: Brand, payees: list[Any], relay: "Pop
 def _run(seller: Brand) -> datetime:
     now = datetime.now(UTC)
     with db.unit_of_work(seller.id):
-        found = due.preview(organization_id=seller.id, filters=Filters(), now=now)
-        asked = run.Asked(
-            confirm_total_cents=found.planned.confirm_total_cents,
-            confirm_totals=None,
-            filters=Filters(),
-            method=None,
-            notes=None,
-            external_transaction_id=None,
-            shown_filters={},
-        )
-        run.run(organization_id=seller.id, asked=asked, by=None, now=now)
+        found = due.preview(organization_id=seller.id, filters=RunFilters(), now=now)
+        request = RunRequest(confirm_total_cents=found.planned.confirm_total_cents)
+        run.make(organization_id=seller.id, request=request, now=now)
     return now

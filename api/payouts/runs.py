@@ -18,13 +18,13 @@ from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
+from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.plan import ONE, PAYOUT_CURRENCY, Method, Rate
 from domain.payouts.states import ReviewStatus
-from models.payouts.candidates import Filters
 from pipelines.payouts import due, run
 from pipelines.payouts import filters as payout_asked
 from pipelines.payouts.due import Preview
-from pipelines.payouts.run import Asked, Receipt
+from pipelines.payouts.run import Receipt
 from schemas.base import Instant
 from schemas.payouts.run import PreviewBody, PreviewRecord, RunBody, RunRecord
 
@@ -65,7 +65,7 @@ def preview_payouts() -> Response:
 
 
 def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    now, filters = clock.now(), Filters(**wanted["filters"])
+    now, filters = clock.now(), RunFilters(**wanted["filters"])
     if wanted["affiliate_id"]:
         payout_asked.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
     payout_asked.check(organization_id=guards.organization_id(), filters=filters)
@@ -95,7 +95,7 @@ def _told(found: Preview, now: datetime) -> dict[str, Any]:
         ),
         "native_totals_for_run": found.planned.native_totals,
         "fx_unavailable_currencies": found.planned.unavailable,
-        "usd_estimate_at_run_rate_cents": found.usd_estimate_cents,
+        "usd_estimate_at_run_rate_cents": found.planned.usd_estimate_cents,
         "fx_run_rates": _rates(found, now),
         "candidates": [
             {
@@ -145,9 +145,9 @@ def run_payouts() -> Response:
 
 
 def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    now, filters = clock.now(), Filters(**wanted["filters"])
+    now, filters = clock.now(), RunFilters(**wanted["filters"])
     payout_asked.check(organization_id=guards.organization_id(), filters=filters)
-    asked = Asked(
+    request = RunRequest(
         confirm_total_cents=wanted["confirm_total_cents"],
         confirm_totals=wanted["confirm_totals"],
         filters=filters,
@@ -156,13 +156,14 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
         external_transaction_id=wanted["external_transaction_id"],
         shown_filters=_shown_filters(wanted),
         confirm_rates=_confirmed_rates(wanted),
+        confirmed_by=guards.caller().member_id,
     )
-    receipt = run.run(organization_id=guards.organization_id(), asked=asked, by=guards.caller().member_id, now=now)
+    receipt = run.make(organization_id=guards.organization_id(), request=request, now=now)
     shown: dict[str, object] = _RECEIPT.dump(_receipt(receipt))
     # Not the payouts themselves: there may be thousands, and each has its own history.
     known = {name: value for name, value in shown.items() if name != "payouts"}
-    known |= {"payoutCount": len(receipt.payouts), "filters": asked.shown_filters, "notes": asked.notes}
-    audit.record("payout.run", receipt.run_id, after=known, now=now)
+    known |= {"payoutCount": len(receipt.payouts), "filters": request.shown_filters, "notes": request.notes}
+    audit.record("payout.run", receipt.run.id, after=known, now=now)
     return 200, shown
 
 
@@ -185,14 +186,14 @@ def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
     held = {
-        "needs_manual_review": receipt.review_status == ReviewStatus.Pending,
-        "review_status": receipt.review_status,
-        "hold_until": receipt.hold_until,
+        "needs_manual_review": receipt.run.review_status == ReviewStatus.Pending,
+        "review_status": receipt.run.review_status,
+        "hold_until": receipt.run.hold_until,
     }
     return held | {
-        "run_id": receipt.run_id,
+        "run_id": receipt.run.id,
         "total_cents": receipt.total_cents,
-        "native_totals_for_run": receipt.native_totals,
+        "native_totals_for_run": receipt.run.confirmed_totals,
         "payouts": [
             held
             | {

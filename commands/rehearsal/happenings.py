@@ -15,11 +15,11 @@ from uuid import UUID
 from adapters import clock
 from domain.clicks.raw_click import RawClick
 from domain.conversions.review import Action
+from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.destinations import PayoutAccount
 from domain.refused import Refused
 from models import db, ids, rehearsals
 from models.organization.organizations import Organization
-from models.payouts.candidates import Filters
 from models.rehearsals import Partner
 from pipelines.affiliates import affiliates
 from pipelines.clicks import clicks
@@ -179,18 +179,14 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
     with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
-        receipt = run.run(organization_id=scene.id, asked=_asked(affiliate_id), by=None, now=clock.now())
-    return receipt.run_id, receipt.payouts[0].payout_id
+        receipt = run.make(organization_id=scene.id, request=_request(affiliate_id), now=clock.now())
+    return receipt.run.id, receipt.payouts[0].payout_id
 
 
-def _asked(affiliate_id: UUID) -> run.Asked:
-    return run.Asked(
-        confirm_total_cents=None,
-        confirm_totals=None,
-        filters=Filters(affiliate_ids=(affiliate_id,)),
-        method=None,
+def _request(affiliate_id: UUID) -> RunRequest:
+    return RunRequest(
+        filters=RunFilters(affiliate_ids=(affiliate_id,)),
         notes=_WHY,
-        external_transaction_id=None,
         shown_filters={"affiliateIds": [str(affiliate_id)]},
     )
 

@@ -4,8 +4,8 @@ Source: core spec, "Payouts", preview response fields and run; a candidate is on
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Context, Decimal
 from enum import StrEnum
@@ -105,35 +105,67 @@ class Candidate:
         return self.blocked is None
 
 
-def plan(*, dues: Iterable[Due], payees: Mapping[UUID, Payee], terms: Terms) -> list[Candidate]:
-    """Return a candidate per due, in the order given.
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The candidates of a run, the rates it would pay by, and the currencies that have none that is fresh."""
+
+    candidates: Sequence[Candidate]
+    rates: Mapping[str, Rate]
+    unavailable: Sequence[str]
+
+    @property
+    def ready(self) -> list[Candidate]:
+        """Whom a run pays, and in which currencies."""
+        return [candidate for candidate in self.candidates if candidate.is_ready]
+
+    @property
+    def native_totals(self) -> dict[str, int]:
+        """What a run would pay, by currency in native minor units: exactly what is to be confirmed."""
+        totals: defaultdict[str, int] = defaultdict(int)
+        for candidate in self.ready:
+            totals[candidate.currency] += candidate.cents
+        return dict(sorted(totals.items()))
+
+    @property
+    def confirm_total_cents(self) -> int:
+        """The raw sum of those, whatever their currencies."""
+        return sum(self.native_totals.values())
+
+    @property
+    def usd_estimate_cents(self) -> int:
+        """Those in US cents at the run's rates, each currency rounded half to even."""
+        per_usd = {name: rate.per_usd for name, rate in self.rates.items()}
+        return sum(
+            fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=PAYOUT_CURRENCY, per_usd=per_usd)
+            or 0
+            for currency, cents in self.native_totals.items()
+        )
+
+    def on_rail(self, method: str) -> "Planned":
+        """Return the same without whom another method pays."""
+        kept = [candidate for candidate in self.candidates if candidate.payee.method == method]
+        return replace(self, candidates=kept)
+
+
+def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: Terms) -> Planned:
+    """Return a candidate per due, in the order given, with the rates that they need.
 
     Debts are netted within their currency before this; what is left of one stays for a later run. The minimum is
     compared with everything that an affiliate would be paid at once, in the home currency.
     """
-    candidates = [_candidate(due, payees[due.affiliate_id], terms) for due in dues]
-    too_little = _below_minimum(candidates, terms)
-    return [
-        Candidate(found.payee, found.currency, found.cents, Blocked.below_minimum)
-        if found.is_ready and found.payee.affiliate_id in too_little
-        else found
-        for found in candidates
-    ]
-
-
-def native_totals(candidates: Iterable[Candidate]) -> dict[str, int]:
-    """Return what a run would pay, by currency in native minor units: exactly what is to be confirmed."""
-    totals: defaultdict[str, int] = defaultdict(int)
-    for candidate in candidates:
-        if candidate.is_ready:
-            totals[candidate.currency] += candidate.cents
-    return dict(sorted(totals.items()))
-
-
-def usd_cents(cents: int, currency: str, rates: Mapping[str, Rate]) -> int | None:
-    """Return an amount in US cents at the run's rates, half to even; None without a rate."""
-    per_usd = {name: rate.per_usd for name, rate in rates.items()}
-    return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=PAYOUT_CURRENCY, per_usd=per_usd)
+    found = [_candidate(due, payees[due.affiliate_id], terms) for due in dues]
+    too_little = _below_minimum(found, terms)
+    currencies = {due.currency for due in dues}
+    return Planned(
+        candidates=[
+            replace(candidate, blocked=Blocked.below_minimum)
+            if candidate.is_ready and candidate.payee.affiliate_id in too_little
+            else candidate
+            for candidate in found
+        ],
+        rates={currency: rate for currency, rate in terms.rates.items() if currency in currencies},
+        unavailable=sorted(currencies - terms.rates.keys()),
+    )
 
 
 def usd_factor(currency: str, rate: Decimal) -> Fraction:

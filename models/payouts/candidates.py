@@ -13,25 +13,13 @@ from typing import Any
 from uuid import UUID
 
 from domain.money.valuation import Factors
+from domain.payouts.confirmation import RunFilters
 from domain.payouts.plan import Due, Payee
 from models import conditions, fx_rates
 from models.db import db, reading_whole_tables
 
 # A million conversions are claimed in one transaction, which a person waits for.
 _STATEMENT_TIMEOUT = "10min"
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a run is narrowed to; None leaves a column alone. Debts of the affiliates it covers always count.
-
-    `since` is when a conversion occurred, at the earliest. `method` is the rail that affiliates are paid on.
-    """
-
-    affiliate_ids: tuple[UUID, ...] | None = None
-    program_id: UUID | None = None
-    since: datetime | None = None
-    conversion_ids: tuple[UUID, ...] | None = None
 
 
 _FREE = (
@@ -51,7 +39,7 @@ _WHICH = {
 }
 
 
-def _due(filters: Filters) -> str:
+def _due(filters: RunFilters) -> str:
     """Return SQL of the due rows: affiliate_id, currency, id, occurred_at, cents."""
     which = "".join(f" and {sql}" for name, sql in _WHICH.items() if getattr(filters, name) is not None)
     whose = "".join(f" and {sql}" for name, sql in _WHOSE.items() if getattr(filters, name) is not None)
@@ -66,7 +54,7 @@ def _due(filters: Filters) -> str:
     )
 
 
-def _params(organization_id: UUID, filters: Filters, now: datetime) -> dict[str, Any]:
+def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[str, Any]:
     return {
         "org": organization_id,
         "now": now,
@@ -105,7 +93,7 @@ def _turn(organization_id: UUID) -> str:
 
 
 @contextmanager
-def _reading_what_is_due(filters: Filters) -> Iterator[None]:
+def _reading_what_is_due(filters: RunFilters) -> Iterator[None]:
     """Let the planner read whole tables, and where nothing narrows the filters make it look nothing up row by row.
 
     Many open lines may have come since the tables were analyzed; a million look-ups would be planned for none.
@@ -143,7 +131,7 @@ _WORTH = (
 _IDS = """'["' || string_agg(id::text, '","') || '"]'"""
 
 
-def eligible(*, organization_id: UUID, filters: Filters, factors: Factors, now: datetime) -> list[Eligible]:
+def eligible(*, organization_id: UUID, filters: RunFilters, factors: Factors, now: datetime) -> list[Eligible]:
     """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date."""
     with _reading_what_is_due(filters):
         rows = db.run(
@@ -175,7 +163,7 @@ def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | N
     return row[0], row[1]
 
 
-def claim(*, organization_id: UUID, filters: Filters, now: datetime) -> list[Due]:
+def claim(*, organization_id: UUID, filters: RunFilters, now: datetime) -> list[Due]:
     """Take down what is due, for this transaction alone, and return its sums; everything after reads only that.
 
     One statement reads the conversions, so that the sums and the lines are of the same moment.

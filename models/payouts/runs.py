@@ -1,44 +1,30 @@
-"""Writes a run: the run itself, its payouts, their lines, in statements that do not grow with their rows."""
+"""Writes a run: the run itself, its payouts, their lines, in statements that do not grow with their rows.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+A run works in three temporary tables of its transaction, gone with the commit:
+`payout_claim`, what is due (`models.payouts.candidates.claim`): affiliate, currency, conversion, when, native cents.
+`line_draft`, the lines to be: the claim of whoever is ready, in US cents at the run's rates, with the payout's id.
+`payout_draft`, the payouts to be: whom to pay and where, the sum, the period, the conversions' ids as JSON.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
 import orjson
 
-from models import fx_rates
+from domain.payouts import plan
+from domain.payouts.confirmation import Run
+from domain.payouts.plan import Planned
+from models import fx_rates, ids
 from models.db import Json, db, reading_whole_tables
+from models.table import Rows, columns
 from models.webhooks import outbox
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A payout of a run, still without its lines."""
-
-    payout_id: UUID
-    affiliate_id: UUID
-    program_id: UUID
-    method: str
-    destination: str
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """What native minor units are multiplied with to be US cents; the rate itself, and the day it was published."""
-
-    currency: str
-    factor: Fraction
-    rate: Decimal
-    on: date
-
-
 _SIGN = "case when cents < 0 then -1 else 1 end"
-_DRAFT = f"""
-create temp table payout_draft on commit drop as
+_DRAFT_LINES = f"""
+create temp table line_draft on commit drop as
 select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on,
   case when abs(cents) <= r.most then {_SIGN} * ({fx_rates.narrow("abs(cents)")})
     else ({_SIGN} * {fx_rates.wide("abs(cents)")})::bigint end as usd_cents
@@ -50,53 +36,52 @@ join unnest(%(currencies)s::text[], %(most)s::bigint[], %(narrow_times)s::bigint
   %(times)s::numeric[], %(over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
   r (currency, most, times, over, wide_times, wide_over, rate, published_on) on r.currency = c.currency
 """
-# With what each payout comes to, and the ids of its conversions as JSON for the event that announces it.
-_SUMS = """
-create temp table payout_sum on commit drop as
-select payout_id, sum(usd_cents)::bigint as cents, min(occurred_at) as first, max(occurred_at) as last,
-  '["' || string_agg(id::text, '","' order by id) || '"]' as conversion_ids
-from payout_draft group by payout_id having sum(usd_cents) > 0
+# A payout whose lines round to nothing is left out, and what it was made of stays due.
+_DRAFT_PAYOUTS = """
+create temp table payout_draft on commit drop as
+select lines.*, d.program_id, d.affiliate_id, d.method, d.destination
+from unnest(%(payouts)s::uuid[], %(programs)s::uuid[], %(affiliates)s::uuid[], %(methods)s::text[],
+  %(destinations)s::text[]) d (payout_id, program_id, affiliate_id, method, destination)
+join (
+  select payout_id, sum(usd_cents)::bigint as cents, min(occurred_at) as first, max(occurred_at) as last,
+    '["' || string_agg(id::text, '","' order by id) || '"]' as conversion_ids
+  from line_draft group by payout_id having sum(usd_cents) > 0
+) lines on lines.payout_id = d.payout_id
 """
+_TOTAL = "select coalesce(sum(cents), 0)::bigint from payout_draft"
 
 
-def draft_lines(*, drafts: Sequence[Draft], ready: Sequence[tuple[UUID, str]], rates: Sequence[Converted]) -> int:
-    """Make the lines of what was claimed for every affiliate and currency that is ready; return US cents in all.
-
-    A payout whose lines round to nothing is left out, and what it was made of stays due.
-    """
+def draft(planned: Planned) -> int:
+    """Make the payouts and lines to be of what was claimed, for whoever is ready; return US cents in all."""
+    ready = planned.ready
+    payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
+    rates = planned.rates
     params = {
-        "ready_affiliates": [affiliate_id for affiliate_id, _ in ready],
-        "ready_currencies": [currency for _, currency in ready],
-        "payouts": [draft.payout_id for draft in drafts],
-        "affiliates": [draft.affiliate_id for draft in drafts],
-        "currencies": [rate.currency for rate in rates],
-        **fx_rates.fraction_params([rate.factor for rate in rates]),
-        "rates": [rate.rate for rate in rates],
-        "days": [rate.on for rate in rates],
+        "ready_affiliates": [candidate.payee.affiliate_id for candidate in ready],
+        "ready_currencies": [candidate.currency for candidate in ready],
+        "payouts": [ids.new_id() for _ in payees],
+        "programs": [payee.program_id for payee in payees],
+        "affiliates": [payee.affiliate_id for payee in payees],
+        "methods": [payee.method for payee in payees],
+        "destinations": [payee.destination for payee in payees],
+        "currencies": list(rates),
+        **fx_rates.fraction_params([plan.usd_factor(currency, rate.per_usd) for currency, rate in rates.items()]),
+        "rates": [rate.per_usd for rate in rates.values()],
+        "days": [rate.on for rate in rates.values()],
     }
     with reading_whole_tables():
         db.stage("analyze payout_claim")
-        db.stage(_DRAFT, params)
+        db.stage(_DRAFT_LINES, params)
+        db.stage("analyze line_draft")
+        db.stage(_DRAFT_PAYOUTS, params)
         db.stage("analyze payout_draft")
-        db.stage(_SUMS)
-        db.stage("analyze payout_sum")
-        row = db.row("select coalesce(sum(cents), 0)::bigint from payout_sum")
-    assert row is not None
-    return int(row[0])
-
-
-def stage_run(values: Mapping[str, Any]) -> None:
-    """Stage a run's own row."""
-    marks = ", ".join(["%s"] * len(values))
-    db.stage(
-        f"insert into payout_run ({', '.join(values)}) values ({marks})",
-        tuple(Json(value) if isinstance(value, dict) else value for value in values.values()),
-    )
+        ((total_cents,),) = db.run(_TOTAL)
+    return int(total_cents)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A payout as it was written. US cents; the period is that of its conversions."""
+class RunPayout:
+    """A payout as a run made it. US cents; the period is that of its conversions."""
 
     payout_id: UUID
     affiliate_id: UUID
@@ -106,58 +91,47 @@ class Written:
     period_end: date
 
 
-_PAYOUTS = """
-insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, notes,
-  external_transaction_id, period_start, period_end, created_at)
-select d.payout_id, %(org)s, %(run)s, d.program_id, d.affiliate_id, lines.cents, d.method, d.destination, %(notes)s,
-  %(external)s, (lines.first at time zone 'UTC')::date, (lines.last at time zone 'UTC')::date, %(at)s
-from unnest(%(payouts)s::uuid[], %(programs)s::uuid[], %(affiliates)s::uuid[], %(methods)s::text[],
-  %(destinations)s::text[]) d (payout_id, program_id, affiliate_id, method, destination)
-join payout_sum lines on lines.payout_id = d.payout_id
-returning id, affiliate_id, amount_cents, method, period_start, period_end
+_RUN = f"""
+insert into payout_run ({columns(Run)})
+values ({", ".join(f"%({name})s" for name in Run.__dataclass_fields__)})
+"""
+_PAYOUTS = f"""
+with written as (
+  insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, notes,
+    external_transaction_id, period_start, period_end, created_at)
+  select payout_id, %(organization_id)s, %(id)s, program_id, affiliate_id, cents, method, destination, %(notes)s,
+    %(external_transaction_id)s, (first at time zone 'UTC')::date, (last at time zone 'UTC')::date, %(created_at)s
+  from payout_draft
+  returning *
+)
+select {columns(RunPayout, payout_id="id")} from written order by id
 """
 _LINES = """
 insert into payout_line (id, organization_id, payout_id, conversion_id, native_amount_cents, native_currency, fx_rate,
   fx_rate_date, amount_cents)
-select gen_random_uuid(), %s, d.payout_id, d.id, d.cents, d.currency, d.rate, d.published_on, d.usd_cents
-from payout_draft d join payout_sum s on s.payout_id = d.payout_id
+select gen_random_uuid(), %(organization_id)s, l.payout_id, l.id, l.cents, l.currency, l.rate, l.published_on,
+  l.usd_cents
+from line_draft l join payout_draft p on p.payout_id = l.payout_id
 """
+_payouts = Rows(RunPayout)
 
 
-def write_payouts(
-    *,
-    organization_id: UUID,
-    run_id: UUID,
-    drafts: Sequence[Draft],
-    notes: str | None,
-    external_transaction_id: str | None,
-    at: datetime,
-) -> list[Written]:
-    """Write the payouts that have lines, and their lines, and return them in the order of their ids."""
-    params = {
-        "org": organization_id,
-        "run": run_id,
-        "notes": notes,
-        "external": external_transaction_id,
-        "at": at,
-        "payouts": [draft.payout_id for draft in drafts],
-        "programs": [draft.program_id for draft in drafts],
-        "affiliates": [draft.affiliate_id for draft in drafts],
-        "methods": [draft.method for draft in drafts],
-        "destinations": [draft.destination for draft in drafts],
-    }
+def write(run: Run) -> list[RunPayout]:
+    """Write a run with the payouts and lines that `draft` made; return the payouts in the order of their ids."""
+    params = asdict(run) | {"confirmed_totals": Json(run.confirmed_totals), "filters": Json(run.filters)}
+    db.stage(_RUN, params)
     with reading_whole_tables():
-        rows = db.run(_PAYOUTS, params)
-        db.stage(_LINES, (organization_id,))
-    return [Written(*row) for row in sorted(rows)]
+        written = _payouts.all(_PAYOUTS, params)
+        db.stage(_LINES, params)
+    return written
 
 
 #: What stands for the ids of a payout's conversions in the body of an event, until the database puts them in.
 CONVERSIONS = "@"
 _EVENTS = f"""
-select e.id, replace(e.body, '["{CONVERSIONS}"]', s.conversion_ids) as body
+select e.id, replace(e.body, '["{CONVERSIONS}"]', p.conversion_ids) as body
 from json_to_recordset(%(events)s) as e (id uuid, payout_id uuid, body text)
-join payout_sum s on s.payout_id = e.payout_id
+join payout_draft p on p.payout_id = e.payout_id
 """
 
 
@@ -179,12 +153,13 @@ def stage_events(
     )
 
 
+_CAP_USED = """
+select coalesce(sum(amount_cents), 0)::bigint from payout
+where organization_id = %s and created_at >= %s and status <> 'Failed'
+"""
+
+
 def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
     """Return what the organization's payouts since a moment come to, in US cents; failed ones don't count."""
-    row = db.row(
-        "select coalesce(sum(amount_cents), 0)::bigint from payout where organization_id = %s and created_at >= %s"
-        " and status <> 'Failed'",
-        (organization_id, since),
-    )
-    assert row is not None
-    return int(row[0])
+    ((cents,),) = db.run(_CAP_USED, (organization_id, since))
+    return int(cents)

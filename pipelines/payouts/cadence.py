@@ -11,30 +11,18 @@ from zoneinfo import ZoneInfo
 
 from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
+from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refused import Refused
 from models import ids
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import candidates, proposals
-from models.payouts.candidates import Filters
 from models.payouts.proposals import Due
 from pipelines import jobs
-from pipelines.payouts import due as payout_plan
-from pipelines.payouts import letters, run
+from pipelines.payouts import due, letters, run
 from pipelines.payouts.due import Preview
-from pipelines.payouts.run import Asked, Receipt
-
-# A cadence confirms what there is, and all of it.
-_EVERYTHING = Asked(
-    confirm_total_cents=None,
-    confirm_totals=None,
-    filters=Filters(),
-    method=None,
-    notes=None,
-    external_transaction_id=None,
-    shown_filters={},
-)
+from pipelines.payouts.run import Receipt
 
 
 def local_day(timezone: str, now: datetime) -> date:
@@ -49,10 +37,10 @@ def counted_from(name: object, *, timezone: str, now: datetime) -> date | None:
 
 def any_org_look(*, now: datetime) -> int:
     """Stage a job for every organization whose cadence has come round; returns how many."""
-    due = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
-    for one in due:
+    came_round = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
+    for one in came_round:
         jobs.enqueue(jobs.PAYOUT_PREPARE, organization_id=one.organization_id)
-    return len(due)
+    return len(came_round)
 
 
 def prepare(*, organization_id: UUID, now: datetime) -> None:
@@ -66,7 +54,7 @@ def prepare(*, organization_id: UUID, now: datetime) -> None:
     due_on = _due_on(found, now) if found else None
     if organization is None or due_on is None:
         return
-    preview = payout_plan.preview(organization_id=organization_id, filters=Filters(), now=now)
+    preview = due.preview(organization_id=organization_id, filters=RunFilters(), now=now)
     proposals.stage_replaced(organization_id=organization_id, at=now)
     proposal = _proposal(preview, due_on, now)
     proposals.stage(proposal)
@@ -80,7 +68,7 @@ def _go_on(organization: Organization, proposal: Mapping[str, object], now: date
         letters.send_prepared(organization, proposal, at=now)
         return
     try:
-        receipt = run.run(organization_id=organization.id, asked=_EVERYTHING, by=None, now=now)
+        receipt = run.make(organization_id=organization.id, request=RunRequest(), now=now)
     except Refused as refusal:  # before anything is written
         proposals.stage_refused(organization_id=organization.id, code=refusal.code, message=refusal.message)
         letters.send_refused(organization, proposal, refusal, at=now)
@@ -98,7 +86,7 @@ def _due_on(found: Due, now: datetime) -> date | None:
 
 def _proposal(preview: Preview, due_on: date, now: datetime) -> dict[str, object]:
     planned = preview.planned
-    ready = {candidate.payee.affiliate_id for candidate in planned.candidates if candidate.is_ready}
+    ready = {candidate.payee.affiliate_id for candidate in planned.ready}
     return {
         "id": ids.new_id(),
         "organization_id": preview.organization.id,
@@ -107,7 +95,7 @@ def _proposal(preview: Preview, due_on: date, now: datetime) -> dict[str, object
         "recipients": len(ready),
         "confirm_total_cents": planned.confirm_total_cents,
         "native_totals": planned.native_totals,
-        "usd_estimate_cents": preview.usd_estimate_cents,
+        "usd_estimate_cents": planned.usd_estimate_cents,
         "created_at": now,
         "closed_at": None if ready else now,
     }
@@ -118,7 +106,7 @@ def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None
         organization_id=organization_id,
         action="payout.run",
         entity_type="payout",
-        entity_id=str(receipt.run_id),
+        entity_id=str(receipt.run.id),
         actor_type="system",
         actor_user_id=None,
         actor_label="payout cadence",
@@ -128,8 +116,8 @@ def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None
         before=None,
         after={
             "totalCents": receipt.total_cents,
-            "nativeTotalsForRun": dict(receipt.native_totals),
-            "reviewStatus": receipt.review_status,
+            "nativeTotalsForRun": dict(receipt.run.confirmed_totals),
+            "reviewStatus": receipt.run.review_status,
             "payoutCount": len(receipt.payouts),
         },
         at=now,

@@ -13,7 +13,7 @@ from models.organization import organizations
 from models.payouts import candidates, payouts, rail_events
 from models.payouts import lines as payout_lines
 from models.payouts.payouts import Payout
-from pipelines.payouts import due, transfer
+from pipelines.payouts import funding, transfer
 from pipelines.webhooks import emit
 
 
@@ -42,7 +42,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
         raise Refused(409, transfer.NOTHING_LEFT, message)
     organization = organizations.find(payout.organization_id)
     assert organization is not None
-    gates.check(due.standing(organization, now=now), total_cents=payout.amount_cents)
+    gates.check(funding.standing(organization, now=now), total_cents=payout.amount_cents)
     payee = candidates.payees(organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id])[
         payout.affiliate_id
     ]

@@ -5,15 +5,15 @@ Source: core spec, "Payouts", preview and run bodies.
 
 from uuid import UUID
 
+from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused, not_found
 from models.affiliates import sets
-from models.payouts.candidates import Filters
 from models.programs import programs
 
 _SHOWN_IDS = 100
 
 
-def check(*, organization_id: UUID, filters: Filters) -> None:
+def check(*, organization_id: UUID, filters: RunFilters) -> None:
     """Refuse filters that name what is not there: a wrong id must not widen or silently narrow what is paid.
 
     Raises Refused: 404 not_found for the program, 400 invalid_affiliate_ids with the ids that nobody has.
@@ -38,7 +38,7 @@ def check_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> None:
         raise not_found("affiliate", affiliate_id)
 
 
-def _unknown(organization_id: UUID, filters: Filters) -> list[UUID]:
+def _unknown(organization_id: UUID, filters: RunFilters) -> list[UUID]:
     if filters.affiliate_ids is None:
         return []
     known = sets.known(organization_id=organization_id, affiliate_ids=filters.affiliate_ids)

@@ -8,8 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts import gates
+from models.ledger import results
 from models.organization import organizations
-from pipelines.payouts import due
+from models.organization.organizations import Organization
+from models.payouts import runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +49,45 @@ def status(*, organization_id: UUID, can_manage: bool, now: datetime) -> Funding
     organization = organizations.find(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
-    standing = due.standing(organization, now=now)
-    refusal = gates.standing_refusal(standing)
-    is_from_balance = standing.funding_mode == "balance"
+    found = standing(organization, now=now)
+    refusal = gates.standing_refusal(found)
+    is_from_balance = found.funding_mode == "balance"
     return Funding(
-        mode=standing.funding_mode,
+        mode=found.funding_mode,
         bank_transfer_balance_cents=organization.bank_balance_cents if is_from_balance else None,
-        verification_state=standing.verification_state,
+        verification_state=found.verification_state,
         payouts_allowed=refusal is None,
         payouts_blocked_reason=refusal and refusal[0],
         payouts_blocked_message=refusal and refusal[1],
-        verification_required=standing.is_high_risk,
-        identity_required=standing.is_identity_required,
+        verification_required=found.is_high_risk,
+        identity_required=found.is_identity_required,
         can_manage_funding=can_manage,
         bank_transfer_instructions=_instructions(organization.slug) if can_manage and is_from_balance else None,
         unverified_rules=UnverifiedRules(
             holding_days=gates.HOLDING.days,
             window_days=gates.WINDOW.days,
             cap_cents=gates.CAP_CENTS,
-            cap_used_cents=standing.cap_used_cents,
-            cap_remaining_cents=standing.cap_remaining_cents,
+            cap_used_cents=found.cap_used_cents,
+            cap_remaining_cents=found.cap_remaining_cents,
         ),
+    )
+
+
+def standing(organization: Organization, *, now: datetime) -> gates.Standing:
+    """Return the organization as the gates see it."""
+    return gates.Standing(
+        plan_tier=organization.plan_tier,
+        subscription_status=organization.subscription_status,
+        verification_state=organization.verification_state,
+        fraud_score=organization.fraud_score,
+        identity_required=organization.identity_required,
+        identity_threshold=organization.identity_threshold,
+        high_risk_threshold=organization.high_risk_threshold,
+        funding_mode=organization.funding_mode,
+        funding_frozen=organization.funding_frozen,
+        needs_review=organization.payouts_need_review or results.is_doubtful(organization.id),
+        hold_days=organization.payout_hold_days,
+        cap_used_cents=runs.cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
     )
 
 

@@ -36,13 +36,13 @@ def send_refused(organization: Organization, proposal: Mapping[str, Any], refusa
 def send_confirmed(organization: Organization, receipt: Receipt, *, at: datetime) -> None:
     """Tell the Owners that automatic payouts were confirmed."""
     waits = ""
-    if receipt.review_status:
+    if receipt.run.review_status:
         waits = " They wait for the operator's review."
-    elif receipt.hold_until:
-        waits = f" They are held until {receipt.hold_until:%Y-%m-%d %H:%M} UTC."
+    elif receipt.run.hold_until:
+        waits = f" They are held until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
     text = (
         f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in all, were"
-        f" confirmed automatically.{waits}\n\nThe run is {receipt.run_id}; see it in the dashboard at"
+        f" confirmed automatically.{waits}\n\nThe run is {receipt.run.id}; see it in the dashboard at"
         f" {settings.current().web.url}."
     )
     _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", at)

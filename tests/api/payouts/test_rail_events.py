@@ -229,14 +229,14 @@ def test_what_was_let_go_and_paid_after_all_parks_the_next_run_until_an_operator
     assert wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/void", {}).status_code == 200
     wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
 
-    assert wallet.payroll.run().review_status == "Pending"
+    assert wallet.payroll.run().run.review_status == "Pending"
     wallet.payroll.pay()
     assert wallet.service.books == []
 
     words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
     wallet.app.test_cli_runner().invoke(args=words)
     wallet.payroll.sell("ann", 10_000)
-    assert wallet.payroll.run().review_status is None
+    assert wallet.payroll.run().run.review_status is None
 
 
 def test_an_operator_who_has_looked_lets_it_be_retried(wallet):

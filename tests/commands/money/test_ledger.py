@@ -116,7 +116,7 @@ def test_the_metrics_page_counts_red_organizations(damaged, flask):
 def test_while_the_ledger_is_red_a_run_waits_for_a_review(damaged, flask):
     flask("ledger", "check", "--org", str(damaged.brand.id))
 
-    assert damaged.run().review_status == "Pending"
+    assert damaged.run().run.review_status == "Pending"
 
 
 def test_when_the_ledger_is_clean_again_a_run_pays(payroll, flask):
@@ -125,4 +125,4 @@ def test_when_the_ledger_is_clean_again_a_run_pays(payroll, flask):
 
     flask("ledger", "check", "--org", str(payroll.brand.id))
 
-    assert payroll.run().review_status is None
+    assert payroll.run().run.review_status is None

@@ -29,7 +29,7 @@ def payroll(app):
 def reviewed(payroll):
     """The same with a run that an operator is to look at; returns both."""
     payroll.execute("update organization set payouts_need_review = true where id = %s", payroll.brand.id)
-    run = payroll.run()
+    run = payroll.run().run
     payroll.pay()
     return payroll, run
 
@@ -48,20 +48,20 @@ def test_a_run_that_needs_a_review_sends_nothing(reviewed, flask):
 
     (waiting,) = flask.json("payout", "runs", "--org", payroll.brand.id, "--waiting")
 
-    shown = payroll.brand.get(f"/api/v1/payouts?runId={run.run_id}").json["items"]
+    shown = payroll.brand.get(f"/api/v1/payouts?runId={run.id}").json["items"]
     assert [(one["status"], one["needsManualReview"]) for one in shown] == [("Pending", True)] * 2
     assert _sent(payroll) == 0
-    assert (waiting["id"], waiting["payouts"], waiting["pending"]) == (str(run.run_id), 2, 2)
+    assert (waiting["id"], waiting["payouts"], waiting["pending"]) == (str(run.id), 2, 2)
     assert (waiting["amount_cents"], waiting["review_status"]) == (4_000, "Pending")
 
 
 def test_an_approved_run_is_sent(reviewed, flask):
     payroll, run = reviewed
 
-    said = flask.json("payout", "review", run.run_id, "--approve", "--why", "known brand")
+    said = flask.json("payout", "review", run.id, "--approve", "--why", "known brand")
     payroll.pay()
 
-    assert said == {"id": str(run.run_id), "reviewStatus": "Approved", "why": "known brand", "payouts": 2}
+    assert said == {"id": str(run.id), "reviewStatus": "Approved", "why": "known brand", "payouts": 2}
     assert payroll.payouts() == [("Paid", 2_000)] * 2
     assert payroll.balance("ann") == {"USD": 0}
     assert flask.json("payout", "runs", "--org", payroll.brand.id, "--waiting") == []
@@ -70,7 +70,7 @@ def test_an_approved_run_is_sent(reviewed, flask):
 def test_a_rejected_run_fails_and_says_so(reviewed, flask):
     payroll, run = reviewed
 
-    assert flask("payout", "review", run.run_id, "--reject", "--why", "stolen card")[0] == 0
+    assert flask("payout", "review", run.id, "--reject", "--why", "stolen card")[0] == 0
     payroll.pay()
 
     assert payroll.payouts("status, failure_code") == [("Failed", "review_rejected")] * 2
@@ -81,7 +81,7 @@ def test_a_rejected_run_fails_and_says_so(reviewed, flask):
 
 def test_what_was_rejected_is_due_again_once_it_is_voided(reviewed, flask):
     payroll, run = reviewed
-    flask("payout", "review", run.run_id, "--reject", "--why", "stolen card")
+    flask("payout", "review", run.id, "--reject", "--why", "stolen card")
     owner = payroll.brand.person("Owner")
     ids = [row[0] for row in payroll.payouts("id")]
 
@@ -96,18 +96,18 @@ def test_what_was_rejected_is_due_again_once_it_is_voided(reviewed, flask):
 def test_a_review_is_in_the_audit_log_of_the_brand(reviewed, flask):
     payroll, run = reviewed
 
-    flask("payout", "review", run.run_id, "--reject", "--why", "stolen card")
+    flask("payout", "review", run.id, "--reject", "--why", "stolen card")
 
     assert payroll.brand.rows(
         "select actor_type, entity_id, after from audit_entry where action = 'payout.reviewed'"
-    ) == [("operator", str(run.run_id), {"reviewStatus": "Rejected", "why": "stolen card", "payouts": 2})]
+    ) == [("operator", str(run.id), {"reviewStatus": "Rejected", "why": "stolen card", "payouts": 2})]
 
 
 def test_a_run_is_reviewed_once(reviewed, flask):
     _, run = reviewed
-    flask("payout", "review", run.run_id, "--approve", "--why", "fine")
+    flask("payout", "review", run.id, "--approve", "--why", "fine")
 
-    code, said = flask("payout", "review", run.run_id, "--reject", "--why", "not fine")
+    code, said = flask("payout", "review", run.id, "--reject", "--why", "not fine")
 
     assert code == 1
     assert "not waiting for a review" in said
@@ -123,7 +123,7 @@ def test_two_reviewers_at_once_decide_once(reviewed):
         try:
             with db.any_org_work():
                 found = decisions.decide_review(
-                    organization_id=payroll.brand.id, run_id=run.run_id, is_approved=is_approved, now=clock.now()
+                    organization_id=payroll.brand.id, run_id=run.id, is_approved=is_approved, now=clock.now()
                 )
         except Refused as refusal:
             return refusal.code
@@ -154,7 +154,7 @@ def test_a_review_says_what_is_wrong_with_it(flask, arguments, code, words):
 def test_an_unverified_brand_waits_seven_days(payroll, flask, monkeypatch):
     payroll.execute("update organization set verification_state = 'unverified' where id = %s", payroll.brand.id)
     before = clock.now()
-    run = payroll.run()
+    run = payroll.run().run
     payroll.pay()
 
     shown = payroll.brand.get("/api/v1/payouts").json["items"]
@@ -179,9 +179,9 @@ def test_an_approved_run_still_waits_for_its_hold(payroll, flask):
     payroll.execute(
         "update organization set payouts_need_review = true, payout_hold_days = 3 where id = %s", payroll.brand.id
     )
-    run = payroll.run()
+    run = payroll.run().run
 
-    flask("payout", "review", run.run_id, "--approve", "--why", "fine")
+    flask("payout", "review", run.id, "--approve", "--why", "fine")
     payroll.pay()
 
     assert _sent(payroll) == 0
@@ -189,10 +189,10 @@ def test_an_approved_run_still_waits_for_its_hold(payroll, flask):
 
 
 def test_payouts_are_listed_by_organization_run_and_status(payroll, flask):
-    run = payroll.run()
+    run = payroll.run().run
     payroll.pay()
 
-    paid = flask.json("payout", "list", "--org", payroll.brand.id, "--run", run.run_id, "--status", "Paid")
+    paid = flask.json("payout", "list", "--org", payroll.brand.id, "--run", run.id, "--status", "Paid")
 
     assert [(one["amount_cents"], one["status"], one["attempt"]) for one in paid] == [(2_000, "Paid", 1)] * 2
     assert len(flask.json("payout", "list", "--org", payroll.brand.id, "--limit", 1)) == 1

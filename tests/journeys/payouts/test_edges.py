@@ -7,10 +7,10 @@ import pytest
 from adapters import clock
 from adapters.rails import registry
 from adapters.rails.processor_connect import ProcessorConnect
+from domain.payouts.confirmation import RunRequest
 from domain.refused import Refused
 from models import db
 from models.ledger import check
-from models.payouts import candidates
 from pipelines.payouts import decisions, run, transfer
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
@@ -50,9 +50,8 @@ def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
 
     other = threading.Thread(target=ban_them)
     other.start()
-    asked = run.Asked(None, None, candidates.Filters(), None, None, None, {})
     with db.unit_of_work(payroll.brand.id):
-        run.run(organization_id=payroll.brand.id, asked=asked, by=None, now=clock.now())
+        run.make(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
         is_running.set()
         assert not banned.wait(0.5)

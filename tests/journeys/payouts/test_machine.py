@@ -27,10 +27,10 @@ from hypothesis.stateful import (
 from adapters import clock
 from domain.conversions.review import Action
 from domain.payouts import transfers
+from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused
 from models import db
 from models.ledger import check
-from models.payouts.candidates import Filters
 from pipelines.affiliates import changes
 from pipelines.conversions import review
 from pipelines.fraud import ban
@@ -288,12 +288,12 @@ class Payouts(RuleBasedStateMachine):
         self.payroll.execute("update job set run_at = now() where queue = 'payouts' and deadline is null")
         self.payroll.execute("update sandbox_transfer set created_at = created_at - interval '10 s'")
 
-    def _filters(self, only: str | None, pick: int) -> Filters:
+    def _filters(self, only: str | None, pick: int) -> RunFilters:
         if only is None or not self.sales:
             return EVERYTHING
         if only == "some":
-            return Filters(conversion_ids=tuple(UUID(sale.id) for sale in self.sales[pick % len(self.sales) :]))
-        return Filters(affiliate_ids=(self.payroll.affiliates[only],))
+            return RunFilters(conversion_ids=tuple(UUID(sale.id) for sale in self.sales[pick % len(self.sales) :]))
+        return RunFilters(affiliate_ids=(self.payroll.affiliates[only],))
 
     def _sale(self, pick: int) -> _Sale:
         return self.sales[pick % len(self.sales)]

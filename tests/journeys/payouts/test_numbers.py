@@ -6,8 +6,8 @@ import pytest
 
 from adapters import clock
 from domain.money import fx
+from domain.payouts.confirmation import RunFilters
 from models import db
-from models.payouts.candidates import Filters
 from pipelines.payouts import decisions
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
@@ -158,7 +158,7 @@ def test_programs_and_organizations_keep_their_payouts_apart(payroll, app):
     payroll.brand.program()
     payroll.affiliate("ben")
     payroll.sell("ben", 20_000)
-    payroll.run(2_000, Filters(program_id=first))
+    payroll.run(2_000, RunFilters(program_id=first))
     other = Payroll.create(app)
 
     shown = {row["programId"]: row for row in payroll.brand.get("/api/v1/programs/stats").json}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused
-from models.payouts.candidates import Filters
 from tests.support.rows.paying import Payroll
 
 
@@ -111,7 +111,7 @@ def test_nobody_is_paid_for_what_another_filter_left_out(payroll):
     payroll.affiliate("ben")
     payroll.sell("ann", 10_000)
     payroll.sell("ben", 10_000)
-    payroll.run(2_000, Filters(affiliate_ids=(payroll.affiliates["ben"],)))
+    payroll.run(2_000, RunFilters(affiliate_ids=(payroll.affiliates["ben"],)))
     payroll.pay()
     assert payroll.balance("ann") == {"USD": 2_000}
     assert payroll.balance("ben") == {"USD": 0}

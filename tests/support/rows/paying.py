@@ -7,15 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from adapters import clock
+from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
-from models.payouts.candidates import Filters
-from pipelines.payouts import due
-from pipelines.payouts import run as payout_run
-from pipelines.payouts.run import Asked, Receipt
+from pipelines.payouts import due, run
+from pipelines.payouts.run import Receipt
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
 
-EVERYTHING = Filters()
+EVERYTHING = RunFilters()
 VERIFIED = (
     "update organization set verification_state = 'verified', payout_grace_days = 0, sandbox_rail = %s where id = %s"
 )
@@ -57,25 +56,17 @@ class Payroll:
         drain("sales")
         return str(answer.json["conversionId"])
 
-    def preview(self, filters: Filters = EVERYTHING, method: str | None = None) -> due.Preview:
+    def preview(self, filters: RunFilters = EVERYTHING, method: str | None = None) -> due.Preview:
         """Ask what a run would pay."""
         with db.unit_of_work(self.brand.id):
             return due.preview(organization_id=self.brand.id, filters=filters, method=method, now=clock.now())
 
-    def run(self, total_cents: int | None = None, filters: Filters = EVERYTHING) -> Receipt:
+    def run(self, total_cents: int | None = None, filters: RunFilters = EVERYTHING) -> Receipt:
         """Run what a preview says, or what is given."""
         confirmed = self.preview(filters).planned.confirm_total_cents if total_cents is None else total_cents
-        asked = Asked(
-            confirm_total_cents=confirmed,
-            confirm_totals=None,
-            filters=filters,
-            method=None,
-            notes=None,
-            external_transaction_id=None,
-            shown_filters={},
-        )
+        request = RunRequest(confirm_total_cents=confirmed, filters=filters)
         with db.unit_of_work(self.brand.id):
-            return payout_run.run(organization_id=self.brand.id, asked=asked, by=None, now=clock.now())
+            return run.make(organization_id=self.brand.id, request=request, now=clock.now())
 
     def pay(self) -> None:
         """Let the workers send what was run."""
