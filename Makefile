@@ -1,9 +1,14 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
+# Wheels that the lock knows by their hashes, and nothing else.
+INSTALL = $(BIN)/pip install -qq --disable-pip-version-check --only-binary :all: --require-hashes
+# The index is pip's own: the one of its configuration, or its default.
+LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-url 2>/dev/null)}" $(BIN)/uv pip compile -q \
+	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test check clients lint types layers bench loader clean
+.PHONY: help run dev test check clients lint types layers bench lock loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -35,6 +40,10 @@ layers: .venv/.dev ## the import direction of docs/architecture.md
 bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
 	@$(BIN)/python -m bench
 
+lock: .venv/.dev ## requirements/*.txt anew from setup.cfg, for every machine and Python that Finderfee runs on
+	@$(LOCK) -o requirements/run.txt >/dev/null
+	@$(LOCK) -o requirements/dev.txt --extra dev -c requirements/run.txt >/dev/null
+
 loader: .venv/.dev ## minify the script of the brands' pages, after a change of it
 	@$(BIN)/python -c 'import minify; minify.config({"js-version": 2009}); minify.file("text/javascript", "api/templates/loader.js", "api/templates/loader.min.js")'
 
@@ -45,12 +54,12 @@ clean: ## remove the virtual environment and caches; the data stays
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Finderfee needs Python 3.11 or newer; say which with: make run PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
 
-.venv/.ok: setup.cfg | .venv/bin/python
-	@echo "Installing Finderfee into .venv ..."
-	@$(BIN)/pip install -qq --disable-pip-version-check -e .
+.venv/.ok: requirements/run.txt | .venv/bin/python
+	@echo "Installing what Finderfee needs into .venv ..."
+	@$(INSTALL) -r $<
 	@touch $@
 
-.venv/.dev: setup.cfg .venv/.ok
+.venv/.dev: requirements/dev.txt .venv/.ok
 	@echo "Installing the development tools ..."
-	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[dev]'
+	@$(INSTALL) -r $<
 	@touch $@

