@@ -69,20 +69,19 @@ def change_attribution_params() -> Response:
 
 
 def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
-    organization = organizations.lock(guards.organization_id())
-    before = _shown(organization)
-    assert organization is not None  # or there would be nothing to show
-    is_changed = profile.set_attribution_params(organization, custom)
-    after = _shown(organization)
-    if is_changed:
+    before = organizations.lock(guards.organization_id())
+    was = _shown(before)
+    assert before is not None  # or there would be nothing to show
+    is_now = _shown(profile.set_attribution_params(before, custom))
+    if is_now != was:
         audit.record(
             "org.attribution_params_changed",
-            organization.id,
-            before={"custom": before["custom"]},
-            after={"custom": after["custom"]},
+            before.id,
+            before={"custom": was["custom"]},
+            after={"custom": is_now["custom"]},
             now=clock.now(),
         )
-    return 200, after
+    return 200, is_now
 
 
 def _shown(organization: Organization | None) -> Mapping[str, object]:

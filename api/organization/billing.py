@@ -4,6 +4,7 @@ Source: core spec, "Other resources" (billing state).
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from flask import Blueprint
 
@@ -39,7 +40,7 @@ def get_billing_state() -> Mapping[str, object]:
     is_connected = _PROCESSOR in organization.gateways
     shown: Mapping[str, object] = _STATE.dump(
         {
-            **organization.columns(),
+            **asdict(organization),
             "processor_customer_linked": organization.processor_customer_id is not None,
             "processor_connect_linked": is_connected,
             "processor_connected_via": _CONNECTED_VIA if is_connected else None,

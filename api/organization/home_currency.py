@@ -58,22 +58,22 @@ def put_home_currency() -> Response:
 
 def _change(code: str) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    organization = _found(organizations.lock(guards.organization_id()))
-    before = organization.home_currency
-    is_changed = profile.set_home_currency(organization, code, now)
+    before = _found(organizations.lock(guards.organization_id()))
+    after = profile.set_home_currency(before, code, now)
+    is_changed = after.home_currency != before.home_currency
     if is_changed:
         audit.record(
             "org.home_currency_changed",
-            organization.id,
-            before={"homeCurrency": before},
-            after={"homeCurrency": organization.home_currency},
+            after.id,
+            before={"homeCurrency": before.home_currency},
+            after={"homeCurrency": after.home_currency},
             now=now,
         )
     return 200, _CHANGE.dump(
         {
-            "home_currency": organization.home_currency,
+            "home_currency": after.home_currency,
             "changed": is_changed,
-            "changed_at": organization.home_currency_changed_at,
+            "changed_at": after.home_currency_changed_at,
         }
     )
 

@@ -4,6 +4,7 @@ Source: core spec, "Settings, organization and billing" and "Other resources" (p
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -68,11 +69,9 @@ def change_organization() -> Response:
 
 
 def _change(wanted: Mapping[str, Any]) -> _Answer:
-    organization = _locked()
-    before = _shown(organization)
-    _check_is_a_person(organization, wanted)
-    profile.change(organization, wanted, now=clock.now())
-    return 200, _audited("org.profile_changed", organization, before)
+    before = _locked()
+    _check_is_a_person(before, wanted)
+    return 200, _audited("org.profile_changed", before, profile.change(before, wanted, now=clock.now()))
 
 
 def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) -> None:
@@ -113,10 +112,9 @@ def _sent_image() -> tuple[bytes, str | None]:
 
 
 def _keep_image(kind: str, content: bytes, content_type: str) -> _Answer:
-    organization = _locked()
-    before = _shown(organization)
-    brand_images.keep(organization, kind, content=content, content_type=content_type, now=clock.now())
-    return 200, _audited("org.logo_changed", organization, before)
+    before = _locked()
+    after = brand_images.keep(before, kind, content=content, content_type=content_type, now=clock.now())
+    return 200, _audited("org.logo_changed", before, after)
 
 
 @blueprint.delete("/api/organizations/me/logo")
@@ -125,26 +123,27 @@ def delete_logo() -> Response:
     """Take the logo, or with `kind=favicon` the favicon, away. 204."""
     kind = body.query()["kind"]
     with db.unit_of_work(guards.organization_id()):
-        organization = _locked()
-        before = _shown(organization)
-        if not brand_images.drop(organization, kind):
+        before = _locked()
+        after = brand_images.drop(before, kind)
+        if after is None:
             raise not_found(kind)
-        _audited("org.logo_changed", organization, before)
+        _audited("org.logo_changed", before, after)
     return Response(status=204)
 
 
-def _audited(action: str, organization: Organization, before: Mapping[str, object]) -> Mapping[str, object]:
-    after = _shown(organization)
-    changed = [name for name in after if after[name] != before[name]]
+def _audited(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
+    """Record what of the profile changed, and return all of it as it is now."""
+    was, is_now = _shown(before), _shown(after)
+    changed = [name for name in is_now if is_now[name] != was[name]]
     if changed:
         audit.record(
             action,
-            organization.id,
-            before={name: before[name] for name in changed},
-            after={name: after[name] for name in changed},
+            after.id,
+            before={name: was[name] for name in changed},
+            after={name: is_now[name] for name in changed},
             now=clock.now(),
         )
-    return after
+    return is_now
 
 
 def _locked() -> Organization:
@@ -161,7 +160,7 @@ def _shown(organization: Organization) -> Mapping[str, object]:
     params = attribution_params.Params(organization.attribution_params)
     shown: Mapping[str, object] = _RECORD.dump(
         {
-            **organization.columns(),
+            **asdict(organization),
             "subdomain_changes_max": profile.SUBDOMAIN_CHANGES_MAX,
             "logo_url": brand_files.url(organization.logo_file_id),
             "favicon_url": brand_files.url(organization.favicon_file_id),

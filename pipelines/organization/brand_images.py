@@ -1,6 +1,7 @@
 """A brand's logo and favicon: checked, kept in the database, one of each."""
 
 from datetime import datetime
+from uuid import UUID
 
 from domain.organization import images
 from domain.refused import Refused
@@ -34,8 +35,11 @@ def check(content: bytes, *, declared_type: str | None) -> images.Image:
     return image
 
 
-def keep(organization: Organization, kind: str, *, content: bytes, content_type: str, now: datetime) -> None:
-    """Make an image that was checked the locked organization's logo or favicon (`kind`), in place of the former."""
+def keep(organization: Organization, kind: str, *, content: bytes, content_type: str, now: datetime) -> Organization:
+    """Make an image that was checked the locked organization's logo or favicon (`kind`), in place of the former.
+
+    Returns the organization as it is now.
+    """
     file_id = ids.new_id()
     stored_files.insert(
         {
@@ -47,25 +51,21 @@ def keep(organization: Organization, kind: str, *, content: bytes, content_type:
             "created_at": now,
         }
     )
-    _point(organization, kind, file_id)
+    return _pointed(organization, kind, file_id)
 
 
-def drop(organization: Organization, kind: str) -> bool:
-    """Take the locked organization's logo or favicon away; False when it has none."""
-    if getattr(organization, _column(kind)) is None:
-        return False
-    _point(organization, kind, None)
-    return True
+def drop(organization: Organization, kind: str) -> Organization | None:
+    """Take the locked organization's logo or favicon away and return it as it is now; None when it has none."""
+    return _pointed(organization, kind, None) if _former(organization, kind) else None
 
 
-def _point(organization: Organization, kind: str, file_id: object) -> None:
-    column = _column(kind)
-    former = getattr(organization, column)
-    organizations.update(organization.id, {column: file_id})
+def _pointed(organization: Organization, kind: str, file_id: UUID | None) -> Organization:
+    changed = organizations.change(organization, {f"{kind}_file_id": file_id})
+    former = _former(organization, kind)
     if former is not None:
         stored_files.stage_delete(organization_id=organization.id, file_id=former)
-    setattr(organization, column, file_id)
+    return changed
 
 
-def _column(kind: str) -> str:
-    return f"{kind}_file_id"
+def _former(organization: Organization, kind: str) -> UUID | None:
+    return organization.logo_file_id if kind == "logo" else organization.favicon_file_id

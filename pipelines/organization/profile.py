@@ -1,6 +1,6 @@
 """What a brand changes of its own organization: profile, home currency, attribution parameters.
 
-The organization is locked by the caller; what changes is set in the row and on the object.
+The organization is locked by the caller, who gets it back as it is then.
 Source: core spec, "Organization profile" and "Home currency"; tracking spec, "Attribution parameters".
 """
 
@@ -20,7 +20,7 @@ from pipelines.payouts import cadence
 SUBDOMAIN_CHANGES_MAX = 3
 
 
-def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> None:
+def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> Organization:
     """Change the profile. `wanted` is `schemas.organization.organization.ProfileChanges` loaded.
 
     A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency
@@ -39,13 +39,14 @@ def change(organization: Organization, wanted: Mapping[str, object], *, now: dat
         timezone = str(changes.get("timezone", organization.timezone))
         name = changes["automatic_payout_cadence"]
         changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
-    _set(organization, changes)
+    changed = organizations.change(organization, changes) if changes else organization
     if "payout_grace_days" in changes:
         renewal.renew(organization.id)
+    return changed
 
 
-def set_home_currency(organization: Organization, code: str, now: datetime) -> bool:
-    """Set the home currency; False when it is that already. Amounts keep the currency that they were stored in.
+def set_home_currency(organization: Organization, code: str, now: datetime) -> Organization:
+    """Set the home currency. Amounts keep the currency that they were stored in.
 
     Raises Refused 400 unsupported_currency.
     """
@@ -54,21 +55,19 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> b
         message = "homeCurrency must be a supported ISO 4217 code."
         raise Refused(400, "unsupported_currency", message, field="homeCurrency")
     if currency == organization.home_currency:
-        return False
-    _set(organization, {"home_currency": currency, "home_currency_changed_at": now})
-    return True
+        return organization
+    return organizations.change(organization, {"home_currency": currency, "home_currency_changed_at": now})
 
 
-def set_attribution_params(organization: Organization, sent: str | None) -> bool:
-    """Set the custom attribution parameters; False when they are these already.
+def set_attribution_params(organization: Organization, sent: str | None) -> Organization:
+    """Set the custom attribution parameters.
 
     Raises Refused: what `attribution_params.settle` raises.
     """
     custom = attribution_params.settle(sent)
     if custom == organization.attribution_params:
-        return False
-    _set(organization, {"attribution_params": custom})
-    return True
+        return organization
+    return organizations.change(organization, {"attribution_params": custom})
 
 
 def _check_grace_days(organization: Organization, changes: Mapping[str, object]) -> None:
@@ -92,10 +91,3 @@ def _moved(organization: Organization, subdomain: str) -> dict[str, object]:
         message = "Another organization has this subdomain."
         raise Refused(409, "subdomain_already_taken", message, field="subdomain")
     return {"subdomain_change_count": organization.subdomain_change_count + 1}
-
-
-def _set(organization: Organization, changes: Mapping[str, object]) -> None:
-    if changes:
-        organizations.update(organization.id, changes)
-    for column, value in changes.items():
-        setattr(organization, column, value)
