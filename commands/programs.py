@@ -69,11 +69,11 @@ def verify_domain(program_id: UUID, as_json: bool) -> None:
     _say(program_id, {"customDomainVerified": True, "changed": changed}, as_json, said)
 
 
-def _done(program_id: UUID, action: str, work: Callable[..., bool], more: dict[str, Any]) -> bool:
+def _done(program_id: UUID, action: str, work: Callable[..., programs.Program], more: dict[str, Any]) -> bool:
     with output.every_tenant():
-        program = supervision.any_org_lock(program_id)
-        changed = work(program=program, now=clock.now())
-        if changed:
+        before = supervision.any_org_lock(program_id)
+        program = work(program=before, now=clock.now())
+        if program != before:
             after = {
                 "suspendedAt": _moment(program.suspended_at),
                 "customDomain": program.custom_domain,
@@ -81,7 +81,7 @@ def _done(program_id: UUID, action: str, work: Callable[..., bool], more: dict[s
                 **more,
             }
             trail.record(action, after, about=program_id, organization_id=program.organization_id)
-    return changed
+    return program != before
 
 
 def _say(program_id: UUID, answer: dict[str, Any], as_json: bool, said: str) -> None:

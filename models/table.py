@@ -7,7 +7,10 @@ reading rows, inserting a mapping and changing some columns.
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Generic, TypeVar, get_args, get_origin
+from uuid import UUID
 
 from models.db import Params, db
 from models.hot import Hot
@@ -26,6 +29,12 @@ def columns(kind: type, alias: str | None = None, **instead: str) -> str:
         raise TypeError(f"{kind.__name__}: what to select for {', '.join(amiss)}?")
     prefix = f"{alias}." if alias else ""
     return ", ".join(instead.get(name, f"{prefix}{name}") for name in fields)
+
+
+def unnest(kind: type, names: Sequence[str]) -> str:
+    """Return SQL for rows of these fields of a class, each sent as an array (`%s`) of its values in all rows."""
+    fields = _fields(kind)
+    return f"unnest({', '.join(f'%s::{_sql_type(fields[name])}[]' for name in names)})"
 
 
 class Rows(Generic[Row]):
@@ -54,6 +63,7 @@ class Table(Rows[Row]):
     def __init__(self, name: str, kind: type[Row]) -> None:
         super().__init__(kind)
         self._name = name
+        self._kind = kind
         self.columns = columns(kind)
 
     def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:
@@ -62,6 +72,19 @@ class Table(Rows[Row]):
         Twins are found by any unique index, or by the columns that `conflict` names; other breaches raise.
         """
         return bool(db.run(_insertion(self._name, tuple(values), conflict), values))
+
+    def create(self, values: Mapping[str, object], *, conflict: str = "") -> Row | None:
+        """Insert a row like `insert` and return it as it is; None when a twin's row stands."""
+        return self.first(_insertion(self._name, tuple(values), conflict, self.columns), values)
+
+    def stage_all(self, rows: Sequence[Mapping[str, object]]) -> None:
+        """Stage the insert of rows that have the same columns, in one statement that does not grow with their number.
+
+        Twins are an error.
+        """
+        names = tuple(rows[0])
+        arrays = [[row[name] for row in rows] for name in names]
+        db.stage(f"insert into {self._name} ({', '.join(names)}) select * from {unnest(self._kind, names)}", arrays)
 
     def update(self, key: Mapping[str, object], changes: Mapping[str, object]) -> Row | None:
         """Change columns of the row with this key and return it as it is now; None when there is no such row.
@@ -73,10 +96,10 @@ class Table(Rows[Row]):
 
 
 @functools.cache
-def _insertion(table: str, names: tuple[str, ...], conflict: str) -> str:
+def _insertion(table: str, names: tuple[str, ...], conflict: str, shown: str = "1") -> str:
     marks = ", ".join(f"%({name})s" for name in names)
     twin = f"({conflict}) " if conflict else ""
-    return f"insert into {table} ({', '.join(names)}) values ({marks}) on conflict {twin}do nothing returning 1"
+    return f"insert into {table} ({', '.join(names)}) values ({marks}) on conflict {twin}do nothing returning {shown}"
 
 
 @functools.cache
@@ -86,6 +109,22 @@ def _change(table: str, shown: str, key: tuple[str, ...], changed: tuple[str, ..
         return f"select {shown} from {table} where {wanted}"
     assigned = ", ".join(f"{name} = %({name})s" for name in changed)
     return f"update {table} set {assigned} where {wanted} returning {shown}"
+
+
+_SQL_TYPES = {
+    UUID: "uuid",
+    str: "text",
+    int: "bigint",
+    bool: "boolean",
+    Decimal: "numeric",
+    datetime: "timestamptz",
+    bytes: "bytea",
+}
+
+
+def _sql_type(type_: Any) -> str:
+    """Return what a field is in the database; it may be None there if it may here."""
+    return next(_SQL_TYPES[kind] for kind in (type_, *get_args(type_)) if kind in _SQL_TYPES)
 
 
 def _fields(kind: type) -> dict[str, Any]:

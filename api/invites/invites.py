@@ -209,7 +209,7 @@ def _record_replaced(outcome: invites.Outcome, now: datetime) -> None:
         _record_revoked(invite, now)
 
 
-def _record_revoked(invite: rows_of.AffiliateInvite, now: datetime) -> None:
+def _record_revoked(invite: rows_of.NamedInvite, now: datetime) -> None:
     before = wire.record(invite, now=now)
     after = before | {"state": InviteState.Revoked.value}
     audit.record("affiliate_invite.revoked", invite.id, before=before, after=after, now=now)

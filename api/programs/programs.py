@@ -115,13 +115,12 @@ def change_program(program_id: str) -> Response:
 
 def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    program = changes.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
-    before: Mapping[str, object] = _RECORD.dump(program)
-    if not changes.change(program=program, sent=sent, now=now):
-        return 200, before
-    after = _RECORD.dump(program)
-    audit.record("program.updated", program_id, before=before, after=after, now=now)
-    return 200, after
+    before = changes.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
+    after = changes.change(program=before, sent=sent, now=now)
+    shown: Mapping[str, object] = _RECORD.dump(after)
+    if after != before:
+        audit.record("program.updated", program_id, before=_RECORD.dump(before), after=shown, now=now)
+    return 200, shown
 
 
 def _check_domain(host: str) -> None:
@@ -137,10 +136,11 @@ def archive_program(program_id: str) -> Response:
     """Archive a program: it stays readable and earns nothing from now on. 204, however often."""
     wanted_id, now = path.uuid(program_id, "program"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        program = program_rules.lock(organization_id=guards.organization_id(), program_id=wanted_id)
-        before = _RECORD.dump(program)
-        if program_rules.archive(program=program, now=now):
-            audit.record("program.archived", wanted_id, before=before, after=_RECORD.dump(program), now=now)
+        before = program_rules.lock(organization_id=guards.organization_id(), program_id=wanted_id)
+        after = program_rules.archive(program=before, now=now)
+        if after != before:
+            shown_before, shown = _shown([before, after])
+            audit.record("program.archived", wanted_id, before=shown_before, after=shown, now=now)
     return Response(status=204)
 
 

@@ -48,12 +48,12 @@ def put_sub_affiliate_config(program_id: str) -> Response:
 
 def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    program = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
-    before = _config(program)
-    assert program is not None  # or there would be no configuration to show
-    program_rules.set_sub_affiliate_config(program=program, changes=sub_affiliate.load(body.json_object()), now=now)
-    after = _config(program)
-    audit.record("program.sub_affiliate_config_changed", program_id, before=before, after=after, now=now)
+    before = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
+    if before is None:
+        raise Refused(404)
+    wanted = sub_affiliate.load(body.json_object())
+    after = _config(program_rules.set_sub_affiliate_config(program=before, changes=wanted, now=now))
+    audit.record("program.sub_affiliate_config_changed", program_id, before=_config(before), after=after, now=now)
     return 200, after
 
 

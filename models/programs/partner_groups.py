@@ -7,28 +7,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import peewee
-
 from models.db import db
-from models.mutable import Moment, Table, rate
-
-
-class PartnerGroup(Table):
-    """A group of affiliates in one program."""
-
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    program_id = peewee.UUIDField()
-    name = peewee.TextField()
-    commission_type = peewee.TextField()
-    commission_value = rate()
-    commission_currency = peewee.TextField(null=True)
-    created_at = Moment()
+from models.table import Rows, Table, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A group with the number of its affiliates. `commission_currency` is what a Fixed rate was set in."""
+class PartnerGroup:
+    """A group of affiliates in one program. `commission_currency` is what a Fixed rate was set in."""
 
     id: UUID
     organization_id: UUID
@@ -38,70 +23,71 @@ class Counted:
     commission_value: Decimal
     commission_currency: str | None
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CountedGroup(PartnerGroup):
+    """A group with the number of its affiliates."""
+
     affiliate_count: int
 
 
-_COUNTED = """\
-select g.id, g.organization_id, g.program_id, g.name, g.commission_type, g.commission_value, g.commission_currency,
-  g.created_at, count(a.id)
+_TABLE = Table("partner_group", PartnerGroup)
+_COUNTED_ROWS = Rows(CountedGroup)
+_COUNTED = f"""
+select {columns(CountedGroup, "g", affiliate_count="count(a.id)")}
 from partner_group g
 left join affiliate a on a.organization_id = g.organization_id and a.program_id = g.program_id
   and a.partner_group_id = g.id and a.deleted_at is null
-where g.organization_id = %s and g.program_id = %s"""
+where g.organization_id = %s and g.program_id = %s
+"""
+_OF_PROGRAM = f"{_COUNTED} group by g.id order by g.created_at, g.id"
+_FIND = f"{_COUNTED} and g.id = %s group by g.id"
+_COUNT = "select count(*) from partner_group where organization_id = %s and program_id = %s"
+_HAS_NAME = "select from partner_group where organization_id = %s and program_id = %s and name = %s"
 
 
-def of_program(*, organization_id: UUID, program_id: UUID) -> list[Counted]:
+def of_program(*, organization_id: UUID, program_id: UUID) -> list[CountedGroup]:
     """Return the groups of a program, oldest first."""
-    rows = db.run(f"{_COUNTED} group by g.id order by g.created_at, g.id", (organization_id, program_id))
-    return [Counted(*row) for row in rows]
+    return _COUNTED_ROWS.all(_OF_PROGRAM, (organization_id, program_id))
 
 
-def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> Counted | None:
+def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> CountedGroup | None:
     """Return one group of a program."""
-    row = db.row(f"{_COUNTED} and g.id = %s group by g.id", (organization_id, program_id, group_id))
-    return Counted(*row) if row else None
+    return _COUNTED_ROWS.first(_FIND, (organization_id, program_id, group_id))
 
 
 def count(*, organization_id: UUID, program_id: UUID) -> int:
     """Return how many groups a program has."""
-    groups = PartnerGroup.select().where(
-        PartnerGroup.organization_id == organization_id, PartnerGroup.program_id == program_id
-    )
-    return groups.count()
-
-
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a group; False when its program has one with this name."""
-    return bool(PartnerGroup.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
+    row = db.row(_COUNT, (organization_id, program_id))
+    assert row is not None
+    return int(row[0])
 
 
 def has_name(*, organization_id: UUID, program_id: UUID, name: str) -> bool:
     """Say whether a group of a program has this name."""
-    named = PartnerGroup.select().where(
-        PartnerGroup.organization_id == organization_id,
-        PartnerGroup.program_id == program_id,
-        PartnerGroup.name == name,
-    )
-    return named.exists()
+    return bool(db.run(_HAS_NAME, (organization_id, program_id, name)))
+
+
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert a group; False when its program has one with this name."""
+    return _TABLE.insert(values)
 
 
 def update(*, organization_id: UUID, program_id: UUID, group_id: UUID, changes: Mapping[str, Any]) -> None:
     """Change columns of a group."""
-    PartnerGroup.update(changes).where(
-        PartnerGroup.organization_id == organization_id,
-        PartnerGroup.program_id == program_id,
-        PartnerGroup.id == group_id,
-    ).execute()
+    _TABLE.update({"organization_id": organization_id, "program_id": program_id, "id": group_id}, changes)
+
+
+# Locked first, so that nobody joins before they all have left.
+_LOCK = "select from partner_group where organization_id = %s and program_id = %s and id = %s for update"
+_LEAVE = """
+update affiliate set partner_group_id = null where organization_id = %s and program_id = %s and partner_group_id = %s
+"""
+_REMOVE = "delete from partner_group where organization_id = %s and program_id = %s and id = %s"
 
 
 def stage_remove(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> None:
     """Delete a group; its affiliates leave it."""
-    group = (organization_id, program_id, group_id)
-    # Locked first, so that nobody joins between the two statements.
-    db.stage("select from partner_group where organization_id = %s and program_id = %s and id = %s for update", group)
-    db.stage(
-        "update affiliate set partner_group_id = null"
-        " where organization_id = %s and program_id = %s and partner_group_id = %s",
-        group,
-    )
-    db.stage("delete from partner_group where organization_id = %s and program_id = %s and id = %s", group)
+    for statement in (_LOCK, _LEAVE, _REMOVE):
+        db.stage(statement, (organization_id, program_id, group_id))

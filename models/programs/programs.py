@@ -1,94 +1,95 @@
 """Programs (campaigns)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import peewee
 
 from models.db import db, savepoint
-from models.mutable import Moment, Table, rate
+from models.table import Rows, Table
 
 
-class Program(Table):
+@dataclass(frozen=True, slots=True)
+class Program:
     """A campaign that affiliates promote.
 
     Amounts are minor units of the currency beside them: what was the home currency when they were set.
     """
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    name = peewee.TextField()
-    slug = peewee.TextField()
-    description = peewee.TextField(null=True)
-    terms_url = peewee.TextField(null=True)
-    is_active = peewee.BooleanField(default=True)
-    default_commission_type = peewee.TextField()
-    default_commission_value = rate()
-    fee_currency = peewee.TextField(null=True)
-    default_commission_model = peewee.TextField()
-    sale_commission_type = peewee.TextField(null=True)
-    sale_commission_value = rate(null=True)
-    cookie_window_days = peewee.IntegerField(default=30)
-    recurring_months = peewee.IntegerField(null=True)
-    recurring_delay_invoices = peewee.IntegerField(default=0)
-    attribution_model = peewee.TextField(default="LastTouch")
-    auto_approve = peewee.BooleanField(default=False)
-    custom_domain = peewee.TextField(null=True)
-    custom_domain_verified = peewee.BooleanField(default=False)
-    network_visibility = peewee.TextField(default="Private")
-    is_publicly_discoverable = peewee.BooleanField(default=True)
-    budget_cents = peewee.BigIntegerField(null=True)
-    budget_currency = peewee.TextField(null=True)
-    referral_destination_url = peewee.TextField(null=True)
-    min_payout_cents = peewee.BigIntegerField(null=True)
-    min_payout_currency = peewee.TextField(null=True)
-    hosted_checkout_door_enabled = peewee.BooleanField(default=False)
-    hosted_checkout_door_mode = peewee.TextField(default="redirect")
-    hosted_checkout_thank_you_url = peewee.TextField(null=True)
-    lead_bounty_cents = peewee.BigIntegerField(null=True)
-    lead_bounty_currency = peewee.TextField(null=True)
-    click_reward_cents = peewee.BigIntegerField(null=True)
-    click_reward_currency = peewee.TextField(null=True)
-    is_primary = peewee.BooleanField(default=False)
-    sub_affiliate_enabled = peewee.BooleanField(default=False)
-    sub_affiliate_percent = peewee.DecimalField(max_digits=7, decimal_places=4, default=0)
-    suspended_at = Moment(null=True)
-    archived_at = Moment(null=True)
+    id: UUID
+    organization_id: UUID
+    name: str
+    slug: str
+    description: str | None
+    terms_url: str | None
+    is_active: bool
+    default_commission_type: str
+    default_commission_value: Decimal
+    fee_currency: str | None
+    default_commission_model: str
+    sale_commission_type: str | None
+    sale_commission_value: Decimal | None
+    cookie_window_days: int
+    recurring_months: int | None
+    recurring_delay_invoices: int
+    attribution_model: str
+    auto_approve: bool
+    custom_domain: str | None
+    custom_domain_verified: bool
+    network_visibility: str
+    is_publicly_discoverable: bool
+    budget_cents: int | None
+    budget_currency: str | None
+    referral_destination_url: str | None
+    min_payout_cents: int | None
+    min_payout_currency: str | None
+    hosted_checkout_door_enabled: bool
+    hosted_checkout_door_mode: str
+    hosted_checkout_thank_you_url: str | None
+    lead_bounty_cents: int | None
+    lead_bounty_currency: str | None
+    click_reward_cents: int | None
+    click_reward_currency: str | None
+    is_primary: bool
+    sub_affiliate_enabled: bool
+    sub_affiliate_percent: Decimal
+    suspended_at: datetime | None
+    archived_at: datetime | None
     # When a page of the brand last said that the script or the picture is in it.
-    install_seen_at = Moment(null=True)
-    script_seen_at = Moment(null=True)
-    script_origin = peewee.TextField(null=True)
-    created_at = Moment()
-    updated_at = Moment()
+    install_seen_at: datetime | None
+    script_seen_at: datetime | None
+    script_origin: str | None
+    created_at: datetime
+    updated_at: datetime
 
 
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a program; False when the organization has one, archived or not, with this slug."""
-    inserted = Program.insert(values).on_conflict(action="IGNORE", conflict_target=("organization_id", "slug"))
-    return bool(inserted.as_rowcount().execute() == 1)
+_TABLE = Table("program", Program)
 
 
-def update(*, organization_id: UUID, program_id: UUID, changes: Mapping[str, Any]) -> bool:
-    """Change columns of a program; False when the organization has none with this id."""
-    return bool(
-        Program.update(changes).where(Program.organization_id == organization_id, Program.id == program_id).execute()
-    )
+def insert(values: Mapping[str, Any]) -> Program | None:
+    """Insert a program and return it; None when the organization has one, archived or not, with this slug."""
+    return _TABLE.create(values, conflict="organization_id, slug")
 
 
-def columns(program: Program) -> dict[str, Any]:
-    """Return the columns of a program that was read, by name."""
-    return dict(program.__data__)
+def change(program: Program, changes: Mapping[str, Any]) -> Program:
+    """Change columns of a locked program and return it as it is now."""
+    changed = _TABLE.update({"organization_id": program.organization_id, "id": program.id}, changes)
+    assert changed is not None  # it is locked
+    return changed
+
+
+_RENAME = "update program set slug = %s where organization_id = %s and id = %s"
 
 
 def rename(*, organization_id: UUID, program_id: UUID, slug: str) -> bool:
     """Give a program another slug; False when the organization has a program, archived or not, with this one."""
-    renamed = Program.update(slug=slug).where(Program.organization_id == organization_id, Program.id == program_id)
     try:
         with savepoint():
-            renamed.execute()
+            db.run(_RENAME, (slug, organization_id, program_id))
     except peewee.IntegrityError:
         return False
     return True
@@ -107,32 +108,29 @@ def stage_no_primary(*, organization_id: UUID) -> None:
     db.stage("update program set is_primary = false where organization_id = %s and is_primary", (organization_id,))
 
 
+_FIND = f"select {_TABLE.columns} from program where organization_id = %s and id = %s"
+_OPEN = "is_active and archived_at is null and suspended_at is null"
+_FIND_OPEN = f"{_FIND} and {_OPEN}"
+_NEWEST_OPEN = f"""
+select {_TABLE.columns} from program where organization_id = %s and {_OPEN}
+order by created_at desc, id desc limit 1
+"""
+_LOCK = f"{_FIND} for no key update"
+
+
 def find(*, organization_id: UUID, program_id: UUID) -> Program | None:
     """Return one program of the organization, archived or not."""
-    return Program.get_or_none(Program.organization_id == organization_id, Program.id == program_id)
+    return _TABLE.first(_FIND, (organization_id, program_id))
 
 
 def find_open(*, organization_id: UUID, program_id: UUID) -> Program | None:
     """Return one program of the organization that is active, not archived and not suspended."""
-    return Program.get_or_none(
-        Program.organization_id == organization_id,
-        Program.id == program_id,
-        Program.is_active,
-        Program.archived_at.is_null(),
-        Program.suspended_at.is_null(),
-    )
+    return _TABLE.first(_FIND_OPEN, (organization_id, program_id))
 
 
 def newest_open(*, organization_id: UUID) -> Program | None:
     """Return the organization's newest program that is active, not archived and not suspended."""
-    programs = Program.select().where(
-        Program.organization_id == organization_id,
-        Program.is_active,
-        Program.archived_at.is_null(),
-        Program.suspended_at.is_null(),
-    )
-    newest: Program | None = programs.order_by(Program.created_at.desc(), Program.id.desc()).first()
-    return newest
+    return _TABLE.first(_NEWEST_OPEN, (organization_id,))
 
 
 def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
@@ -140,10 +138,15 @@ def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
 
     Rows that only refer to it (a conversion that is being settled) do not wait for it.
     """
-    programs = Program.select().where(Program.organization_id == organization_id, Program.id == program_id)
-    locked = programs.for_update("FOR NO KEY UPDATE")  # type: ignore[arg-type]  # peewee takes the text of a lock too
-    found: Program | None = locked.get_or_none()
-    return found
+    return _TABLE.first(_LOCK, (organization_id, program_id))
+
+
+_PAGE = f"""
+select {_TABLE.columns} from program
+where organization_id = %(org)s and (%(archived)s or archived_at is null)
+  and (%(at)s::timestamptz is null or (created_at, id) < (%(at)s, %(id)s::uuid))
+order by created_at desc, id desc limit %(limit)s
+"""
 
 
 def page(
@@ -154,42 +157,51 @@ def page(
     includes_archived: bool = False,
 ) -> list[Program]:
     """Return up to `limit` programs, newest first, after the keyset position `after`."""
-    programs = Program.select().where(Program.organization_id == organization_id)
-    if not includes_archived:
-        programs = programs.where(Program.archived_at.is_null())
-    if after is not None:
-        programs = programs.where(peewee.Tuple(Program.created_at, Program.id) < peewee.Tuple(*after))
-    return list(programs.order_by(Program.created_at.desc(), Program.id.desc()).limit(limit))
-
-
-def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[tuple[str, Decimal, str | None]]:
-    """Return the different rates that affiliates, groups and tiers of a program have, or will by a pending invite.
-
-    Each is a type, a value and the currency that a Fixed one was set in.
-    """
-    rates: list[Any] = db.run(
-        "select custom_commission_type, custom_commission_value, custom_commission_currency from affiliate"
-        " where organization_id = %(organization)s and program_id = %(program)s"
-        " and custom_commission_type is not null and deleted_at is null"
-        " union select custom_commission_type, custom_commission_value, custom_commission_currency"
-        " from affiliate_invite where organization_id = %(organization)s and program_id = %(program)s"
-        " and custom_commission_type is not null and state = 'Pending'"
-        " union select commission_type, commission_value, commission_currency from partner_group"
-        " where organization_id = %(organization)s and program_id = %(program)s"
-        " union select commission_type, commission_value, case when commission_type = 'Fixed' then currency end"
-        " from performance_tier"
-        " where organization_id = %(organization)s and program_id = %(program)s",
-        {"organization": organization_id, "program": program_id},
+    at, id = after or (None, None)
+    return _TABLE.all(
+        _PAGE, {"org": organization_id, "archived": includes_archived, "at": at, "id": id, "limit": limit}
     )
-    return rates
+
+
+class PartnerRate(NamedTuple):
+    """A rate that somebody has in place of the program's; `currency` is what a Fixed one was set in."""
+
+    type: str
+    value: Decimal
+    currency: str | None
+
+
+_PARTNER_RATES = """
+select custom_commission_type, custom_commission_value, custom_commission_currency from affiliate
+where organization_id = %(org)s and program_id = %(program)s and custom_commission_type is not null
+  and deleted_at is null
+union
+select custom_commission_type, custom_commission_value, custom_commission_currency from affiliate_invite
+where organization_id = %(org)s and program_id = %(program)s and custom_commission_type is not null
+  and state = 'Pending'
+union
+select commission_type, commission_value, commission_currency from partner_group
+where organization_id = %(org)s and program_id = %(program)s
+union
+select commission_type, commission_value, case when commission_type = 'Fixed' then currency end from performance_tier
+where organization_id = %(org)s and program_id = %(program)s
+"""
+
+
+def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[PartnerRate]:
+    """Return the different rates that affiliates, groups and tiers of a program have, or will by a pending invite."""
+    return Rows(PartnerRate).all(_PARTNER_RATES, {"org": organization_id, "program": program_id})
+
+
+_ANY_ORG_LIST = f"""
+select {_TABLE.columns} from program where %(org)s::uuid is null or organization_id = %(org)s
+order by organization_id, created_at, id
+"""
 
 
 def any_org_list(organization_id: UUID | None) -> list[Program]:
     """Return the programs of one organization or of all, archived ones too, oldest first."""
-    listed = Program.select()
-    if organization_id is not None:
-        listed = listed.where(Program.organization_id == organization_id)
-    return list(listed.order_by(Program.organization_id, Program.created_at, Program.id))
+    return _TABLE.all(_ANY_ORG_LIST, {"org": organization_id})
 
 
 def stage_domain_turn(domain: str) -> None:
@@ -197,11 +209,14 @@ def stage_domain_turn(domain: str) -> None:
     db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"domain:{domain}",))
 
 
+_DOMAIN_HOLDER = """
+select id from program where custom_domain = %s and custom_domain_verified and archived_at is null
+"""
+
+
 def any_org_domain_holder(domain: str) -> UUID | None:
     """Return the living program of the whole service that has this domain verified."""
-    row = db.row(
-        "select id from program where custom_domain = %s and custom_domain_verified and archived_at is null", (domain,)
-    )
+    row = db.row(_DOMAIN_HOLDER, (domain,))
     return row[0] if row else None
 
 
@@ -211,15 +226,16 @@ def any_org_owner(program_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
+_IS_PORTAL_HOST = """
+select from program where custom_domain = %(host)s and custom_domain_verified and archived_at is null
+union all
+select from organization where portal_host = %(host)s or subdomain = %(handle)s limit 1
+"""
+
+
 def any_org_is_portal_host(*, host: str, handle: str | None) -> bool:
     """Say whether a host is some brand's portal: a verified custom domain, their own host, or their subdomain."""
-    return bool(
-        db.run(
-            "select from program where custom_domain = %(host)s and custom_domain_verified and archived_at is null"
-            " union all select from organization where portal_host = %(host)s or subdomain = %(handle)s limit 1",
-            {"host": host, "handle": handle},
-        )
-    )
+    return bool(db.run(_IS_PORTAL_HOST, {"host": host, "handle": handle}))
 
 
 def stage_affiliate_turn(*, organization_id: UUID, affiliate_id: UUID) -> None:

@@ -8,14 +8,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import invites as rules
 from domain import slugs, statuses
-from domain.invites import InviteState
+from domain.invites import InviteState, state_at
 from domain.refused import Refused
 from models import invites
 from models.affiliates import affiliates, links
 from models.affiliates.affiliates import Affiliate
-from models.invites import AffiliateInvite
+from models.invites import NamedInvite
 from models.organization import organizations
 from models.programs import programs
 from pipelines.affiliates import affiliates as affiliate_rules
@@ -53,9 +52,9 @@ class Preview:
 class Accepted:
     """An accepted invite with where that leads; `before` is the invite as it was, None when it was accepted already."""
 
-    invite: AffiliateInvite
+    invite: NamedInvite
     standing: Standing
-    before: AffiliateInvite | None
+    before: NamedInvite | None
 
 
 def any_org_organization(token_hash: bytes) -> UUID:
@@ -99,15 +98,7 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
         return Accepted(invite=invite, standing=_standing(invite), before=None)
     program = invite_rules.open_program(organization_id, invite.program_id)
     affiliate_id, kept_slug = _joined(invite, program, now)
-    changes = {
-        "state": InviteState.Accepted.value,
-        "accepted_at": now,
-        "affiliate_id": affiliate_id,
-        "kept_slug": kept_slug,
-    }
-    invites.update(organization_id=organization_id, invite_id=invite.id, changes=changes)
-    accepted = invites.find_by_token(organization_id=organization_id, token_hash=token_hash)
-    assert accepted is not None  # it is locked
+    accepted = invites.accept(invite, affiliate_id=affiliate_id, kept_slug=kept_slug, now=now)
     return Accepted(invite=accepted, standing=_standing(accepted), before=invite)
 
 
@@ -115,8 +106,8 @@ def _unknown() -> Refused:
     return Refused(404, "not_found", "There is no such invite.")
 
 
-def _check_good(invite: AffiliateInvite, now: datetime) -> InviteState:
-    state = rules.state_at(invite.state, expires_at=invite.expires_at, now=now)
+def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
+    state = state_at(invite.state, expires_at=invite.expires_at, now=now)
     if state == InviteState.Expired:
         raise Refused(410, "invite_expired", "This invite has expired. Ask the brand to send it again.")
     if state == InviteState.Revoked:
@@ -124,7 +115,7 @@ def _check_good(invite: AffiliateInvite, now: datetime) -> InviteState:
     return state
 
 
-def _joined(invite: AffiliateInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
+def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
     links.stage_person_turn(organization_id=organization_id, email=invite.email)
@@ -136,14 +127,14 @@ def _joined(invite: AffiliateInvite, program: programs.Program, now: datetime) -
     return joined.affiliate.id, kept_slug
 
 
-def _slug_of(known: Affiliate, invite: AffiliateInvite) -> str | None:
+def _slug_of(known: Affiliate, invite: NamedInvite) -> str | None:
     has_it = invite.slug is not None and invites.has_link(
         organization_id=known.organization_id, affiliate_id=known.id, slug=invite.slug
     )
     return invite.slug if has_it else None
 
 
-def _free(invite: AffiliateInvite) -> str | None:
+def _free(invite: NamedInvite) -> str | None:
     """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slug in slugs.RESERVED:
@@ -152,7 +143,7 @@ def _free(invite: AffiliateInvite) -> str | None:
     return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
 
 
-def _columns(invite: AffiliateInvite) -> dict[str, Any]:
+def _columns(invite: NamedInvite) -> dict[str, Any]:
     status = statuses.AffiliateStatus.Approved if invite.auto_approve else statuses.AffiliateStatus.Pending
     return {
         "organization_id": invite.organization_id,
@@ -168,17 +159,17 @@ def _columns(invite: AffiliateInvite) -> dict[str, Any]:
     }
 
 
-def _standing(invite: AffiliateInvite) -> Standing:
+def _standing(invite: NamedInvite) -> Standing:
     affiliate_id = invite.affiliate_id
     assert affiliate_id is not None  # the table holds that for an accepted one
-    status, slug = invites.standing_of(organization_id=invite.organization_id, affiliate_id=affiliate_id)
-    slug = invite.kept_slug or slug
+    found = invites.outcome(organization_id=invite.organization_id, affiliate_id=affiliate_id)
+    slug = invite.kept_slug or found.slug
     held = links.links(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
     return Standing(
         affiliate_id=affiliate_id,
         program_id=invite.program_id,
-        status=status,
+        status=found.status,
         slug=slug,
         warning=_SLUG_UNAVAILABLE if was_promised else None,
         link=next((link for link in held if link.slug == slug), None),

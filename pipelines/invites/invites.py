@@ -11,14 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import invites as rules
 from domain import slugs
-from domain.invites import InviteState
+from domain.invites import Conflict, InviteState, Wish, grant, state_at
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from models import invites
-from models.affiliates import affiliates
-from models.invites import AffiliateInvite
+from models.affiliates import affiliates, sets
+from models.invites import NamedInvite
 from models.programs import programs
 from pipelines.affiliates import affiliates as affiliate_rules
 from pipelines.invites import sending
@@ -31,9 +30,9 @@ class Outcome:
     """What was sent, and which pending invites of the same people it took the place of."""
 
     sent: list[Sent]
-    replaced: list[AffiliateInvite]
+    replaced: list[NamedInvite]
     skipped: int = 0
-    conflicts: list[rules.Conflict] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
@@ -50,7 +49,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     if slug in slugs.RESERVED:
         raise Refused(400, "slug_reserved", "This word is kept for the service.", field="slug")
     earlier = _turn(program, [email])
-    if invites.affiliates_among(organization_id=organization_id, program_id=program.id, emails=[email]):
+    if sets.emails_in(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     replaced = _close(earlier, now)
     if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
@@ -69,7 +68,7 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
     program = _program(organization_id, wanted["program_id"])
     first_of = {recipient["email"]: recipient for recipient in reversed(wanted["recipients"])}
     earlier = _turn(program, first_of)
-    members = invites.affiliates_among(organization_id=organization_id, program_id=program.id, emails=first_of)
+    members = sets.emails_in(organization_id=organization_id, program_id=program.id, emails=list(first_of))
     people = [
         recipient
         for recipient in wanted["recipients"]
@@ -107,14 +106,13 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
     return Outcome(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
 
 
-def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> AffiliateInvite:
+def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
     """Take an invite back; its link is dead. Returns it as it was before, locked.
 
     Raises Refused: 404 not_found; 409 invite_not_pending.
     """
     invite = _lock_unanswered(organization_id, invite_id, now)
-    changes = {"state": InviteState.Revoked.value}
-    invites.update(organization_id=organization_id, invite_id=invite.id, changes=changes)
+    invites.stage_revoked(invite)
     return invite
 
 
@@ -137,7 +135,7 @@ def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def _check_kept_rate(program: programs.Program, invite: AffiliateInvite) -> None:
+def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
     type, value = invite.custom_commission_type, invite.custom_commission_value
     if type is None or value is None:
         return
@@ -151,13 +149,13 @@ def _check_kept_rate(program: programs.Program, invite: AffiliateInvite) -> None
     )
 
 
-def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[AffiliateInvite]:
+def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[NamedInvite]:
     # One that is just being accepted is waited for here, and its affiliate is then seen.
     invites.stage_turn(program.organization_id)
     return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
 
 
-def _close(pending: Sequence[AffiliateInvite], now: datetime) -> list[AffiliateInvite]:
+def _close(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
     """Stage the end of locked invites that others replace; returns those that were still good, as they were."""
     if pending:
         invites.stage_closed(
@@ -168,14 +166,14 @@ def _close(pending: Sequence[AffiliateInvite], now: datetime) -> list[AffiliateI
 
 def _granted(
     organization_id: UUID, people: Sequence[Mapping[str, Any]], now: datetime
-) -> tuple[dict[str, str | None], list[rules.Conflict]]:
-    wishes = [rules.Wish(email=person["email"], slug=person["slug"]) for person in people]
+) -> tuple[dict[str, str | None], list[Conflict]]:
+    wishes = [Wish(email=person["email"], slug=person["slug"]) for person in people]
     pairs = [(wish.slug, wish.email) for wish in wishes if wish.slug and slugs.is_valid_strict(wish.slug)]
     of_others = invites.slugs_of_others(organization_id=organization_id, wanted=pairs, now=now)
-    return rules.grant(wishes, of_others=of_others)
+    return grant(wishes, of_others=of_others)
 
 
-def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> AffiliateInvite:
+def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
     invite = invites.lock(organization_id=organization_id, invite_id=invite_id)
     if invite is None:
         raise not_found("invite", invite_id)
@@ -185,5 +183,5 @@ def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> A
     return invite
 
 
-def _state(invite: AffiliateInvite, now: datetime) -> InviteState:
-    return rules.state_at(invite.state, expires_at=invite.expires_at, now=now)
+def _state(invite: NamedInvite, now: datetime) -> InviteState:
+    return state_at(invite.state, expires_at=invite.expires_at, now=now)

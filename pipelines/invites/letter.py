@@ -13,7 +13,7 @@ from html import escape
 from adapters.mail import html
 from domain.mail import merge_tags
 from domain.programs import terms
-from models.invites import AffiliateInvite
+from models.invites import NamedInvite
 from models.organization.organizations import Organization
 from models.programs.programs import Program
 from pipelines import mail
@@ -28,7 +28,7 @@ class Occasion:
 
     organization: Organization
     program: Program
-    invite: AffiliateInvite
+    invite: NamedInvite
 
     @property
     def brand(self) -> str:

@@ -14,11 +14,10 @@ from uuid import UUID
 
 import settings
 from adapters.mail import html
-from domain import invites as rules
-from domain.invites import InviteState
+from domain.invites import LIFETIME, MOST_PENDING, InviteState
 from domain.refused import Refused
 from models import ids, invites
-from models.invites import AffiliateInvite
+from models.invites import NamedInvite
 from models.organization import organizations
 from models.programs import programs
 from pipelines.invites import letter
@@ -38,7 +37,7 @@ class Inviter:
 class Sent:
     """An invite that was just sent, with the link that opens it."""
 
-    invite: AffiliateInvite
+    invite: NamedInvite
     accept_url: str
 
 
@@ -57,31 +56,30 @@ def write(
     rows, written = [], []
     for invitation in wanted:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        row = _columns(program, invitation, inviter, now) | _fresh(token, now)
+        row = _row(program, invitation, inviter, token, now)
         rows.append(row)
-        written.append((_shown(row, program), token))
-    invites.insert(rows)
+        written.append((NamedInvite(**row, program_name=program.name), token))
+    invites.stage(rows)
     return _mail(program, written, now)
 
 
-def write_again(*, program: programs.Program, invite: AffiliateInvite, now: datetime) -> list[Sent]:
+def write_again(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[Sent]:
     """Give a locked invite a new token and a new end, and mail its link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    changes = _fresh(token, now)
-    invites.update(organization_id=invite.organization_id, invite_id=invite.id, changes=changes)
-    for name, value in changes.items():
-        setattr(invite, name, value)
-    return _mail(program, [(invite, token)], now)
+    renewed = invites.renew(invite, token_hash=token_hash(token), now=now, until=now + LIFETIME)
+    return _mail(program, [(renewed, token)], now)
 
 
 def check_room(*, organization_id: UUID, adding: int, now: datetime) -> None:
     """Refuse with 409 pending_invites_limit_reached when so many more would be too many."""
-    if invites.count_pending(organization_id=organization_id, now=now) + adding > rules.MOST_PENDING:
-        message = f"An organization may have {rules.MOST_PENDING} pending invites; revoke some, or wait for answers."
+    if invites.count_pending(organization_id=organization_id, now=now) + adding > MOST_PENDING:
+        message = f"An organization may have {MOST_PENDING} pending invites; revoke some, or wait for answers."
         raise Refused(409, "pending_invites_limit_reached", message)
 
 
-def _columns(program: programs.Program, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> dict[str, Any]:
+def _row(
+    program: programs.Program, wanted: Mapping[str, Any], inviter: Inviter, token: str, now: datetime
+) -> dict[str, Any]:
     note = html.clean(wanted["personal_note_html"] or "").strip()
     return {
         "id": ids.new_id(),
@@ -90,33 +88,25 @@ def _columns(program: programs.Program, wanted: Mapping[str, Any], inviter: Invi
         "email": wanted["email"],
         "full_name": wanted["full_name"],
         "slug": wanted["slug"],
+        "kept_slug": None,
         "personal_note_html": note or None,
         "custom_commission_type": wanted.get("custom_commission_type"),
         "custom_commission_value": wanted.get("custom_commission_value"),
         "custom_commission_currency": wanted.get("custom_commission_currency"),
         "auto_approve": wanted["auto_approve"],
         "is_test": inviter.is_test,
+        "state": InviteState.Pending.value,
+        "token_hash": token_hash(token),
+        "affiliate_id": None,
         "invited_by": inviter.member_id,
+        "sent_at": now,
+        "expires_at": now + LIFETIME,
+        "accepted_at": None,
         "created_at": now,
     }
 
 
-def _fresh(token: str, now: datetime) -> dict[str, Any]:
-    return {
-        "state": InviteState.Pending.value,
-        "token_hash": token_hash(token),
-        "sent_at": now,
-        "expires_at": now + rules.LIFETIME,
-    }
-
-
-def _shown(row: Mapping[str, Any], program: programs.Program) -> AffiliateInvite:
-    invite = AffiliateInvite(**row)
-    invite.program_name = program.name
-    return invite
-
-
-def _mail(program: programs.Program, written: Sequence[tuple[AffiliateInvite, str]], now: datetime) -> list[Sent]:
+def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]], now: datetime) -> list[Sent]:
     organization = organizations.find(program.organization_id)
     assert organization is not None  # the program is its
     sent = []

@@ -4,6 +4,7 @@ Source: core spec, "Campaigns (programs)" and "Program fields accepted on create
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -25,16 +26,16 @@ def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) ->
     return program_rules.lock_living(organization_id=organization_id, program_id=program_id)
 
 
-def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime) -> bool:
-    """Change a locked program, in the row and on the object; False when it is so already.
+def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime) -> programs.Program:
+    """Change a locked program and return it as it is now; itself when it is so already.
 
     `sent` is `schemas.programs.program.ProgramChanges` loaded.
     Raises Refused: what `domain.programs.changes.settle` raises; 409 slug_already_taken.
     """
     standard = home_rate.of(program.organization_id)
-    settled = rules.settle(programs.columns(program), sent, home=standard)
+    settled = rules.settle(asdict(program), sent, home=standard)
     if not settled:
-        return False
+        return program
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
     if settled.get("is_primary"):
@@ -42,15 +43,14 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
         programs.stage_no_primary(organization_id=program.organization_id)
     if "slug" in settled:
         _rename(program, settled["slug"], now)
-    program_rules.apply(program=program, changes={**settled, "updated_at": now})
-    return True
+    return programs.change(program, {**settled, "updated_at": now})
 
 
 def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
     rates = programs.partner_rates(organization_id=program.organization_id, program_id=program.id)
-    standards = {currency: home_rate.in_currency(currency) for _, _, currency in rates if currency is not None}
+    standards = {rate.currency: home_rate.in_currency(rate.currency) for rate in rates if rate.currency is not None}
     rules.check_kept_rates(
-        model, [(type, value, standards[currency] if currency else standard) for type, value, currency in rates]
+        model, [(rate.type, rate.value, standards[rate.currency] if rate.currency else standard) for rate in rates]
     )
 
 

@@ -14,14 +14,14 @@ from domain.programs import ceilings, terms
 from domain.refused import Refused, not_found
 from models import ids
 from models.programs import partner_groups, programs
-from models.programs.partner_groups import Counted
+from models.programs.partner_groups import CountedGroup
 from pipelines.programs import home_rate
 from pipelines.programs import programs as program_rules
 
 _MOST_GROUPS = 100
 
 
-def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any], now: datetime) -> Counted:
+def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any], now: datetime) -> CountedGroup:
     """Create a group. `wanted` is `schemas.programs.partner_group.PartnerGroupBody` loaded.
 
     Raises Refused: 404 not_found for the program; 409 invalid_status_transition for an archived one,
@@ -42,10 +42,10 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
     }
     if not partner_groups.insert(values):
         raise _name_taken()
-    return Counted(**values, affiliate_count=0)
+    return CountedGroup(**values, affiliate_count=0)
 
 
-def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> Counted:
+def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> CountedGroup:
     """Return one group of a program. Raises Refused 404 not_found."""
     group = partner_groups.find(organization_id=organization_id, program_id=program_id, group_id=group_id)
     if group is None:
@@ -53,7 +53,7 @@ def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> Counted:
     return group
 
 
-def lock(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> tuple[programs.Program, Counted]:
+def lock(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> tuple[programs.Program, CountedGroup]:
     """Return a group that can be changed and its program, locked until the transaction ends.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program.
@@ -62,7 +62,7 @@ def lock(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> tuple[pr
     return program, find(organization_id=organization_id, program_id=program_id, group_id=group_id)
 
 
-def change(*, program: programs.Program, group: Counted, changes: Mapping[str, Any]) -> Counted:
+def change(*, program: programs.Program, group: CountedGroup, changes: Mapping[str, Any]) -> CountedGroup:
     """Change a group of a locked program and return it as it is now; itself when nothing changes.
 
     `changes` is `PartnerGroupChanges` loaded; a Fixed rate in it is in the home currency of now.
@@ -82,19 +82,19 @@ def change(*, program: programs.Program, group: Counted, changes: Mapping[str, A
     return changed
 
 
-def remove(group: Counted) -> None:
+def remove(group: CountedGroup) -> None:
     """Delete a group of a locked program; its affiliates leave it and keep their history."""
     partner_groups.stage_remove(organization_id=group.organization_id, program_id=group.program_id, group_id=group.id)
 
 
-def _changed(group: Counted, changes: Mapping[str, Any], currency: str) -> Counted:
+def _changed(group: CountedGroup, changes: Mapping[str, Any], currency: str) -> CountedGroup:
     changed = replace(group, **changes)
     if changes.keys() & {"commission_type", "commission_value"}:
         return replace(changed, commission_currency=terms.fixed_in(changed.commission_type, currency))
     return changed
 
 
-def _rate(group: Counted) -> tuple[object, ...]:
+def _rate(group: CountedGroup) -> tuple[object, ...]:
     return group.commission_type, group.commission_value, group.commission_currency
 
 

@@ -37,9 +37,10 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
         programs.stage_primary_turn(organization_id=organization_id)
         programs.stage_no_primary(organization_id=organization_id)
     for slug in _candidates(wanted):
-        if programs.insert(values | {"slug": slug}):
+        created = programs.insert(values | {"slug": slug})
+        if created is not None:
             former_slugs.stage_taken(organization_id=organization_id, slug=slug)
-            return programs.Program(**values | {"slug": slug})
+            return created
     raise slug_taken()
 
 
@@ -75,28 +76,21 @@ def lock_living(*, organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def archive(*, program: programs.Program, now: datetime) -> bool:
-    """Archive a locked program, in the row and on the object; False when it is archived already.
+def archive(*, program: programs.Program, now: datetime) -> programs.Program:
+    """Archive a locked program and return it as it is now; itself when it is archived already.
 
     It earns nothing from now on, is no longer the primary one, and lets go of its domain.
     """
     if program.archived_at:
-        return False
-    changes = {"archived_at": now, "is_primary": False, "updated_at": now}
-    apply(program=program, changes=changes)
-    return True
+        return program
+    return programs.change(program, {"archived_at": now, "is_primary": False, "updated_at": now})
 
 
-def set_sub_affiliate_config(*, program: programs.Program, changes: Mapping[str, Any], now: datetime) -> None:
-    """Set a locked program's sub-affiliate columns, in the row and on the object."""
-    apply(program=program, changes={**changes, "updated_at": now})
-
-
-def apply(*, program: programs.Program, changes: Mapping[str, Any]) -> None:
-    """Set columns of a locked program, in the row and on the object."""
-    programs.update(organization_id=program.organization_id, program_id=program.id, changes=changes)
-    for column, value in changes.items():
-        setattr(program, column, value)
+def set_sub_affiliate_config(
+    *, program: programs.Program, changes: Mapping[str, Any], now: datetime
+) -> programs.Program:
+    """Set a locked program's sub-affiliate columns and return it as it is now."""
+    return programs.change(program, {**changes, "updated_at": now})
 
 
 def _candidates(wanted: Mapping[str, Any]) -> Iterator[str]:

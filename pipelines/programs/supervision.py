@@ -16,24 +16,22 @@ def any_org_lock(program_id: UUID) -> programs.Program:
     return program_rules.lock(organization_id=organization_id, program_id=program_id)
 
 
-def suspend(*, program: programs.Program, now: datetime) -> bool:
-    """Stop a locked program from earning until it is resumed; False when it is suspended already."""
+def suspend(*, program: programs.Program, now: datetime) -> programs.Program:
+    """Stop a locked program from earning until it is resumed; return it as it is now, itself when it is so already."""
     if program.suspended_at:
-        return False
-    program_rules.apply(program=program, changes={"suspended_at": now, "updated_at": now})
-    return True
+        return program
+    return programs.change(program, {"suspended_at": now, "updated_at": now})
 
 
-def resume(*, program: programs.Program, now: datetime) -> bool:
-    """Let a suspended program earn again; False when it is not suspended."""
+def resume(*, program: programs.Program, now: datetime) -> programs.Program:
+    """Let a suspended program earn again; return it as it is now, itself when it is not suspended."""
     if not program.suspended_at:
-        return False
-    program_rules.apply(program=program, changes={"suspended_at": None, "updated_at": now})
-    return True
+        return program
+    return programs.change(program, {"suspended_at": None, "updated_at": now})
 
 
-def any_org_verify_domain(*, program: programs.Program, now: datetime) -> bool:
-    """Say that a locked program's domain belongs to its brand; False when that is known already.
+def any_org_verify_domain(*, program: programs.Program, now: datetime) -> programs.Program:
+    """Say that a locked program's domain belongs to its brand; return it as it is now, itself when that was known.
 
     Raises Refused 409: no_custom_domain, custom_domain_already_taken, invalid_status_transition for an archived one.
     """
@@ -43,11 +41,10 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> bool:
     if program.archived_at:
         raise Refused(409, "invalid_status_transition", f"Program {program.id} is archived.")
     if program.custom_domain_verified:
-        return False
+        return program
     programs.stage_domain_turn(program.custom_domain)
     holder = programs.any_org_domain_holder(program.custom_domain)
     if holder is not None:
         message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."
         raise Refused(409, "custom_domain_already_taken", message)
-    program_rules.apply(program=program, changes={"custom_domain_verified": True, "updated_at": now})
-    return True
+    return programs.change(program, {"custom_domain_verified": True, "updated_at": now})

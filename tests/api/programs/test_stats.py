@@ -8,7 +8,6 @@ import pytest
 from domain.money import fx
 from domain.programs.numbers import Money
 from models import db
-from models.programs import programs
 from pipelines.programs import numbers
 from tests.support.rows.program_rows import NOW, ago, click, conversion, rate
 
@@ -63,8 +62,7 @@ def test_an_organization_without_programs_has_an_empty_list(brand):
 
 def test_there_is_one_entry_per_program_newest_first_and_none_for_archived_ones(brand):
     first, second, third = (brand.program(created_at=ago(days=days)) for days in (3, 2, 1))
-    with db.unit_of_work(brand.id):
-        programs.update(organization_id=brand.id, program_id=second, changes={"archived_at": NOW})
+    brand.rows("update program set archived_at = %s where id = %s", NOW, second)
 
     assert [entry["programId"] for entry in brand.get(URL).json] == [str(third), str(first)]
 
