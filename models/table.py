@@ -62,8 +62,8 @@ class Table(Rows[Row]):
 
     def __init__(self, name: str, kind: type[Row]) -> None:
         super().__init__(kind)
-        self._name = name
-        self._kind = kind
+        self.name = name
+        self.kind = kind
         self.columns = columns(kind)
 
     def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:
@@ -71,11 +71,11 @@ class Table(Rows[Row]):
 
         Twins are found by any unique index, or by the columns that `conflict` names; other breaches raise.
         """
-        return bool(db.run(_insertion(self._name, tuple(values), conflict), values))
+        return bool(db.run(_insertion(self.name, tuple(values), conflict), values))
 
     def create(self, values: Mapping[str, object], *, conflict: str = "") -> Row | None:
         """Insert a row like `insert` and return it as it is; None when a twin's row stands."""
-        return self.first(_insertion(self._name, tuple(values), conflict, self.columns), values)
+        return self.first(_insertion(self.name, tuple(values), conflict, self.columns), values)
 
     def stage_all(self, rows: Sequence[Mapping[str, object]]) -> None:
         """Stage the insert of rows that have the same columns, in one statement that does not grow with their number.
@@ -84,7 +84,7 @@ class Table(Rows[Row]):
         """
         names = tuple(rows[0])
         arrays = [[row[name] for row in rows] for name in names]
-        db.stage(f"insert into {self._name} ({', '.join(names)}) select * from {unnest(self._kind, names)}", arrays)
+        db.stage(f"insert into {self.name} ({', '.join(names)}) select * from {unnest(self.kind, names)}", arrays)
 
     def update(self, key: Mapping[str, object], changes: Mapping[str, object]) -> Row | None:
         """Change columns of the row with this key and return it as it is now; None when there is no such row.
@@ -92,7 +92,7 @@ class Table(Rows[Row]):
         Without changes it is only read.
         """
         together = {f"key_{name}": value for name, value in key.items()} | dict(changes)
-        return self.first(_change(self._name, self.columns, tuple(key), tuple(changes)), together)
+        return self.first(_change(self.name, self.columns, tuple(key), tuple(changes)), together)
 
 
 @functools.cache

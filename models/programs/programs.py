@@ -9,6 +9,7 @@ from uuid import UUID
 
 import peewee
 
+from models.conditions import OPEN_PROGRAM
 from models.db import db, savepoint
 from models.table import Rows, Table
 
@@ -109,13 +110,10 @@ def stage_no_primary(*, organization_id: UUID) -> None:
 
 
 _FIND = f"select {_TABLE.columns} from program where organization_id = %s and id = %s"
-_OPEN = "is_active and archived_at is null and suspended_at is null"
-_FIND_OPEN = f"{_FIND} and {_OPEN}"
-_NEWEST_OPEN = f"""
-select {_TABLE.columns} from program where organization_id = %s and {_OPEN}
-order by created_at desc, id desc limit 1
-"""
 _LOCK = f"{_FIND} for no key update"
+_OPEN = f"select {_TABLE.columns} from program p where organization_id = %s and {OPEN_PROGRAM}"
+_FIND_OPEN = f"{_OPEN} and id = %s"
+_NEWEST_OPEN = f"{_OPEN} order by created_at desc, id desc limit 1"
 
 
 def find(*, organization_id: UUID, program_id: UUID) -> Program | None:

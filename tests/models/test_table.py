@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
@@ -41,7 +42,16 @@ class Light(NamedTuple):
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class WholeGroup(Group):
+    organization_id: UUID
+    program_id: UUID
+    commission_value: Decimal
+    created_at: datetime | None
+
+
 GROUPS = Table("partner_group", Group)
+WHOLE_GROUPS = Table("partner_group", WholeGroup)
 
 
 def _values(brand, name: str) -> dict[str, object]:
@@ -100,6 +110,24 @@ def test_a_row_is_inserted_once_and_changed_in_one_statement_that_returns_it(bra
         assert GROUPS.update(key, {}) == changed
         assert GROUPS.update({**key, "id": uuid4()}, {"name": "Lead"}) is None
         assert GROUPS.first(f"select {GROUPS.columns} from partner_group where id = %s", (values["id"],)) == changed
+
+
+def test_what_is_created_is_returned_as_it_is_and_a_twin_is_not(brand):
+    values = _values(brand, "Gold")
+    with db.unit_of_work(brand.id):
+        assert GROUPS.create(values) == Group(values["id"], "Gold", "Percentage")
+        assert GROUPS.create({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
+
+
+def test_many_rows_are_inserted_in_one_statement(brand):
+    values = _values(brand, "Gold")
+    with db.unit_of_work(brand.id):
+        WHOLE_GROUPS.stage_all([{**values, "id": uuid4(), "name": name} for name in ("Silver", "Lead")])
+
+    assert brand.rows("select name, commission_value from partner_group order by name") == [
+        ("Lead", 10),
+        ("Silver", 10),
+    ]
 
 
 def test_a_twin_by_another_index_than_the_one_named_is_an_error(brand):
