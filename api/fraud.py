@@ -104,10 +104,8 @@ def ban_affiliate(affiliate_id: str) -> Response:
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    affiliate = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
-    before = view.audited(affiliate, links)
-    if ban.ban(affiliate=affiliate, now=now):
-        after = view.audited(affiliate, links)
-        audit.record("affiliate.banned", affiliate_id, before=before, after=after, now=now)
-    return 200, view.shown(affiliate, links)
+    after = ban.ban(affiliate=before, now=now)
+    view.record_change("affiliate.banned", before, after, links, now=now)
+    return 200, view.shown(after, links)

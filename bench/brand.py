@@ -18,7 +18,7 @@ import orjson
 from adapters import sealing
 from bench.machine import owner
 from models import db, ids
-from models.affiliates import affiliates, links
+from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from models.webhooks import endpoints
 from pipelines import jobs
@@ -81,7 +81,7 @@ def create(url: str) -> Brand:
         for number, affiliate_id in enumerate(affiliate_ids):
             owned = {"organization_id": organization_id, "program_id": program_id, "created_at": now}
             affiliates.insert(owned | _affiliate(affiliate_id, f"partner-{number}", now))
-            links.insert_link(
+            tracking_links.insert(
                 owned
                 | {"id": ids.new_id(), "affiliate_id": affiliate_id, "slug": f"partner-{number}", "is_default": True}
             )

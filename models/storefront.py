@@ -1,13 +1,9 @@
 """What strangers ask of a campaign and leave there: look-ups that know no tenant yet, and applications."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from models.affiliates.affiliates import Affiliate
-from models.affiliates.links import TrackingLink
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 
@@ -134,13 +130,6 @@ def desk(*, organization_id: UUID, program_id: UUID, email: str, alias: str | No
     row = db.row(_DESK, {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare})
     assert row is not None
     return Desk(*row)
-
-
-def stage_affiliate(values: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> None:
-    """Stage an affiliate with their links; the caller has the person's turn and has looked that neither is there."""
-    db.stage(*Affiliate.insert(values).sql())
-    for link in links:
-        db.stage(*TrackingLink.insert(link).sql())
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,11 @@ class Rows(Generic[Row]):
 class Table(Rows[Row]):
     """A table of the migrations by name, with the class that holds a whole row of it."""
 
-    def __init__(self, name: str, kind: type[Row]) -> None:
+    def __init__(self, name: str, kind: type[Row], *, key: Sequence[str] = ("organization_id", "id")) -> None:
         super().__init__(kind)
         self.name = name
         self.kind = kind
+        self._key = key
         self.columns = columns(kind)
 
     def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:
@@ -71,11 +72,11 @@ class Table(Rows[Row]):
 
         Twins are found by any unique index, or by the columns that `conflict` names; other breaches raise.
         """
-        return bool(db.run(_insertion(self.name, tuple(values), conflict), values))
+        return bool(db.run(_insertion(self.name, tuple(values), conflict), _sent(values)))
 
     def create(self, values: Mapping[str, object], *, conflict: str = "") -> Row | None:
         """Insert a row like `insert` and return it as it is; None when a twin's row stands."""
-        return self.first(_insertion(self.name, tuple(values), conflict, self.columns), values)
+        return self.first(_insertion(self.name, tuple(values), conflict, self.columns), _sent(values))
 
     def stage_all(self, rows: Sequence[Mapping[str, object]]) -> None:
         """Stage the insert of rows that have the same columns, in one statement that does not grow with their number.
@@ -91,8 +92,25 @@ class Table(Rows[Row]):
 
         Without changes it is only read.
         """
-        together = {f"key_{name}": value for name, value in key.items()} | dict(changes)
+        together = {f"key_{name}": value for name, value in key.items()} | _sent(changes)
         return self.first(_change(self.name, self.columns, tuple(key), tuple(changes)), together)
+
+    def change(self, row: Row, columns: Mapping[str, object]) -> Row:
+        """Change what of these columns a locked row does not have yet, and return it as it is now.
+
+        One that has them all is returned as it is, without asking the database.
+        """
+        changes = {name: value for name, value in columns.items() if getattr(row, name) != value}
+        if not changes:
+            return row
+        changed = self.update({name: getattr(row, name) for name in self._key}, changes)
+        assert changed is not None  # it is locked
+        return changed
+
+
+def _sent(values: Mapping[str, object]) -> dict[str, object]:
+    """Return values as they are sent: what was read as a tuple is an array again."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 @functools.cache
@@ -119,12 +137,14 @@ _SQL_TYPES = {
     Decimal: "numeric",
     datetime: "timestamptz",
     bytes: "bytea",
+    Mapping: "jsonb",
 }
 
 
 def _sql_type(type_: Any) -> str:
     """Return what a field is in the database; it may be None there if it may here."""
-    return next(_SQL_TYPES[kind] for kind in (type_, *get_args(type_)) if kind in _SQL_TYPES)
+    kinds = [get_origin(kind) or kind for kind in (type_, *get_args(type_))]
+    return next(_SQL_TYPES[kind] for kind in kinds if kind in _SQL_TYPES)
 
 
 def _fields(kind: type) -> dict[str, Any]:

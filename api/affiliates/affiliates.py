@@ -115,11 +115,8 @@ def change_affiliate(affiliate_id: str) -> Response:
 
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    affiliate = affiliate_changes.lock_for(seen=seen, changes=changes)
+    before = affiliate_changes.lock_for(seen=seen, changes=changes)
     links = view.links_of(seen.id)
-    before = view.audited(affiliate, links)
-    affiliate_changes.change(affiliate=affiliate, changes=changes, now=now)
-    after = view.audited(affiliate, links)
-    if before != after:
-        audit.record("affiliate.updated", seen.id, before=before, after=after, now=now)
-    return 200, view.shown(affiliate, links)
+    after = affiliate_changes.change(affiliate=before, changes=changes, now=now)
+    view.record_change("affiliate.updated", before, after, links, now=now)
+    return 200, view.shown(after, links)

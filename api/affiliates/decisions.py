@@ -100,28 +100,25 @@ def _decided(work: Callable[[], _Answer]) -> Response:
 def _approve(affiliate_id: UUID) -> _Answer:
     now = clock.now()
 
-    def decide(affiliate: Affiliate) -> bool:
+    def decide(affiliate: Affiliate) -> Affiliate:
         return changes.approve(affiliate=affiliate, now=now)
 
     return _decide(affiliate_id, "affiliate.approved", decide)
 
 
 def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
-    def decide(affiliate: Affiliate) -> bool:
-        changes.reject(affiliate=affiliate, reason=reason)
-        return True
+    def decide(affiliate: Affiliate) -> Affiliate:
+        return changes.reject(affiliate=affiliate, reason=reason)
 
     return _decide(affiliate_id, "affiliate.rejected", decide)
 
 
-def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], bool]) -> _Answer:
-    affiliate = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], Affiliate]) -> _Answer:
+    before = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
-    before = view.audited(affiliate, links)
-    if decide(affiliate):
-        after = view.audited(affiliate, links)
-        audit.record(action, affiliate_id, before=before, after=after, now=clock.now())
-    return 200, view.shown(affiliate, links)
+    after = decide(before)
+    view.record_change(action, before, after, links, now=clock.now())
+    return 200, view.shown(after, links)
 
 
 def _counted(action: str) -> Response:

@@ -4,14 +4,16 @@ Source: core spec, "Affiliate" (what the response omits).
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import settings
 from api.access import guards
-from models.affiliates import links as tracking_links
+from api.edge import audit
+from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.links import ShownLink
+from models.affiliates.tracking_links import ShownLink
 from schemas.affiliates import affiliate as wire
 
 
@@ -23,12 +25,21 @@ def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
 def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
     ids = [row.id for row in rows]
-    return _records(rows, tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=ids))
+    return _records(rows, tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids))
 
 
 def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
     return wire.records([affiliate], links, base_url=_base_url())[0]
+
+
+def record_change(
+    action: str, before: Affiliate, after: Affiliate, links: Sequence[ShownLink], *, now: datetime
+) -> None:
+    """Record in the audit log what an affiliate was and is now, if it shows."""
+    was, is_now = audited(before, links), audited(after, links)
+    if is_now != was:
+        audit.record(action, after.id, before=was, after=is_now, now=now)
 
 
 def link(one: ShownLink) -> dict[str, Any]:
@@ -38,7 +49,7 @@ def link(one: ShownLink) -> dict[str, Any]:
 
 def links_of(affiliate_id: UUID) -> list[ShownLink]:
     """Return the links of an affiliate of this request's organization."""
-    return tracking_links.links(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
+    return tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
 
 
 def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:

@@ -1,47 +1,48 @@
 """Affiliates: partners of a brand. Their links are in `models.affiliates.links`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import peewee
-from playhouse.postgres_ext import ArrayField
-
-from models.db import db
+from models.db import Json, db
 from models.listing import Listing, Position
-from models.mutable import Moment, Table, rate
+from models.table import Table
 
 
-class Affiliate(Table):
-    """A partner in one program of one organization."""
+@dataclass(frozen=True, slots=True)
+class Affiliate:
+    """A partner in one program of one organization. What has a default has the same one in the table."""
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    program_id = peewee.UUIDField()
-    email = peewee.TextField()
-    email_normalized = peewee.TextField()
-    full_name = peewee.TextField(default="")
-    status = peewee.TextField()
-    custom_commission_type = peewee.TextField(null=True)
-    custom_commission_value = rate(null=True)
-    custom_commission_currency = peewee.TextField(null=True)
-    partner_group_id = peewee.UUIDField(null=True)
-    account_id = peewee.UUIDField(null=True)
-    recruited_by_affiliate_id = peewee.UUIDField(null=True)
-    tags = ArrayField(peewee.TextField, default=list, index=False)
-    notes = peewee.TextField(default="")
-    source = peewee.TextField()
-    application_data = peewee.JSONField(null=True)
-    rejection_reason = peewee.TextField(null=True)
-    wallet_email = peewee.TextField(null=True)
-    payout_method = peewee.TextField(null=True)
-    payout_destination = peewee.TextField(null=True)
-    import_job_id = peewee.UUIDField(null=True)
-    is_test = peewee.BooleanField(default=False)
-    applied_at = Moment()
-    approved_at = Moment(null=True)
-    created_at = Moment()
-    deleted_at = Moment(null=True)
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    email: str
+    email_normalized: str
+    status: str
+    source: str
+    applied_at: datetime
+    created_at: datetime
+    full_name: str = ""
+    custom_commission_type: str | None = None
+    custom_commission_value: Decimal | None = None
+    custom_commission_currency: str | None = None
+    partner_group_id: UUID | None = None
+    account_id: UUID | None = None
+    recruited_by_affiliate_id: UUID | None = None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    application_data: Mapping[str, Any] | None = None
+    rejection_reason: str | None = None
+    wallet_email: str | None = None
+    payout_method: str | None = None
+    payout_destination: str | None = None
+    import_job_id: UUID | None = None
+    is_test: bool = False
+    approved_at: datetime | None = None
+    deleted_at: datetime | None = None
 
 
 _SHOWN = (
@@ -69,48 +70,49 @@ _LISTING = Listing("affiliate", _SHOWN, ids=_IDS, condition="deleted_at is null"
 _WAITING = Listing("affiliate", _SHOWN, ids=_IDS, condition="deleted_at is null and status = 'Pending'")
 
 
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert an affiliate; False when the program has one with this email."""
-    return (
-        Affiliate.insert(values)
-        .on_conflict(
-            action="IGNORE",
-        )
-        .as_rowcount()
-        .execute()
-        == 1
-    )
+_TABLE = Table("affiliate", Affiliate)
+_LIVING = f"select {_TABLE.columns} from affiliate where organization_id = %s and deleted_at is null"
+_FIND = f"{_LIVING} and id = %s"
+_LOCK = f"{_FIND} for no key update"
+_FIND_BY_EMAIL = f"{_LIVING} and program_id = %s and email = %s"
 
 
-def update(*, organization_id: UUID, affiliate_id: UUID, changes: Mapping[str, Any]) -> bool:
-    """Change columns of an affiliate; False when the organization has none with this id."""
-    return bool(
-        Affiliate.update(changes)
-        .where(Affiliate.organization_id == organization_id, Affiliate.id == affiliate_id)
-        .execute()
-    )
+def insert(values: Mapping[str, Any]) -> Affiliate | None:
+    """Insert an affiliate and return them; None when the program has one with this email."""
+    return _TABLE.create(_stored(values))
+
+
+def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage the insert of affiliates with the same columns, in one statement; that they are new is the caller's."""
+    _TABLE.stage_all([_stored(row) for row in rows])
+
+
+def change(affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
+    """Change columns of a locked affiliate and return them as they are now."""
+    return _TABLE.change(affiliate, changes)
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate | None:
     """Return one affiliate of the organization."""
-    return _living(organization_id).where(Affiliate.id == affiliate_id).first()
+    return _TABLE.first(_FIND, (organization_id, affiliate_id))
 
 
 def lock(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate | None:
     """Return one affiliate of the organization, locked until the transaction ends."""
-    wanted = _living(organization_id).where(Affiliate.id == affiliate_id)
-    found: Affiliate | None = wanted.for_update("FOR NO KEY UPDATE").first()
-    return found
+    return _TABLE.first(_LOCK, (organization_id, affiliate_id))
+
+
+def find_by_email(*, organization_id: UUID, program_id: UUID, email: str) -> Affiliate | None:
+    """Return the affiliate of a program with this email."""
+    return _TABLE.first(_FIND_BY_EMAIL, (organization_id, program_id, email))
+
+
+_HAS_GROUP = "select from partner_group where organization_id = %s and program_id = %s and id = %s"
 
 
 def has_group(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> bool:
     """Say whether a program has this partner group."""
-    return bool(
-        db.run(
-            "select from partner_group where organization_id = %s and program_id = %s and id = %s",
-            (organization_id, program_id, group_id),
-        )
-    )
+    return bool(db.run(_HAS_GROUP, (organization_id, program_id, group_id)))
 
 
 def stage_steady_program(*, organization_id: UUID, program_id: UUID) -> None:
@@ -119,11 +121,6 @@ def stage_steady_program(*, organization_id: UUID, program_id: UUID) -> None:
     It comes before any other lock, and before the program is read.
     """
     db.stage("select from program where organization_id = %s and id = %s for share", (organization_id, program_id))
-
-
-def find_by_email(*, organization_id: UUID, program_id: UUID, email: str) -> Affiliate | None:
-    """Return the affiliate of a program with this email."""
-    return _living(organization_id).where(Affiliate.program_id == program_id, Affiliate.email == email).first()
 
 
 def page(
@@ -146,19 +143,20 @@ def any_org_owner(affiliate_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
+_ANY_ORG_HAS_ACCOUNT = """
+select from affiliate where email = %s and deleted_at is null and not (program_id = %s and source = 'Public') limit 1
+"""
+
+
 def any_org_has_account(*, email: str, program_id: UUID) -> bool:
     """Say whether this email is an affiliate's anywhere in the service. The answer goes to the applicant alone.
 
     An application to `program_id` itself does not count, so the first and the repeated one are told the same.
     """
-    return bool(
-        db.run(
-            "select from affiliate where email = %s and deleted_at is null"
-            " and not (program_id = %s and source = 'Public') limit 1",
-            (email, program_id),
-        )
-    )
+    return bool(db.run(_ANY_ORG_HAS_ACCOUNT, (email, program_id)))
 
 
-def _living(organization_id: UUID) -> Any:
-    return Affiliate.select().where(Affiliate.organization_id == organization_id, Affiliate.deleted_at.is_null())
+def _stored(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return columns as the database takes them."""
+    answers = values.get("application_data")
+    return values if answers is None else {**values, "application_data": Json(answers)}

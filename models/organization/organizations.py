@@ -74,7 +74,7 @@ class Organization:
     created_at: datetime
 
 
-_TABLE = Table("organization", Organization)
+_TABLE = Table("organization", Organization, key=("id",))
 _FIND = f"select {_TABLE.columns} from organization where id = %s"
 _LOCK = f"{_FIND} for no key update"
 _ANY_ORG_LIST = f"select {_TABLE.columns} from organization order by created_at"
@@ -110,9 +110,7 @@ def update(organization_id: UUID, changes: Mapping[str, Any]) -> Organization | 
 
 def change(organization: Organization, changes: Mapping[str, Any]) -> Organization:
     """Change columns of a locked organization and return it as it is now."""
-    changed = update(organization.id, changes)
-    assert changed is not None  # it is locked
-    return changed
+    return _TABLE.change(organization, changes)
 
 
 _ANY_ORG_PARAMS_AT = """

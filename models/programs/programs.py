@@ -78,9 +78,7 @@ def insert(values: Mapping[str, Any]) -> Program | None:
 
 def change(program: Program, changes: Mapping[str, Any]) -> Program:
     """Change columns of a locked program and return it as it is now."""
-    changed = _TABLE.update({"organization_id": program.organization_id, "id": program.id}, changes)
-    assert changed is not None  # it is locked
-    return changed
+    return _TABLE.change(program, changes)
 
 
 _RENAME = "update program set slug = %s where organization_id = %s and id = %s"

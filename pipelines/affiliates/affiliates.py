@@ -15,8 +15,7 @@ from domain.programs import terms
 from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import ids
-from models.affiliates import affiliates
-from models.affiliates import links as tracking_links
+from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -104,11 +103,12 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | No
         "approved_at": now if is_approved else None,
         "created_at": now,
     }
-    if not affiliates.insert(values):
+    affiliate = affiliates.insert(values)
+    if affiliate is None:
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
-    joined = Joined(affiliate=affiliates.Affiliate(**values), links=_insert_links(values, alias))
-    tell(joined.affiliate, slug=joined.links[0].slug, event_source=event_source, now=now)
-    return joined
+    links = _insert_links(values, alias)
+    tell(affiliate, slug=links[0].slug, event_source=event_source, now=now)
+    return Joined(affiliate, links)
 
 
 def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | None:
@@ -135,9 +135,9 @@ def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[track
     slug = known or alias or free_slug(organization_id=organization_id, email=email)
     values = link_values(affiliate, slug=slug, alias=alias)
     for link in values:
-        if not tracking_links.insert_link(link):
+        if not tracking_links.insert(link):
             raise alias_taken()
-    return tracking_links.links(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
+    return tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
 
 
 def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from domain.webhooks import events
-from models.affiliates import links, sets
-from models.affiliates.sets import Changed
+from models.affiliates import sets, tracking_links
+from models.affiliates.sets import ChangedAffiliate
 from pipelines.webhooks import emit
 
 
@@ -19,7 +19,7 @@ from pipelines.webhooks import emit
 class Outcome:
     """Whom the action took, in the order in which they were named, and how many it left alone."""
 
-    affected: list[Changed]
+    affected: list[ChangedAffiliate]
     skipped: int
 
 
@@ -35,11 +35,13 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
         for one in changed:
             emit.event(organization_id=organization_id, type="affiliate.approved", data=_approved(one), at=now)
     elif action == "delete":
-        links.stage_retire_all(organization_id=organization_id, affiliate_ids=[one.id for one in changed], at=now)
+        tracking_links.stage_retire_all(
+            organization_id=organization_id, affiliate_ids=[one.id for one in changed], at=now
+        )
     return Outcome(affected=changed, skipped=len(wanted) - len(changed))
 
 
-def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: datetime) -> list[Changed]:
+def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: datetime) -> list[ChangedAffiliate]:
     if action == "approve":
         return sets.approve(organization_id=organization_id, affiliate_ids=wanted, at=now)
     if action == "pause":
@@ -47,7 +49,7 @@ def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: dat
     return sets.delete(organization_id=organization_id, affiliate_ids=wanted, at=now)
 
 
-def _approved(one: Changed) -> dict[str, Any]:
+def _approved(one: ChangedAffiliate) -> dict[str, Any]:
     assert one.approved_at is not None  # the update has set it
     return events.affiliate_approved(
         affiliate_id=one.id,

@@ -14,13 +14,14 @@ from domain.refused import Refused, not_found
 from domain.statuses import AffiliateStatus
 from domain.webhooks import events
 from models.affiliates import affiliates
+from models.affiliates.affiliates import Affiliate
 from models.programs import programs
 from pipelines.payouts import decisions
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
 
 
-def find(*, organization_id: UUID, affiliate_id: UUID) -> affiliates.Affiliate:
+def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
     """Return an affiliate of the organization or refuse with 404 not_found."""
     found = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
     if found is None:
@@ -28,7 +29,7 @@ def find(*, organization_id: UUID, affiliate_id: UUID) -> affiliates.Affiliate:
     return found
 
 
-def lock(*, organization_id: UUID, affiliate_id: UUID) -> affiliates.Affiliate:
+def lock(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
     """Like `find`, locked until the transaction ends."""
     found = affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     if found is None:
@@ -36,55 +37,54 @@ def lock(*, organization_id: UUID, affiliate_id: UUID) -> affiliates.Affiliate:
     return found
 
 
-def lock_for(*, seen: affiliates.Affiliate, changes: Mapping[str, Any]) -> affiliates.Affiliate:
+def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Lock an affiliate for these changes; their program first where its terms or groups matter, as everybody does."""
     if changes.get("partner_group_id") or changes.get("custom_commission_type"):
         affiliates.stage_steady_program(organization_id=seen.organization_id, program_id=seen.program_id)
     return lock(organization_id=seen.organization_id, affiliate_id=seen.id)
 
 
-def change(*, affiliate: affiliates.Affiliate, changes: Mapping[str, Any], now: datetime) -> None:
-    """Change columns of a locked affiliate, in the row and on the object; any status may become any other.
+def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> Affiliate:
+    """Change columns of a locked affiliate and return them as they are now; any status may become any other.
 
     `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand; becoming Banned
     lets go of payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `program_terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
-    stamp = _checked_rate(affiliate, changes)
-    status_before = affiliate.status
-    _write(affiliate, {**changes, **stamp, **_status_columns(affiliate, changes, now)})
-    if affiliate.status == status_before:
-        return
-    if affiliate.status == AffiliateStatus.Approved:
-        tell_approved(affiliate, now)
-    if affiliate.status == AffiliateStatus.Banned:
-        decisions.ban(organization_id=affiliate.organization_id, affiliate_id=affiliate.id, now=now)
+    implied = {**_rate_columns(affiliate, changes), **_status_columns(affiliate, changes, now)}
+    changed = affiliates.change(affiliate, {**changes, **implied})
+    if changed.status == affiliate.status:
+        return changed
+    if changed.status == AffiliateStatus.Approved:
+        _tell_approved(changed, now)
+    if changed.status == AffiliateStatus.Banned:
+        decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
+    return changed
 
 
-def approve(*, affiliate: affiliates.Affiliate, now: datetime) -> bool:
-    """Approve a locked affiliate and tell the brand; False when they are approved already.
+def approve(*, affiliate: Affiliate, now: datetime) -> Affiliate:
+    """Approve a locked affiliate, tell the brand and return them as they are now; themselves when they are so already.
 
     Raises Refused: 409 invalid_status_transition from Paused and Banned.
     """
     if affiliate.status == AffiliateStatus.Approved:
-        return False
+        return affiliate
     _check_status(affiliate, "approved", AffiliateStatus.Pending, AffiliateStatus.Rejected)
-    change(affiliate=affiliate, changes={"status": AffiliateStatus.Approved.value}, now=now)
-    return True
+    return change(affiliate=affiliate, changes={"status": AffiliateStatus.Approved.value}, now=now)
 
 
-def reject(*, affiliate: affiliates.Affiliate, reason: str | None) -> None:
-    """Turn down a locked affiliate's application.
+def reject(*, affiliate: Affiliate, reason: str | None) -> Affiliate:
+    """Turn down a locked affiliate's application and return them as they are now.
 
     Raises Refused: 409 invalid_status_transition from every status but Pending.
     """
     _check_status(affiliate, "rejected", AffiliateStatus.Pending)
-    _write(affiliate, {"status": AffiliateStatus.Rejected.value, "rejection_reason": reason})
+    return affiliates.change(affiliate, {"status": AffiliateStatus.Rejected.value, "rejection_reason": reason})
 
 
-def tell_approved(affiliate: Any, now: datetime) -> None:
-    """Stage affiliate.approved for somebody who was not approved on arrival."""
+def _tell_approved(affiliate: Affiliate, now: datetime) -> None:
+    assert affiliate.approved_at is not None  # the change has set it
     approved = events.affiliate_approved(
         affiliate_id=affiliate.id,
         program_id=affiliate.program_id,
@@ -96,13 +96,13 @@ def tell_approved(affiliate: Any, now: datetime) -> None:
     emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)
 
 
-def _check_status(affiliate: affiliates.Affiliate, wanted: str, *allowed: AffiliateStatus) -> None:
+def _check_status(affiliate: Affiliate, wanted: str, *allowed: AffiliateStatus) -> None:
     if affiliate.status not in allowed:
         message = f"An affiliate who is {affiliate.status} cannot be {wanted}."
         raise Refused(409, "invalid_status_transition", message)
 
 
-def _check_group(affiliate: affiliates.Affiliate, group_id: UUID | None) -> None:
+def _check_group(affiliate: Affiliate, group_id: UUID | None) -> None:
     if group_id is None:
         return
     if not affiliates.has_group(
@@ -111,7 +111,7 @@ def _check_group(affiliate: affiliates.Affiliate, group_id: UUID | None) -> None
         raise not_found("partner group", group_id)
 
 
-def _checked_rate(affiliate: affiliates.Affiliate, changes: Mapping[str, Any]) -> dict[str, str | None]:
+def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str, str | None]:
     """Check a rate that is sent and return the column that goes with it: what a Fixed one is in."""
     if "custom_commission_type" not in changes:
         return {}
@@ -131,7 +131,7 @@ def _checked_rate(affiliate: affiliates.Affiliate, changes: Mapping[str, Any]) -
     return {"custom_commission_currency": currency}
 
 
-def _status_columns(affiliate: Any, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def _status_columns(affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     status = changes.get("status", affiliate.status)
     columns: dict[str, Any] = {}
     if status != AffiliateStatus.Rejected:
@@ -139,12 +139,3 @@ def _status_columns(affiliate: Any, changes: Mapping[str, Any], now: datetime) -
     if status == AffiliateStatus.Approved and affiliate.approved_at is None:
         columns["approved_at"] = now
     return columns
-
-
-def _write(affiliate: affiliates.Affiliate, columns: Mapping[str, Any]) -> None:
-    real = {name: value for name, value in columns.items() if getattr(affiliate, name) != value}
-    if not real:
-        return
-    affiliates.update(organization_id=affiliate.organization_id, affiliate_id=affiliate.id, changes=real)
-    for name, value in real.items():
-        setattr(affiliate, name, value)

@@ -10,9 +10,8 @@ from uuid import UUID
 from domain import links
 from domain.refused import Refused, not_found
 from models import ids
-from models.affiliates import affiliates
-from models.affiliates import links as tracking_links
-from models.affiliates.links import ShownLink
+from models.affiliates import affiliates, tracking_links
+from models.affiliates.tracking_links import ShownLink
 from models.programs import programs
 from pipelines.affiliates import affiliates as affiliate_rules
 
@@ -39,9 +38,9 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
         "format": format,
         "created_at": now,
     }
-    if not tracking_links.insert_link(values):
+    if not tracking_links.insert(values):
         raise affiliate_rules.alias_taken()
-    made = tracking_links.find_link(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
+    made = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
     assert made is not None  # inserted in this transaction
     return made
 
@@ -51,18 +50,18 @@ def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: dat
 
     Raises Refused: 404 not_found; 409 default_link_required for the link that an affiliate always has.
     """
-    link = tracking_links.find_link(organization_id=organization_id, affiliate_id=affiliate_id, link_id=link_id)
+    link = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate_id, link_id=link_id)
     if link is None:
         raise not_found("link", link_id)
     if link.is_default:
         raise Refused(409, "default_link_required", "The default link is the affiliate's account slug; it stays.")
-    if not tracking_links.retire_link(organization_id=organization_id, link_id=link_id, at=now):
+    if not tracking_links.retire(organization_id=organization_id, link_id=link_id, at=now):
         raise not_found("link", link_id)
     return link
 
 
 def _check_room(affiliate: affiliates.Affiliate, most: int) -> None:
-    held = tracking_links.count_links(organization_id=affiliate.organization_id, affiliate_id=affiliate.id)
+    held = tracking_links.count(organization_id=affiliate.organization_id, affiliate_id=affiliate.id)
     if held >= most:
         message = f"An affiliate of this program has at most {most} link{'' if most == 1 else 's'}."
         raise Refused(409, "link_limit_reached", message)

@@ -12,9 +12,6 @@ from models.affiliates.affiliates import Affiliate
 from pipelines.affiliates import changes
 
 
-def ban(*, affiliate: Affiliate, now: datetime) -> bool:
-    """Ban a locked affiliate, whatever their status; False when they are banned already."""
-    if affiliate.status == AffiliateStatus.Banned:
-        return False
-    changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)
-    return True
+def ban(*, affiliate: Affiliate, now: datetime) -> Affiliate:
+    """Ban a locked affiliate, whatever their status, and return them as they are now."""
+    return changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)

@@ -14,8 +14,7 @@ from domain import emails, slugs
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import ids
-from models.affiliates import links as tracking_links
-from models.affiliates import sets
+from models.affiliates import affiliates, sets, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
 from models.programs import programs
@@ -101,6 +100,7 @@ def _write(asked: Asked, job: ImportJob, program: programs.Program, rows: Sequen
     if not rows:
         return
     shared = {
+        "organization_id": asked.organization_id,
         "program_id": program.id,
         "source": AffiliateSource.Direct.value,
         "import_job_id": job.id,
@@ -108,7 +108,7 @@ def _write(asked: Asked, job: ImportJob, program: programs.Program, rows: Sequen
         "applied_at": job.created_at,
         "created_at": job.created_at,
     }
-    affiliates = [
+    joined = [
         shared
         | {name: row[name] for name in ("email", "full_name", "status", "wallet_email")}
         | {
@@ -120,11 +120,11 @@ def _write(asked: Asked, job: ImportJob, program: programs.Program, rows: Sequen
     ]
     links = [
         _link(affiliate, slug, is_default=number == 0, is_alias=slug == row["slug"])
-        for affiliate, row, held in zip(affiliates, rows, _slugs(asked.organization_id, rows), strict=True)
+        for affiliate, row, held in zip(joined, rows, _slugs(asked.organization_id, rows), strict=True)
         for number, slug in enumerate(held)
     ]
-    sets.stage_affiliates(asked.organization_id, affiliates)
-    sets.stage_links(asked.organization_id, links)
+    affiliates.stage_all(joined)
+    tracking_links.stage_all(links)
 
 
 def _slugs(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
@@ -157,6 +157,7 @@ def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]
 def _link(affiliate: Mapping[str, Any], slug: str, *, is_default: bool, is_alias: bool) -> dict[str, Any]:
     return {
         "id": ids.new_id(),
+        "organization_id": affiliate["organization_id"],
         "program_id": affiliate["program_id"],
         "affiliate_id": affiliate["id"],
         "slug": slug,

@@ -48,10 +48,10 @@ def write(
         f"{brand.name} moved the affiliate program {program.name} to a new home, and you with it. "
         f"Sign in with this address: {settings.current().web.url}"
     )
-    for _, email in people:
+    for one in people:
         mail.send(
             organization_id=organization_id,
-            to=email,
+            to=one.email,
             subject=" ".join(f"Your affiliate account at {brand.name}".split()),
             text="\n\n".join(part for part in (html.to_text(said), ours) if part),
             html=f"{said}<p>{escape(ours)}</p>",
@@ -59,7 +59,7 @@ def write(
             at=now,
         )
     if len(people) == _AT_ONCE:
-        _stage(organization_id, program_id, import_job_id, said=said, after=people[-1][0])
+        _stage(organization_id, program_id, import_job_id, said=said, after=people[-1].id)
 
 
 def _stage(organization_id: UUID, program_id: UUID, import_job_id: UUID, *, said: str, after: UUID) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.refused import Refused, not_found
-from models.affiliates import links, sets
+from models.affiliates import sets, tracking_links
 from models.imports import imports, undo
 from pipelines.payouts import take_back
 
@@ -61,9 +61,9 @@ def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime
 
 
 def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
-    links.stage_turn_of_everybody(organization_id=organization_id)
+    tracking_links.stage_turn_of_everybody(organization_id=organization_id)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
     sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
-    links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
+    tracking_links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
     return len(unused), there - len(unused)

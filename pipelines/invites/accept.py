@@ -12,7 +12,7 @@ from domain import slugs, statuses
 from domain.invites import InviteState, state_at
 from domain.refused import Refused
 from models import invites
-from models.affiliates import affiliates, links
+from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.invites import NamedInvite
 from models.organization import organizations
@@ -36,7 +36,7 @@ class Standing:
     status: str
     slug: str
     warning: str | None
-    link: links.ShownLink | None
+    link: tracking_links.ShownLink | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
 def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
-    links.stage_person_turn(organization_id=organization_id, email=invite.email)
+    tracking_links.stage_person_turn(organization_id=organization_id, email=invite.email)
     known = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
     if known is not None:
         return known.id, _slug_of(known, invite)
@@ -139,7 +139,7 @@ def _free(invite: NamedInvite) -> str | None:
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slug in slugs.RESERVED:
         return None
-    links.lock_slug(organization_id=invite.organization_id, slug=slug)
+    tracking_links.lock_slug(organization_id=invite.organization_id, slug=slug)
     return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
 
 
@@ -164,7 +164,7 @@ def _standing(invite: NamedInvite) -> Standing:
     assert affiliate_id is not None  # the table holds that for an accepted one
     found = invites.outcome(organization_id=invite.organization_id, affiliate_id=affiliate_id)
     slug = invite.kept_slug or found.slug
-    held = links.links(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
+    held = tracking_links.of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
     return Standing(
         affiliate_id=affiliate_id,

@@ -39,7 +39,7 @@ def change(organization: Organization, wanted: Mapping[str, object], *, now: dat
         timezone = str(changes.get("timezone", organization.timezone))
         name = changes["automatic_payout_cadence"]
         changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
-    changed = organizations.change(organization, changes) if changes else organization
+    changed = organizations.change(organization, changes)
     if "payout_grace_days" in changes:
         renewal.renew(organization.id)
     return changed

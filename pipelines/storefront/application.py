@@ -12,10 +12,9 @@ from uuid import UUID
 from domain import emails, statuses
 from domain.refused import Refused
 from models import ids, storefront
-from models.affiliates import accounts, affiliates
-from models.affiliates import links as tracking_links
+from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.links import ShownLink
+from models.affiliates.tracking_links import ShownLink
 from models.organization import organizations
 from models.programs import programs
 from models.storefront import Desk
@@ -76,7 +75,8 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
         return Filed(desk.affiliate_id, None, [])
     values = _columns(program, application, recruiter_id, now)
     links = affiliate_rules.link_values(values, slug=slug, alias=application["alias"])
-    storefront.stage_affiliate(values, links)
+    affiliates.stage_all([values])
+    tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
     affiliate_rules.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
     return Filed(

@@ -104,7 +104,7 @@ class AffiliateChanges(Wire):
         if "full_name" in changes:
             changes["full_name"] = changes["full_name"].strip()
         if "tags" in changes:
-            changes["tags"] = list(dict.fromkeys(changes["tags"]))
+            changes["tags"] = tuple(dict.fromkeys(changes["tags"]))
         return changes
 
 

@@ -1,7 +1,7 @@
 """Visits told by a page, through HTTP. Source: tracking spec, "Public click endpoint", section 8 "Limits"."""
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +9,6 @@ import pytest
 from adapters.clicks import networks, stream
 from api.access import limits
 from models import db
-from models.affiliates import affiliates, links
 from tests.support.rows.click_rows import turn_taken
 from tests.support.rows.visiting import (
     CLICK,
@@ -194,7 +193,7 @@ def test_without_a_program_who_can_earn_comes_first_and_then_the_oldest(app, bra
     assert click(app, slug).json["programId"] == str(rival.programs[0])
 
     with db.unit_of_work(rival.id):
-        affiliates.Affiliate.update(status="Paused").where(affiliates.Affiliate.id == rivals).execute()
+        db.db.stage("update affiliate set status = 'Paused' where id = %s", (rivals,))
     assert click(app, slug).json == _NOTHING
 
 
@@ -202,7 +201,7 @@ def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug)
     rival.program()
     rival.affiliate(slug)
     with db.unit_of_work(rival.id):
-        links.TrackingLink.update(created_at=datetime.now(UTC) - timedelta(days=1)).execute()
+        db.db.stage("update tracking_link set created_at = created_at - interval '1 day'")
 
     assert click(app, slug).json["programId"] == str(rival.programs[0])
 

@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 from adapters.identity import tokens
 from domain.programs import terms
 from models import db, ids
-from models.affiliates import affiliates, links
+from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.organization import keys, organizations
 
@@ -172,7 +172,7 @@ class Brand:
         }
         with db.unit_of_work(self.id):
             affiliates.insert(values)
-            links.insert_link(link)
+            tracking_links.insert(link)
         return affiliate_id
 
     def endpoint(self, url: str, events: list[str] | None = None) -> dict[str, Any]:

@@ -1,39 +1,53 @@
 """Tracking links: the slugs that name an affiliate in one program."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import peewee
-
 from domain.statuses import LinkFormat
 from models.db import db
 from models.hot import Hot
-from models.mutable import Moment, Table
+from models.table import Rows, Table
 
 
-class TrackingLink(Table):
-    """A slug that names an affiliate in one program."""
+@dataclass(frozen=True, slots=True)
+class TrackingLink:
+    """A slug that names an affiliate in one program.
 
-    id = peewee.UUIDField(primary_key=True)
-    organization_id = peewee.UUIDField()
-    program_id = peewee.UUIDField()
-    affiliate_id = peewee.UUIDField()
-    slug = peewee.TextField()
-    custom_alias = peewee.TextField(null=True)
-    is_default = peewee.BooleanField()
-    format = peewee.TextField(default="Short")
-    #: The slug alone is another link's or another organization's, so this one is shared with its program. The database
-    #: decides it once, and for ever.
-    needs_program = peewee.BooleanField(default=False)
-    created_at = Moment()
-    deleted_at = Moment(null=True)
+    `needs_program`: the slug alone is another link's or another organization's, so this one is shared with its program.
+    The database decides it once, and for ever.
+    """
+
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    slug: str
+    custom_alias: str | None
+    is_default: bool
+    format: str
+    needs_program: bool
+    created_at: datetime
+    deleted_at: datetime | None
 
 
-def insert_link(values: Mapping[str, Any]) -> bool:
+_TABLE = Table("tracking_link", TrackingLink)
+
+
+def insert(values: Mapping[str, Any]) -> bool:
     """Insert a tracking link; False when its program has one with this slug."""
-    return bool(TrackingLink.insert(values).on_conflict(action="IGNORE").as_rowcount().execute() == 1)
+    return _TABLE.insert(values)
+
+
+def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage the insert of tracking links with the same columns, in one statement; that they are new is the caller's.
+
+    A slug has a turn in the whole service, so all take turns in one order: two imports that share slugs wait for each
+    other and no more.
+    """
+    _TABLE.stage_all(sorted(rows, key=lambda row: str(row["slug"])))
 
 
 class ShownLink(NamedTuple):
@@ -68,60 +82,58 @@ class ShownLink(NamedTuple):
         )
 
 
-_LINKS = Hot(
-    "select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,"
-    # A short link leads through us, so that few have to ask where their program is.
-    " case when l.format <> 'Short' then"
-    " (select p.referral_destination_url from program p where p.id = l.program_id) end,"
-    " case when l.needs_program then l.program_id::text end from tracking_link l"
-    " where l.organization_id = %(organization_id)s and l.affiliate_id = any(%(affiliate_ids)s::uuid[])"
-    " and l.deleted_at is null order by l.is_default desc, l.created_at, l.id"
-)
+_SHOWN = Rows(ShownLink)
+# A short link leads through us, so that few have to ask where their program is.
+_OF_AFFILIATES = Hot("""
+select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,
+  case when l.format <> 'Short' then
+    (select p.referral_destination_url from program p where p.id = l.program_id) end,
+  case when l.needs_program then l.program_id::text end
+from tracking_link l
+where l.organization_id = %(org)s and l.affiliate_id = any(%(affiliates)s::uuid[]) and l.deleted_at is null
+order by l.is_default desc, l.created_at, l.id
+""")
+_COUNT = "select count(*) from tracking_link where organization_id = %s and affiliate_id = %s and deleted_at is null"
+_RETIRE = """
+update tracking_link set deleted_at = %s
+where organization_id = %s and id = %s and deleted_at is null and not is_default returning id
+"""
+_RETIRE_ALL = """
+update tracking_link set deleted_at = %s where organization_id = %s and affiliate_id = any(%s) and deleted_at is null
+"""
 
 
-def links(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> list[ShownLink]:
+def of_affiliates(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> list[ShownLink]:
     """Return the links of several affiliates in one statement, the default one of each before its others."""
-    params = {"organization_id": organization_id, "affiliate_ids": f"{{{','.join(map(str, affiliate_ids))}}}"}
-    return [ShownLink._make(row) for row in db.run(_LINKS, params)]
+    return _SHOWN.all(
+        _OF_AFFILIATES, {"org": organization_id, "affiliates": f"{{{','.join(map(str, affiliate_ids))}}}"}
+    )
 
 
-def find_link(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> ShownLink | None:
+def find(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> ShownLink | None:
     """Return one living link of an affiliate."""
-    held = links(organization_id=organization_id, affiliate_ids=[affiliate_id])
+    held = of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id])
     return next((link for link in held if link.id == str(link_id)), None)
 
 
-def count_links(*, organization_id: UUID, affiliate_id: UUID) -> int:
+def count(*, organization_id: UUID, affiliate_id: UUID) -> int:
     """Return how many living links an affiliate has."""
-    row = db.row(
-        "select count(*) from tracking_link where organization_id = %s and affiliate_id = %s and deleted_at is null",
-        (organization_id, affiliate_id),
-    )
+    row = db.row(_COUNT, (organization_id, affiliate_id))
     assert row is not None
     return int(row[0])
 
 
-def retire_link(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
+def retire(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
     """End a living link that is not the default one. False when there is none.
 
     Its slug is free in this organization from then on; alone in an address it is nobody else's ever (`bare_slug`).
     """
-    return bool(
-        db.run(
-            "update tracking_link set deleted_at = %s where organization_id = %s and id = %s and deleted_at is null"
-            " and not is_default returning id",
-            (at, organization_id, link_id),
-        )
-    )
+    return bool(db.run(_RETIRE, (at, organization_id, link_id)))
 
 
 def stage_retire_all(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime) -> None:
     """Stage the end of every link of several affiliates."""
-    db.stage(
-        "update tracking_link set deleted_at = %s where organization_id = %s and affiliate_id = any(%s)"
-        " and deleted_at is null",
-        (at, organization_id, list(affiliate_ids)),
-    )
+    db.stage(_RETIRE_ALL, (at, organization_id, list(affiliate_ids)))
 
 
 def lock_slug(*, organization_id: UUID, slug: str) -> None:
@@ -148,16 +160,26 @@ def stage_turn_of_everybody(*, organization_id: UUID) -> None:
     db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (_everybody(organization_id),))
 
 
+_IS_SOMEBODY_ELSES = """
+select from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+where l.organization_id = %s and l.slug = %s and l.deleted_at is null and a.email <> %s limit 1
+"""
+_SLUGS_OF = """
+select distinct on (a.email) a.email, l.slug
+from affiliate a join tracking_link l on l.organization_id = a.organization_id and l.affiliate_id = a.id
+where a.organization_id = %s and a.email = any(%s) and a.deleted_at is null and l.is_default and l.deleted_at is null
+order by a.email, l.created_at
+"""
+_OWNERS = """
+select l.slug, a.email
+from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+where l.organization_id = %s and l.slug = any(%s) and l.deleted_at is null
+"""
+
+
 def is_slug_of_somebody_else(*, organization_id: UUID, slug: str, email: str) -> bool:
     """Say whether a link with this slug belongs to an affiliate with another email."""
-    return bool(
-        db.run(
-            "select from tracking_link l join affiliate a on a.organization_id = l.organization_id"
-            " and a.id = l.affiliate_id where l.organization_id = %s and l.slug = %s and l.deleted_at is null"
-            " and a.email <> %s limit 1",
-            (organization_id, slug, email),
-        )
-    )
+    return bool(db.run(_IS_SOMEBODY_ELSES, (organization_id, slug, email)))
 
 
 def slug_of(*, organization_id: UUID, email: str) -> str | None:
@@ -167,25 +189,13 @@ def slug_of(*, organization_id: UUID, email: str) -> str | None:
 
 def slugs_of(*, organization_id: UUID, emails: Sequence[str]) -> dict[str, str]:
     """Return the default slugs that people have in the organization already, by their email."""
-    rows = db.run(
-        "select distinct on (a.email) a.email, l.slug from affiliate a join tracking_link l"
-        " on l.organization_id = a.organization_id and l.affiliate_id = a.id"
-        " where a.organization_id = %s and a.email = any(%s) and a.deleted_at is null"
-        " and l.is_default and l.deleted_at is null order by a.email, l.created_at",
-        (organization_id, list(emails)),
-    )
-    return dict(rows)
+    return dict(db.run(_SLUGS_OF, (organization_id, list(emails))))
 
 
 def owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]]:
     """Return whose living links these slugs are: emails by slug, free ones left out."""
-    rows = db.run(
-        "select l.slug, a.email from tracking_link l join affiliate a on a.organization_id = l.organization_id"
-        " and a.id = l.affiliate_id where l.organization_id = %s and l.slug = any(%s) and l.deleted_at is null",
-        (organization_id, list(slugs)),
-    )
     found: dict[str, set[str]] = {}
-    for slug, email in rows:
+    for slug, email in db.run(_OWNERS, (organization_id, list(slugs))):
         found.setdefault(slug, set()).add(email)
     return found
 
