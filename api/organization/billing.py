@@ -12,6 +12,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import one, operation
+from domain.gateways import Gateway
 from domain.organization import plans
 from domain.refused import not_found
 from models import db
@@ -22,8 +23,6 @@ from schemas.organization.billing import BillingState
 blueprint = Blueprint("billing", __name__)
 
 _STATE = BillingState()
-# The processor whose connection also mints coupon codes.
-_PROCESSOR = "stripe"
 _CONNECTED_VIA = "StripeApp"
 
 
@@ -37,7 +36,7 @@ def get_billing_state() -> Mapping[str, object]:
         if organization is None:
             raise not_found("organization", guards.organization_id())
         used = capacity.shares(organization, now)
-    is_connected = _PROCESSOR in organization.gateways
+    is_connected = Gateway.Stripe in organization.gateways  # the only one that also mints coupon codes
     shown: Mapping[str, object] = _STATE.dump(
         {
             **asdict(organization),

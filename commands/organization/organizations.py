@@ -9,6 +9,7 @@ from adapters import clock
 from commands import output, trail
 from domain.organization import plans
 from models.organization import organizations
+from pipelines.organization import operator_settings
 from pipelines.organization import organizations as organization_rules
 
 group = AppGroup("org", help="Organizations (tenants).")
@@ -41,16 +42,16 @@ def create(name: str, plan: str, status: str, currency: str, owner_email: str, a
     )
 
 
-@group.command("set")
+@group.command(
+    "set",
+    help=f"Change what only an operator may: {', '.join(operator_settings.NAMES)}. `none` takes a limit, host, key,"
+    " provider or rail away.",
+)
 @click.argument("organization", type=click.UUID)
 @click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
 @output.json_option
 def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change what only an operator may: plan, status, trialEndsAt, gateways, payoutGraceDays, currency, affiliateLimit,
-    subdomain, portalHost, billingProvider, billingInterval, fraudStrictness, fraudScore, bannedReferrers, leadPreview,
-    leadsPerDay, pixelPublicKey, trackingDomain, trackingDomainVerified, sandboxRail. `none` takes a
-    limit, host, key, provider or rail away.
-    """
+    """Change settings that are the operator's alone."""
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():
         organization_rules.change(organization_id=organization, assignments=wanted, now=clock.now())

@@ -6,6 +6,7 @@ Source: tracking spec, section 8 "Lead attribution order" and "Lead email match 
 from domain import leads
 from domain.attribution.facts import Candidate, Facts
 from domain.attribution.outcome import Matched, Outcome, Skipped
+from domain.gateways import Gateway
 
 NAME = "email_match"
 METHOD = "email_lead_match"
@@ -25,7 +26,7 @@ SENTENCES = {
 }
 
 # Connections that go on crediting affiliates who buy for themselves.
-_CREDITS_OWN_EMAIL = ("stripe",)
+_CREDITS_OWN_EMAIL = (Gateway.Stripe,)
 
 
 def look(facts: Facts) -> Outcome:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from domain import slugs
 from domain.fraud import Strictness
+from domain.gateways import Gateway
 from domain.money import currencies
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans
@@ -17,25 +18,6 @@ Columns = dict[str, object]
 Setter = Callable[[str, datetime], Columns]
 
 _TRIAL = timedelta(days=14)
-
-#: The fifteen native connections; while one is marked connected, signed sales and leads are refused.
-_GATEWAYS = [
-    "stripe",
-    "braintree",
-    "mollie",
-    "shopify",
-    "bigcommerce",
-    "wix",
-    "woocommerce",
-    "paddle",
-    "chargebee",
-    "recurly",
-    "maxio",
-    "gumroad",
-    "lemonsqueezy",
-    "thrivecart",
-    "paypal",
-]
 
 _LONGEST_GRACE_DAYS = 90
 _MOST_AFFILIATES = 10**9
@@ -76,7 +58,7 @@ def currency(value: str) -> str:
 
 def _gateways(value: str, now: datetime) -> Columns:
     names = [name.strip() for name in value.split(",") if name.strip()]
-    return {"gateways": [_one_of(name, _GATEWAYS) for name in names]}
+    return {"gateways": [_one_of(name, list(Gateway)) for name in names]}
 
 
 def _trial_ends(value: str, now: datetime) -> Columns:
@@ -200,6 +182,9 @@ _SETTERS: Mapping[str, Setter] = {
     "trackingDomain": _tracking_domain,
     "trackingDomainVerified": _switch("tracking_domain_verified"),
 }
+
+#: The settings that `read` takes.
+NAMES = tuple(_SETTERS)
 
 
 def _is_whole(value: str, least: int, most: int) -> bool:
