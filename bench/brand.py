@@ -17,11 +17,12 @@ import orjson
 
 from adapters import sealing
 from bench.machine import owner
+from domain import jobs
 from models import db, ids
 from models.affiliates import affiliates, tracking_links
+from models.jobs import rows
 from models.programs import programs
 from models.webhooks import endpoints
-from pipelines import jobs
 from pipelines.organization import keys, organizations
 
 # Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
@@ -114,7 +115,7 @@ select uuidv7(), %(org)s, %(prefix)s || '-' || n, %(program)s, (%(affiliates)s::
 _ACCEPT_WITH_JOBS = f"""
 with accepted as ({_ACCEPT})
 insert into job (organization_id, queue, name, args, fair_key, max_attempts)
-select %(org)s, %(queue)s, %(job)s, jsonb_build_object('sale_id', id), %(org)s::text, %(attempts)s from accepted
+select %(org)s, %(queue)s, %(name)s, jsonb_build_object('sale_id', id), %(org)s::text, %(max_attempts)s from accepted
 """
 
 
@@ -126,9 +127,7 @@ def accept(cursor: Any, brand: Brand, count: int, *, prefix: str) -> list[UUID]:
 
 def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> None:
     """Insert accepted sales with their settle jobs: a backlog as the web processes would leave it."""
-    job = jobs.SALE_SETTLE
-    more = {"queue": job.queue, "job": job.name, "attempts": job.max_attempts}
-    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | more)
+    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | rows.kind(jobs.SALE_SETTLE))
 
 
 def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:

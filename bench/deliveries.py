@@ -21,9 +21,10 @@ from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
 from bench.machine import BenchFailed, Machine, free_port, output_of, owner
 from bench.plan import Plan
+from domain import jobs
 from domain.webhooks import events
 from models import ids
-from pipelines import jobs
+from models.jobs import rows
 from pipelines.webhooks import emit
 
 _ROUNDS = 3
@@ -46,7 +47,8 @@ with happened as (
   returning id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id), endpoint_id::text, %(attempts)s, %(lease)s
+select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id), endpoint_id::text, %(max_attempts)s,
+  %(lease_s)s
 from told
 """
 
@@ -120,11 +122,10 @@ def _note_ceiling(plan: Plan, port: int, body: bytes, count: int) -> None:
 
 
 def _deliver(plan: Plan, cursor: Any, backlog: dict[str, Any], relay: "subprocess.Popen[bytes]") -> float:
-    job, count = jobs.WEBHOOK_DELIVER, backlog["count"]
-    how = {"queue": job.queue, "job": job.name, "attempts": job.max_attempts, "lease": job.lease_s, "of": _ENDPOINTS}
+    count = backlog["count"]
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
-    cursor.execute(_STAGE, backlog | how)
+    cursor.execute(_STAGE, backlog | rows.kind(jobs.WEBHOOK_DELIVER) | {"of": _ENDPOINTS})
     history.settle_down(cursor)
     with (
         plan.screen.phase("deliveries", total=count) as report,

@@ -5,13 +5,13 @@ Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 
 from datetime import datetime
 
-from domain import statuses
+from domain import jobs, statuses
 from domain.conversions.override import RecruiterShare
 from domain.webhooks import events
 from models.conversions import conversions
 from models.conversions.conversions import Conversion
 from models.ledger import entries
-from pipelines import jobs
+from pipelines import work
 from pipelines.webhooks import emit
 
 
@@ -26,7 +26,7 @@ def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None
     conversions.stage_insert(conversion)
     _stage_what_follows(conversion, now)
     if share is not None and conversion.commission_cents:
-        jobs.enqueue(
+        work.enqueue(
             jobs.OVERRIDE_WRITE,
             organization_id=conversion.organization_id,
             conversion_id=conversion.id,

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import structlog
 
+from domain import jobs
 from models.ledger import check, results
-from pipelines import jobs
+from pipelines import work
 
 #: How many exceptions of one rule are kept.
 LIMIT = 20
@@ -34,6 +35,6 @@ def any_org_start(*, after: UUID = FIRST) -> None:
     """Stage the check of the next organizations, each by a job of its own, and the job for those who follow."""
     found = results.any_org_next(after=after, limit=_AT_ONCE)
     for organization_id in found:
-        jobs.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
+        work.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
     if len(found) == _AT_ONCE:
-        jobs.enqueue(jobs.LEDGER_CHECK, organization_id=None, after=found[-1])
+        work.enqueue(jobs.LEDGER_CHECK, organization_id=None, after=found[-1])

@@ -14,11 +14,12 @@ import orjson
 import settings
 from adapters import sealing
 from adapters.mail import smtp as transport
+from domain import jobs
 from domain.mail import pace, smtp_address
 from domain.refused import Refused
 from models import ids
 from models import mail as messages
-from pipelines import jobs
+from pipelines import work
 
 _KEPT = "Kept"
 _FAILED = "Failed"
@@ -79,7 +80,7 @@ def send(
         body_sealed=sealing.seal(body, belongs_to=str(message_id)),
         created_at=at,
     )
-    jobs.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
+    work.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
 
 
 def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
@@ -138,7 +139,7 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
         raise Refused(409, "no_mail_server", f"{_NO_SERVER} Set it, restart the mail workers, then retry.")
     queued = messages.any_org_requeue(message_ids)
     for organization_id, message_id in queued:
-        jobs.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
+        work.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
     return queued
 
 

@@ -12,10 +12,11 @@ import structlog
 
 import settings
 from adapters.clicks import visitors
+from domain import jobs
 from models import retention
 from models.jobs import rows
 from models.retention import KINDS, Kind, Run
-from pipelines import jobs
+from pipelines import work
 
 #: How many rows end in one transaction.
 SLICE = 2_000
@@ -111,7 +112,7 @@ def _queues() -> list[str]:
 
 
 def _stage_slice(name: str) -> None:
-    jobs.enqueue(jobs.RETENTION_SLICE, organization_id=None, fair_key=_turn(name), kind=name)
+    work.enqueue(jobs.RETENTION_SLICE, organization_id=None, fair_key=_turn(name), kind=name)
 
 
 def _turn(name: str) -> str:

@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
+from domain import jobs
 from models import mail, stored_answers
 from models.clicks import clicks
 from models.jobs import processes, ticks
-from pipelines import jobs
+from pipelines import work
 
 #: How long it is known that two clicks are of one visitor, or of one network.
 CLICK_HASHES_DAYS = 90
@@ -22,7 +23,7 @@ def forget() -> None:
     ticks.stage_forget_old()
     processes.stage_forget_silent()
     if _AT_ONCE in (answers, bodies):
-        jobs.enqueue(jobs.FORGET, organization_id=None)
+        work.enqueue(jobs.FORGET, organization_id=None)
 
 
 def forget_click_hashes(*, now: datetime) -> None:
@@ -31,4 +32,4 @@ def forget_click_hashes(*, now: datetime) -> None:
     letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
     clicks.any_org_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
     if clicks.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
-        jobs.enqueue(jobs.CLICKS_FORGET, organization_id=None)
+        work.enqueue(jobs.CLICKS_FORGET, organization_id=None)

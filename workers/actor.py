@@ -15,9 +15,10 @@ import structlog
 
 import settings
 from adapters import logs
+from domain.jobs import FORGET, Job
 from models import db
 from models.jobs import rows
-from pipelines.jobs import FORGET, GiveUp, Job, TryAgain
+from pipelines.work import GiveUp, TryAgain
 from workers import metrics, process
 
 _log = structlog.get_logger(__name__)

@@ -4,8 +4,8 @@ import importlib
 
 import settings
 from adapters import logs, servers
+from domain.jobs import QUEUES
 from models import db
-from pipelines.jobs import QUEUES
 from workers import actor, broker
 
 logs.configure(settings.current().monitoring)

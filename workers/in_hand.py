@@ -9,8 +9,8 @@ from uuid import UUID
 import dramatiq
 import redis
 
+from domain.jobs import QUEUES
 from models.jobs.silence import Held
-from pipelines.jobs import QUEUES
 
 #: What the names of Dramatiq's keys begin with.
 NAMESPACE = "finderfee"

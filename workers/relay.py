@@ -13,9 +13,9 @@ import structlog
 from dramatiq.errors import BrokerConnectionError
 
 from adapters import broker
+from domain import jobs
 from models import db
 from models.jobs import rows
-from pipelines import jobs
 from settings.concerns.jobs import Jobs
 from workers import metrics, silence
 

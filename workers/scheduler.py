@@ -13,9 +13,10 @@ from datetime import datetime
 import structlog
 from cronsim import CronSim
 
+from domain import jobs
 from models import db
 from models.jobs import ticks
-from pipelines import jobs
+from pipelines import work
 
 _log = structlog.get_logger(__name__)
 
@@ -74,6 +75,6 @@ def fire(entry: Entry) -> int:
         fired = 0
         for moment in entry.due(last=last, now=now):
             if ticks.fire(name=entry.job.name, scheduled_for=moment):
-                jobs.enqueue(entry.job, organization_id=None)
+                work.enqueue(entry.job, organization_id=None)
                 fired += 1
     return fired

@@ -10,9 +10,9 @@ from uuid import UUID
 import redis
 import structlog
 
+from domain import jobs
 from models import db
 from models.jobs import processes, silence
-from pipelines import jobs
 from workers import in_hand
 
 _log = structlog.get_logger(__name__)

@@ -12,10 +12,11 @@ from adapters import broker, clock, servers
 from adapters.broker import RedisError
 from adapters.clicks import intake
 from adapters.clicks.stream import ClickStream
+from domain import jobs
 from models import db
 from models.jobs import desk, processes
 from models.ledger import results
-from pipelines import fx_rates, jobs
+from pipelines import fx_rates
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",

@@ -8,10 +8,10 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
+from domain.jobs import QUEUES
 from domain.refused import Refused
 from models.jobs import desk, processes
 from models.jobs.desk import JobRow
-from pipelines.jobs import QUEUES
 
 group = AppGroup("jobs", help="Queues and dead letters.")
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.jobs import WEBHOOK_DELIVER
 from models.db import db
 from models.jobs.rows import REPLAY
 
@@ -64,7 +65,7 @@ _COLUMNS = ", ".join(JobRow.__dataclass_fields__)
 _LISTED = _COLUMNS.replace(
     "last_error",
     "coalesce(last_error, (select coalesce(d.failure_reason, 'answered ' || d.response_status) from delivery d"
-    " where job.name = 'webhook.deliver' and d.id = (job.args ->> 'delivery_id')::uuid))",
+    f" where job.name = '{WEBHOOK_DELIVER.name}' and d.id = (job.args ->> 'delivery_id')::uuid))",
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.jobs import Job
 from models.db import Json, db
 from models.hot import Hot
 from models.jobs import processes
@@ -41,81 +42,59 @@ class Claimed:
         return self.organization_id
 
 
-_STAGE = Hot(
-    "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
-    " values (%s, %s, %s, %s, %s, %s, %s, coalesce(%s, now()))"
-)
+def kind(job: Job) -> dict[str, object]:
+    """Return what every row of a kind of work has in common, by column."""
+    return {"queue": job.queue, "name": job.name, "max_attempts": job.max_attempts, "lease_s": job.lease_s}
+
+
+_STAGE = Hot("""
+insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
+values (%(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, %(max_attempts)s, %(lease_s)s,
+  coalesce(%(run_at)s, now()))
+""")
 
 
 def stage(
-    *,
-    queue: str,
-    name: str,
-    organization_id: UUID | None,
-    args: Mapping[str, str],
-    fair_key: str,
-    max_attempts: int,
-    lease_s: int | None,
-    run_at: datetime | None,
+    job: Job, *, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, run_at: datetime | None
 ) -> None:
-    """Stage one waiting row. lease_s None takes the relay's."""
-    db.stage(
-        _STAGE,
-        (organization_id, queue, name, Json(args), fair_key, max_attempts, lease_s, run_at),
-    )
+    """Stage one waiting row; `run_at` None is now."""
+    which = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "run_at": run_at}
+    db.stage(_STAGE, kind(job) | which)
+
+
+_STAGE_ALL = Hot("""
+insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
+select %(org)s, %(queue)s, %(name)s, args, %(org)s::uuid::text, %(max_attempts)s, %(lease_s)s,
+  coalesce(%(run_at)s, now())
+from jsonb_array_elements(%(args)s) args
+""")
+
+
+def stage_all(job: Job, *, organization_id: UUID, args: Sequence[Mapping[str, str]], run_at: datetime | None) -> None:
+    """Stage one waiting row of an organization per element of `args`, as `stage` does one: one statement for all."""
+    db.stage(_STAGE_ALL, kind(job) | {"org": organization_id, "args": Json(list(args)), "run_at": run_at})
+
+
+_STAGE_DEAD = """
+insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at, last_error)
+select %(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, 1, 1, now(), %(error)s where not exists
+  (select from job where queue = %(queue)s and failed_at is not null and name = %(name)s and args = %(args)s::jsonb)
+"""
+
+
+def stage_dead(job: Job, *, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str) -> None:
+    """Stage a row that is a dead letter from the start: something that could not be worked on at all.
+
+    The same one again, which has the same arguments, changes nothing while it is there.
+    """
+    which = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "error": error}
+    db.stage(_STAGE_DEAD, kind(job) | which)
 
 
 def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
     """Say whether any job of a fair key waits or is out."""
     return bool(
         db.run("select from job where queue = %s and fair_key = %s and failed_at is null limit 1", (queue, fair_key))
-    )
-
-
-_STAGE_ALL = Hot(
-    "insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)"
-    " select %s, %s, %s, args, %s, %s, %s, coalesce(%s, now()) from jsonb_array_elements(%s) args"
-)
-
-
-def stage_all(
-    *,
-    queue: str,
-    name: str,
-    organization_id: UUID | None,
-    args: Sequence[Mapping[str, str]],
-    fair_key: str,
-    max_attempts: int,
-    lease_s: int | None,
-    run_at: datetime | None,
-) -> None:
-    """Stage one waiting row per element of `args`, as `stage` does one: one statement for all."""
-    db.stage(
-        _STAGE_ALL,
-        (organization_id, queue, name, fair_key, max_attempts, lease_s, run_at, Json(list(args))),
-    )
-
-
-def stage_dead(
-    *, queue: str, name: str, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str
-) -> None:
-    """Stage a row that is a dead letter from the start: something that could not be worked on at all.
-
-    The same one again, which has the same arguments, changes nothing while it is there.
-    """
-    db.stage(
-        "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at, last_error)"
-        " select %(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, 1, 1, now(), %(error)s where not exists"
-        " (select from job where queue = %(queue)s and failed_at is not null and name = %(name)s"
-        "  and args = %(args)s::jsonb)",
-        {
-            "org": organization_id,
-            "queue": queue,
-            "name": name,
-            "args": Json(args),
-            "fair_key": fair_key,
-            "error": error,
-        },
     )
 
 
@@ -317,9 +296,9 @@ REPLAY = (
 )
 
 
-def stage_revive(*, organization_id: UUID, name: str, conversion_id: UUID) -> None:
-    """Make a dead job about one conversion wait again, if there is one."""
+def stage_revive(job: Job, *, organization_id: UUID, conversion_id: UUID) -> None:
+    """Make the dead job of a kind about one conversion wait again, if there is one."""
     db.stage(
         f"{REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
-        (organization_id, name, str(conversion_id)),
+        (organization_id, job.name, str(conversion_id)),
     )

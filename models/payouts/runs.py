@@ -9,7 +9,6 @@ A run works in three temporary tables of its transaction, gone with the commit:
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -136,7 +135,7 @@ join payout_draft p on p.payout_id = e.payout_id
 
 
 def stage_events(
-    *, organization_id: UUID, event_type: str, bodies: Mapping[UUID, tuple[UUID, str]], at: datetime, delivery_job: Any
+    *, organization_id: UUID, event_type: str, bodies: Mapping[UUID, tuple[UUID, str]], at: datetime
 ) -> None:
     """Stage an event per payout that was written in this transaction: `bodies` are event ids and bodies, by payout.
 
@@ -149,7 +148,6 @@ def stage_events(
         organization_id=organization_id,
         event_type=event_type,
         created_at=at,
-        delivery_job=delivery_job,
     )
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
 
+from domain import jobs
 from models.db import db
 from models.hot import Hot
+from models.jobs import rows
 from models.table import Rows, columns
+
+_DELIVER = rows.kind(jobs.WEBHOOK_DELIVER)
 
 _STAGE_EVENT = Hot("""
 with happened as (
@@ -24,18 +27,16 @@ with happened as (
   returning id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s::uuid, %(queue)s::text, %(job)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
+select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
   %(max_attempts)s::int, %(lease_s)s::int
 from told
 """)
 
 
-def stage_event(
-    *, organization_id: UUID, event_id: UUID, event_type: str, body: str, created_at: datetime, delivery_job: Any
-) -> None:
+def stage_event(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, created_at: datetime) -> None:
     """Stage an event, one delivery per endpoint that subscribes to it, and one job per delivery: one statement.
 
-    `body` is the envelope exactly as every attempt will send it. `delivery_job` is the declared job that delivers.
+    `body` is the envelope exactly as every attempt will send it.
     """
     db.stage(
         _STAGE_EVENT,
@@ -45,10 +46,7 @@ def stage_event(
             "type": event_type,
             "body": body,
             "at": created_at,
-            "queue": delivery_job.queue,
-            "job": delivery_job.name,
-            "max_attempts": delivery_job.max_attempts,
-            "lease_s": delivery_job.lease_s,
+            **_DELIVER,
         },
     )
 
@@ -64,7 +62,7 @@ _TELL_OF_MANY = """
   returning id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s::uuid, %(queue)s::text, %(job)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
+select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
   %(max_attempts)s::int, %(lease_s)s::int
 from told
 """
@@ -83,7 +81,6 @@ def stage_events(
     event_type: str,
     bodies: Mapping[UUID, str],
     created_at: datetime,
-    delivery_job: Any,
 ) -> None:
     """Stage many events of one type, by their ids, as `stage_event` does one: one statement for all."""
     db.stage(
@@ -93,10 +90,7 @@ def stage_events(
             "type": event_type,
             "events": orjson.dumps([{"id": str(id), "body": body} for id, body in bodies.items()]).decode(),
             "at": created_at,
-            "queue": delivery_job.queue,
-            "job": delivery_job.name,
-            "max_attempts": delivery_job.max_attempts,
-            "lease_s": delivery_job.lease_s,
+            **_DELIVER,
         },
     )
 
@@ -108,7 +102,6 @@ def stage_selected_events(
     organization_id: UUID,
     event_type: str,
     created_at: datetime,
-    delivery_job: Any,
 ) -> None:
     """Stage events of one type that a query makes (columns `id` and `body`) as `stage_events` stages those given."""
     db.stage(
@@ -118,10 +111,7 @@ def stage_selected_events(
             "org": organization_id,
             "type": event_type,
             "at": created_at,
-            "queue": delivery_job.queue,
-            "job": delivery_job.name,
-            "max_attempts": delivery_job.max_attempts,
-            "lease_s": delivery_job.lease_s,
+            **_DELIVER,
         },
     )
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
+from domain import jobs
 from models.db import db
+from models.jobs import rows
 from models.table import Rows, columns
 
 
@@ -77,7 +78,7 @@ with chosen as (
   from placed where delivery.organization_id = %(org)s and delivery.id = placed.id
 ), asked as (
   insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
-  select %(org)s, %(queue)s, %(job)s, jsonb_build_object('delivery_id', id, 'once', 'window'), %(endpoint)s::text,
+  select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'once', 'window'), %(endpoint)s::text,
     %(max_attempts)s, %(lease_s)s, at from placed
 )
 select {columns(Queued)} from placed order by created_at, id
@@ -91,7 +92,6 @@ def reopen(
     limit: int,
     gap: timedelta,
     now: datetime,
-    delivery_job: Any,
 ) -> list[Queued]:
     """Make up to `limit` deliveries of the window Pending, oldest first, each with a job for one attempt, `gap` apart.
 
@@ -106,9 +106,6 @@ def reopen(
             "limit": limit,
             "gap": gap,
             "now": now,
-            "queue": delivery_job.queue,
-            "job": delivery_job.name,
-            "max_attempts": delivery_job.max_attempts,
-            "lease_s": delivery_job.lease_s,
+            **rows.kind(jobs.WEBHOOK_DELIVER),
         },
     )

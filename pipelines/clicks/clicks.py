@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 
 from adapters.fraud import scorer
-from domain import fraud
+from domain import fraud, jobs
 from domain.clicks import history as click_facts
 from domain.clicks.raw_click import RawClick
 from domain.fraud import ClickFacts, Verdict
@@ -20,7 +20,7 @@ from models.clicks import batches
 from models.clicks.batches import Partner
 from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
-from pipelines import jobs
+from pipelines import work
 from pipelines.clicks import pay
 from pipelines.clicks.pay import Fate, PaidClick
 from pipelines.fraud import events as fraud_records
@@ -240,7 +240,7 @@ def _ask_scorer(organization_id: UUID, waiting: Sequence[_Judged]) -> None:
     """Stage the jobs that ask the operator's scorer: no call to the outside inside a transaction."""
     for start in range(0, len(waiting), _ASKED_AT_ONCE):
         facts = {one.id: asdict(one.facts) for one in waiting[start : start + _ASKED_AT_ONCE]}
-        jobs.enqueue(
+        work.enqueue(
             jobs.CLICKS_RESCORE, organization_id=organization_id, clicks=orjson.dumps(facts, default=sorted).decode()
         )
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
+from domain import jobs
 from domain.clicks import raw_click as wire
 from domain.clicks.raw_click import RawClick
 from models.jobs import rows
-from pipelines import jobs
+from pipelines import work
 from pipelines.clicks import clicks
-from pipelines.jobs import GiveUp
+from pipelines.work import GiveUp
 
 # Longer than any click (raw_click bounds what is in one); of what is longer the beginning tells what it was.
 _KEPT_BYTES = 32_768
@@ -19,8 +20,7 @@ _ERROR_CHARACTERS = 2_000
 def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) -> None:
     """Stage the dead letter of one entry, once. `organization_id` None: nobody knows whose it is."""
     rows.stage_dead(
-        queue=jobs.CLICK_UNREADABLE.queue,
-        name=jobs.CLICK_UNREADABLE.name,
+        jobs.CLICK_UNREADABLE,
         organization_id=organization_id,
         args={"entry_id": entry_id, "entry": _storable(sent[:_KEPT_BYTES].decode("utf-8", "replace"))},
         fair_key=str(organization_id or ""),
@@ -31,7 +31,7 @@ def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) 
 def leave(click: RawClick) -> None:
     """Stage the job that writes a click, for who cannot wait until nobody else writes the organization's."""
     entry = wire.to_bytes(click).decode()
-    jobs.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
+    work.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
 
 
 def write_again(args: Mapping[str, str], *, now: datetime) -> None:

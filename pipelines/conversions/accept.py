@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, statuses
+from domain import emails, jobs, statuses
 from domain.attribution import Candidate, Facts, Referral
 from domain.conversions import customers
 from domain.refused import Refused
 from models import ids
 from models.conversions import sales
 from models.jobs import rows
-from pipelines import jobs
+from pipelines import work
 from pipelines.conversions import attribution
 
 #: The source of signed sales.
@@ -55,13 +55,13 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
         return SaleReceipt()
     if accepted.customer_key is not None:
         sales.stage_payment(accepted)
-    jobs.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=accepted.id)
+    work.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=accepted.id)
     return SaleReceipt(conversion_id=accepted.id)
 
 
 def _backfill_override(organization_id: UUID, conversion_id: UUID) -> None:
     """Give an override that could not be written another chance whenever its sale is sent again."""
-    rows.stage_revive(organization_id=organization_id, name=jobs.OVERRIDE_WRITE.name, conversion_id=conversion_id)
+    rows.stage_revive(jobs.OVERRIDE_WRITE, organization_id=organization_id, conversion_id=conversion_id)
 
 
 def _refuse_what_cannot_sell(referral: sales.Referral) -> None:

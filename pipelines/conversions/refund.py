@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain import statuses
+from domain import jobs, statuses
 from domain.conversions import refund
 from domain.refused import Refused
 from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, refunds, sales
 from models.ledger import entries
-from pipelines import jobs
+from pipelines import work
 from pipelines.conversions import settle
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
@@ -63,7 +63,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
         take_back.take_back(conversion, outcome.reversal_cents, now=now)
     # An override that is not written yet catches up by itself: its job locks this parent first.
     if has_override:
-        jobs.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
+        work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
     return Refunded(
         conversion_id=conversion_id,
         refunded_amount_cents=outcome.refund_cents,

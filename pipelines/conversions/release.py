@@ -6,8 +6,9 @@ Source: core spec, section 3 "States" (Conversion) and "Organization profile" (p
 
 from datetime import datetime
 
+from domain import jobs
 from models.conversions import reviews
-from pipelines import jobs
+from pipelines import work
 
 _AT_ONCE = 5_000
 
@@ -15,4 +16,4 @@ _AT_ONCE = 5_000
 def any_org_release(*, now: datetime) -> None:
     """Approve the next Pending conversions whose hold has passed, and stage the job for the rest. Idempotent."""
     if reviews.any_org_release(now=now, limit=_AT_ONCE) == _AT_ONCE:
-        jobs.enqueue(jobs.HOLD_RELEASE, organization_id=None)
+        work.enqueue(jobs.HOLD_RELEASE, organization_id=None)

@@ -7,8 +7,9 @@ Source: core spec, "Organization profile" (payoutGraceDays).
 
 from uuid import UUID
 
+from domain import jobs
 from models.conversions import conversions
-from pipelines import jobs
+from pipelines import work
 
 _AT_ONCE = 5_000
 FIRST = UUID(int=0)
@@ -18,4 +19,4 @@ def renew(organization_id: UUID, *, after: UUID = FIRST) -> None:
     """Hold the next Pending conversions for the present grace days, and stage the job for the rest. Idempotent."""
     last = conversions.renew_holds(organization_id=organization_id, after=after, limit=_AT_ONCE)
     if last is not None:
-        jobs.enqueue(jobs.HOLDS_RENEW, organization_id=organization_id, after=last)
+        work.enqueue(jobs.HOLDS_RENEW, organization_id=organization_id, after=last)

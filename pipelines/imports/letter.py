@@ -11,11 +11,12 @@ from uuid import UUID
 
 import settings
 from adapters.mail import html
+from domain import jobs
 from models.affiliates import sets
 from models.imports.imports import ImportJob
 from models.organization import organizations
 from models.programs import programs
-from pipelines import jobs, mail
+from pipelines import mail, work
 
 _AT_ONCE = 25
 _NOBODY = UUID(int=0)
@@ -63,7 +64,7 @@ def write(
 
 
 def _stage(organization_id: UUID, program_id: UUID, import_job_id: UUID, *, said: str, after: UUID) -> None:
-    jobs.enqueue(
+    work.enqueue(
         jobs.IMPORT_NOTIFY,
         organization_id=organization_id,
         program_id=program_id,

@@ -14,8 +14,8 @@ from uuid import UUID
 import orjson
 
 from adapters import sealing
-from domain import statuses
-from pipelines import jobs
+from domain import jobs, statuses
+from pipelines import work
 from pipelines.clicks import public_links
 from pipelines.leads import leads
 from pipelines.leads.leads import Signup
@@ -29,7 +29,7 @@ def any_org_stage(*, lead: Mapping[str, Any], now: datetime) -> None:
     Every link has its turn, so that one that is flooded keeps nobody else waiting.
     Budget: 1 round trip.
     """
-    jobs.enqueue(
+    work.enqueue(
         jobs.LEAD_CAPTURE,
         organization_id=None,
         fair_key=f"lead {lead['slug']}",
@@ -44,7 +44,7 @@ def any_org_forward(*, sealed: str, at: str) -> None:
     link = public_links.find(lead["slug"], lead["program_id"])
     if link is None or not link.can_earn:
         return
-    jobs.enqueue(
+    work.enqueue(
         jobs.LEAD_RECORD,
         organization_id=link.organization_id,
         program_id=link.program_id,
@@ -81,5 +81,5 @@ def _unsealed(sealed: str) -> dict[str, Any]:
     try:
         opened: dict[str, Any] = orjson.loads(sealing.unseal(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
     except sealing.CannotOpen as error:
-        raise jobs.GiveUp(str(error)) from error
+        raise work.GiveUp(str(error)) from error
     return opened

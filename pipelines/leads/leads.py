@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain import emails
+from domain import emails, jobs
 from domain import leads as rules
 from domain.conversions import avatars
 from domain.leads import LeadMethod
@@ -19,7 +19,7 @@ from models import ids
 from models.conversions import conversions
 from models.leads import leads
 from models.leads.leads import Match, Referral
-from pipelines import earn, jobs
+from pipelines import earn, work
 
 SOURCE = "lead"
 _AT_ONCE = 5_000
@@ -118,7 +118,7 @@ def stage_reviewed(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now:
 def any_org_expire(*, now: datetime) -> None:
     """Expire the next Open leads that no sale came of in time, and stage the job for the rest. Idempotent."""
     if leads.any_org_expire(now=now, limit=_AT_ONCE) == _AT_ONCE:
-        jobs.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
+        work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
 
 def _lead(organization_id: UUID, referral: Referral, signup: Signup, status: ConversionStatus) -> leads.Lead:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from domain import jobs
 from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
@@ -19,7 +20,7 @@ from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import candidates, proposals
 from models.payouts.proposals import Due
-from pipelines import jobs
+from pipelines import work
 from pipelines.payouts import due, letters, run
 from pipelines.payouts.due import Preview
 from pipelines.payouts.run import Receipt
@@ -39,7 +40,7 @@ def any_org_look(*, now: datetime) -> int:
     """Stage a job for every organization whose cadence has come round; returns how many."""
     came_round = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
     for one in came_round:
-        jobs.enqueue(jobs.PAYOUT_PREPARE, organization_id=one.organization_id)
+        work.enqueue(jobs.PAYOUT_PREPARE, organization_id=one.organization_id)
     return len(came_round)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain import jobs
 from domain.payouts import confirmation, events
 from domain.payouts.confirmation import Run, RunRequest
 from domain.payouts.plan import PAYOUT_CURRENCY
@@ -19,7 +20,7 @@ from models import ids
 from models.organization import organizations
 from models.payouts import candidates, proposals, runs
 from models.payouts.runs import RunPayout
-from pipelines import jobs
+from pipelines import work
 from pipelines.payouts import due, funding
 from pipelines.webhooks import emit
 
@@ -104,12 +105,11 @@ def _announce(decided: Run, payouts: Sequence[RunPayout]) -> None:
         event_type=_CREATED,
         bodies=bodies,
         at=decided.created_at,
-        delivery_job=jobs.WEBHOOK_DELIVER,
     )
 
 
 def _enqueue(decided: Run, payouts: Sequence[RunPayout]) -> None:
-    jobs.enqueue_all(
+    work.enqueue_all(
         jobs.PAYOUT_TRANSFER,
         organization_id=decided.organization_id,
         run_at=decided.hold_until,

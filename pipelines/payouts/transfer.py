@@ -14,6 +14,7 @@ import structlog
 
 import settings
 from adapters.rails import base
+from domain import jobs
 from domain.payouts import events, transfers
 from domain.payouts import reversal as rules
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
@@ -21,10 +22,10 @@ from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
 from domain.refused import Refused
 from models.payouts import lines, payouts, rail_events
 from models.payouts.payouts import Payout
-from pipelines import jobs
-from pipelines.jobs import GiveUp, TryAgain
+from pipelines import work
 from pipelines.payouts import rails
 from pipelines.webhooks import emit
+from pipelines.work import GiveUp, TryAgain
 
 _log = structlog.get_logger(__name__)
 
@@ -262,4 +263,4 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime, **changes: ob
 
 def enqueue(payout: Payout, *, run_at: datetime | None = None) -> None:
     """Stage the job that asks the payout's rail."""
-    jobs.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payout.organization_id, run_at=run_at, payout_id=payout.id)
+    work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payout.organization_id, run_at=run_at, payout_id=payout.id)

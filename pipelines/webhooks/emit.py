@@ -13,7 +13,6 @@ import orjson
 from domain.webhooks import events
 from models import ids
 from models.webhooks import outbox
-from pipelines import jobs
 
 
 def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: datetime) -> None:
@@ -25,7 +24,6 @@ def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: d
         event_type=type,
         body=frozen(event_uuid=event_uuid, organization_id=organization_id, type=type, data=data, at=at),
         created_at=at,
-        delivery_job=jobs.WEBHOOK_DELIVER,
     )
 
 
@@ -41,7 +39,6 @@ def events_of_type(*, organization_id: UUID, type: str, data: Iterable[Mapping[s
             event_type=type,
             bodies=bodies,
             created_at=at,
-            delivery_job=jobs.WEBHOOK_DELIVER,
         )
 
 

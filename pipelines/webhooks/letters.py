@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 import settings
+from domain import jobs
 from domain.webhooks import events
 from models.organization import members
 from models.webhooks import outages
 from models.webhooks.outages import Outage
-from pipelines import jobs, mail
+from pipelines import mail, work
 from pipelines.webhooks import manage
 
 #: How long an endpoint has to fail until its Owners get a letter.
@@ -25,7 +26,7 @@ def any_org_tell(*, now: datetime) -> None:
     if found:
         outages.any_org_stage_told([outage.endpoint_id for outage in found], at=now)
     if len(found) == _AT_ONCE:
-        jobs.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
+        work.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
 
 
 def _write(found: Sequence[Outage], now: datetime) -> None:

@@ -13,13 +13,13 @@ from uuid import UUID
 
 from adapters import sealing
 from adapters.safe_http import addresses, client
-from domain import statuses
+from domain import jobs, statuses
 from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import ids
 from models.webhooks import endpoints, outbox
 from models.webhooks.endpoints import WebhookEndpoint
-from pipelines import jobs
+from pipelines import work
 from pipelines.webhooks import deliver, emit
 
 # Every event of an organization is copied to every endpoint that asks for it, in the transaction of the sale.
@@ -124,7 +124,7 @@ def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> Sent:
     _check_testable(endpoint, type)
     sent = Sent(delivery_id=ids.new_id(), event_id=ids.new_id())
     _stage_test(endpoint, sent, type, now)
-    jobs.enqueue(
+    work.enqueue(
         jobs.WEBHOOK_DELIVER,
         organization_id=endpoint.organization_id,
         fair_key=str(endpoint.id),
@@ -145,7 +145,7 @@ def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) ->
     if found.status == statuses.DeliveryStatus.Pending:
         raise Refused(409, "invalid_status_transition", "The delivery is Pending: its attempts are still being made.")
     outbox.stage_reopen(organization_id=organization_id, delivery_id=delivery_id, at=now)
-    jobs.enqueue(
+    work.enqueue(
         jobs.WEBHOOK_DELIVER,
         organization_id=organization_id,
         fair_key=str(endpoint.id),

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from models.webhooks import redeliveries
 from models.webhooks.redeliveries import Window
-from pipelines import jobs
 
 #: How many deliveries one call queues at most.
 MOST_AT_ONCE = 1_000
@@ -29,9 +28,7 @@ def start(window: Window, *, after: tuple[datetime, UUID] | None = None, now: da
     At most `MOST_AT_ONCE`, ten a second, behind what earlier calls have queued; `after` is where an earlier portion
     ended. Like a single redelivery each is tried once: what fails is Failed again.
     """
-    found = redeliveries.reopen(
-        window, after=after, limit=MOST_AT_ONCE, gap=_GAP, now=now, delivery_job=jobs.WEBHOOK_DELIVER
-    )
+    found = redeliveries.reopen(window, after=after, limit=MOST_AT_ONCE, gap=_GAP, now=now)
     if not found:
         return Portion(0, None, None)
     last = found[-1]

@@ -29,7 +29,8 @@ from app import create_app
 from models import db, ids
 from models.jobs import rows
 from models.jobs.rows import Claimed
-from pipelines import jobs
+from domain import jobs
+from pipelines import work
 from workers import fleet
 from workers.actor import database_job
 from tests.support import draining
@@ -85,10 +86,10 @@ answers = [
 ]
 with db.any_org_work():
     for name in ("test.fails", "test.chained"):
-        jobs.enqueue(jobs.Job(name, queue="upkeep"), organization_id=brand.id)
+        work.enqueue(jobs.Job(name, queue="upkeep"), organization_id=brand.id)
 draining.drain()
 with db.any_org_work():
-    jobs.enqueue(jobs.Job("test.interrupted", queue="upkeep"), organization_id=brand.id)
+    work.enqueue(jobs.Job("test.interrupted", queue="upkeep"), organization_id=brand.id)
 worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=1, worker_timeout=50)
 worker.start()
 with db.any_org_work():

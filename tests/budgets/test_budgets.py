@@ -11,11 +11,11 @@ from decimal import Decimal
 import pytest
 
 from adapters import clock
+from domain import jobs
 from models import db
 from models.conversions import sales
 from models.jobs import rows
 from models.programs import performance_tiers
-from pipelines import jobs
 from pipelines.conversions import accept, override, refund, settle
 from schemas.conversions.sale import SaleBody
 from tests.support.draining import drain as drain_all

@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import pytest
 
+from domain import jobs
 from domain.refused import Refused
 from models import db, ids
 from models import mail as messages
 from models.jobs import desk
-from pipelines import jobs, mail, upkeep
+from pipelines import mail, upkeep
 from tests.support.outside.post_office import PostOffice, change, hurry, message, stage
 from tests.support.outside.smtp_sink import HANG_UP
 

@@ -7,9 +7,10 @@ from uuid import UUID
 import psycopg2
 import pytest
 
+from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows, silence
-from pipelines import jobs
+from pipelines import work
 
 _LEASE_S = 90
 
@@ -21,7 +22,7 @@ def stage(brand):
     def staged(job: jobs.Job, number: int = 1) -> list[rows.Pointer]:
         with db.unit_of_work(brand.id):
             for _ in range(number):
-                jobs.enqueue(job, organization_id=brand.id, fair_key="one")
+                work.enqueue(job, organization_id=brand.id, fair_key="one")
         _announce(threads=number, queue=job.queue)
         return _hand_out(job.queue)
 
@@ -157,7 +158,7 @@ def test_calls_of_the_dead_take_no_room_from_the_living(stage, brand):
         _begin(pointer, ids.new_id())
     with db.unit_of_work(brand.id):
         for _ in range(3):
-            jobs.enqueue(jobs.PAYOUT_TRANSFER, organization_id=brand.id)
+            work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=brand.id)
 
     # then: both threads that live are given something
     assert len(_hand_out("payouts")) == 2
@@ -169,7 +170,7 @@ def test_calls_of_the_living_take_room(stage, brand):
     _begin(pointer, process_id)
     with db.unit_of_work(brand.id):
         for _ in range(3):
-            jobs.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
+            work.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
 
     assert len(_hand_out("webhooks")) == 1
 
@@ -186,7 +187,7 @@ def test_a_process_counts_for_twelve_seconds(app, silent_s, is_live):
 
 def test_nothing_is_handed_to_the_silent(brand):
     with db.unit_of_work(brand.id):
-        jobs.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
+        work.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
     _announce(threads=3, silent_s=13)
 
     assert _hand_out("webhooks") == []

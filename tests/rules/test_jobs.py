@@ -5,10 +5,11 @@ from pathlib import Path
 import dramatiq
 import pytest
 
+from domain import jobs
 from models import db
 from models.jobs import desk, processes
 from models.jobs import rows as job_rows
-from pipelines import jobs
+from pipelines import work
 from workers.supervisor import parse
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +48,7 @@ def test_every_job_runs_on_a_declared_queue():
 def test_a_job_asked_for_in_a_transaction_that_fails_was_never_asked_for(brand):
     def ask_and_fail():
         with db.unit_of_work(brand.id):
-            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+            work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -77,7 +78,7 @@ def _hand_out(**options):
 def _stage(brand, number: int, **options):
     with db.unit_of_work(brand.id):
         for _ in range(number):
-            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x", **options)
+            work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x", **options)
 
 
 def test_nothing_is_handed_out_while_no_worker_lives(brand):
@@ -204,7 +205,7 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
     from tests.support.draining import run
 
     with db.unit_of_work(brand.id):
-        jobs.enqueue(
+        work.enqueue(
             jobs.OVERRIDE_WRITE, organization_id=brand.id, conversion_id=brand.id, recruiter_id=brand.id, percent=10
         )
     _announce(4)

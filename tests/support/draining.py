@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import dramatiq
 
+from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
-from pipelines import jobs
 
 
 def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:

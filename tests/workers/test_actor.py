@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import dramatiq
 import pytest
 
+from domain.jobs import Job
 from models import db, ids
 from models.jobs import desk, processes, rows
-from pipelines import jobs
-from pipelines.jobs import GiveUp, Job, TryAgain
+from pipelines import work
+from pipelines.work import GiveUp, TryAgain
 from tests.support.draining import run
 from tests.support.turning import turn
 from workers.actor import calling_job, database_job
@@ -33,7 +34,7 @@ def declare(app):
 def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Pointer:
     """Stage `test.job` and hand it out until it is at `attempt`."""
     with db.any_org_work():
-        jobs.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
+        work.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
         processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     for _ in range(attempt):
         pointer = _hand_out()
@@ -233,7 +234,7 @@ def _ask_for_newer(times: int = 1) -> list[tuple[int, int, float, bool, str]]:
 def newer(brand, worker_threads):
     """A job of a kind that only a newer release knows."""
     with db.any_org_work():
-        jobs.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
+        work.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
 
 
 @pytest.fixture

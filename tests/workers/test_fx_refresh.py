@@ -5,8 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from domain import jobs
 from models import db
-from pipelines import jobs
+from pipelines import work
 from tests.support.rows.rates import published, stored
 from tests.support.turning import turn
 from workers import scheduler
@@ -26,7 +27,7 @@ def feed(app, monkeypatch):
 
 def _ask():
     with db.any_org_work():
-        jobs.enqueue(jobs.FX_REFRESH, organization_id=None)
+        work.enqueue(jobs.FX_REFRESH, organization_id=None)
 
 
 def _left():

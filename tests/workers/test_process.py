@@ -151,11 +151,12 @@ def test_an_announcement_that_fails_is_made_again(worker, monkeypatch, error):
 
 
 def test_a_worker_runs_what_the_broker_hands_it(worker, brand):
+    from domain import jobs
     from models import ids
-    from pipelines import jobs
+    from pipelines import work
 
     with db.any_org_work():
-        jobs.enqueue(jobs.FORGET, organization_id=None)
+        work.enqueue(jobs.FORGET, organization_id=None)
         processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     with db.any_org_work():
         (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)

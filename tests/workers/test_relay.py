@@ -6,9 +6,10 @@ from redis import RedisError
 
 import settings
 from adapters import servers
+from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
-from pipelines import jobs
+from pipelines import work
 from tests.support.api.racing import at_once
 from tests.support.draining import run
 from workers import broker
@@ -35,7 +36,7 @@ def relay_without_redis(app):
 def _stage(brand, number: int, job=jobs.SALE_SETTLE, **options):
     with db.unit_of_work(brand.id):
         for _ in range(number):
-            jobs.enqueue(job, organization_id=brand.id, sale_id="x", **options)
+            work.enqueue(job, organization_id=brand.id, sale_id="x", **options)
 
 
 def _announce(threads: int = 8):

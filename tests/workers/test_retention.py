@@ -11,10 +11,11 @@ import pytest
 import settings
 from adapters import sealing
 from adapters.fraud import human_check
+from domain import jobs
 from models import db
 from models import retention as rows
 from models.ledger import check
-from pipelines import jobs, retention, upkeep
+from pipelines import retention, upkeep, work
 from pipelines.imports import undo
 from tests.support.api.auditing import enter
 from tests.support.api.racing import at_once, begun
@@ -565,7 +566,7 @@ def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain,
     _change(brand, "update stored_answer set created_at = now() where key = '7'")
 
     with db.any_org_work():
-        jobs.enqueue(jobs.FORGET, organization_id=None)
+        work.enqueue(jobs.FORGET, organization_id=None)
     ran = drain("upkeep")
 
     assert ran == 3

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain import jobs
 from models import db
 from models.jobs import ticks
-from pipelines import jobs, upkeep
+from pipelines import upkeep
 from tests.support.api.racing import at_once
 from workers import scheduler
 from workers.scheduler import Entry

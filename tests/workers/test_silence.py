@@ -7,9 +7,10 @@ import pytest
 
 import settings
 from adapters import servers
+from domain import jobs
 from models import db
 from models.jobs import processes
-from pipelines import jobs
+from pipelines import work
 from workers import in_hand, silence
 from workers.relay import Relay
 
@@ -45,7 +46,7 @@ def dead(brand, app):
     with db.any_org_work():
         processes.announce(process_id=process_id, queues=["sales"], threads=1)
     with db.unit_of_work(brand.id):
-        jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+        work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
     Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs).hand_out()
     assert next(dramatiq.get_broker().consume("sales")) is not None
     with db.any_org_work():

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from adapters import clock
+from domain import jobs
 from models.jobs.rows import Claimed
-from pipelines import jobs
 from pipelines.imports import letter
 from workers.actor import database_job
 

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from adapters import clock
 from adapters.mail.smtp import Unreachable
+from domain import jobs
 from models import db
 from models.jobs.rows import Claimed
-from pipelines import jobs, mail
+from pipelines import mail
 from workers.actor import calling_job
 
 

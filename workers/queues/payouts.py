@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
+from domain import jobs
 from domain.payouts.transfers import Answer
 from models.jobs.rows import Claimed
-from pipelines import jobs
 from pipelines.payouts import cadence, transfer
 from workers.actor import calling_job, database_job
 

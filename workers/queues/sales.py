@@ -4,8 +4,8 @@ from decimal import Decimal
 from uuid import UUID
 
 from adapters import clock
+from domain import jobs
 from models.jobs.rows import Claimed
-from pipelines import jobs
 from pipelines.conversions import override, settle
 from workers.actor import database_job
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from adapters import clock
+from domain import jobs
 from domain.fraud import Verdict
 from models.jobs.rows import Claimed
-from pipelines import jobs
 from pipelines.clicks import letters, scores
 from pipelines.leads import captured
 from workers.actor import calling_job, database_job

@@ -3,9 +3,10 @@
 from uuid import UUID
 
 from adapters import clock
+from domain import jobs
 from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
-from pipelines import fx_rates, jobs, ledger_check, retention, upkeep
+from pipelines import fx_rates, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.invites import invites
 from pipelines.leads import leads

@@ -6,9 +6,9 @@ from uuid import UUID
 import structlog
 
 from adapters import clock
+from domain import jobs
 from domain.webhooks import delivery
 from models.jobs.rows import Claimed
-from pipelines import jobs
 from pipelines.webhooks import deliver
 from workers import metrics
 from workers.actor import calling_job

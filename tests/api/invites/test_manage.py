@@ -9,8 +9,9 @@ import pytest
 
 import settings
 from api.access import limits
+from domain import jobs
 from models import db
-from pipelines import jobs
+from pipelines import work
 from tests.support.api.inviting import (
     URL,
     accept,
@@ -282,7 +283,7 @@ def test_of_accepting_and_revoking_at_once_one_wins(campaign, manager):
 
 def _run_expiry(drain):
     with db.any_org_work():
-        jobs.enqueue(jobs.INVITES_EXPIRE, organization_id=None)
+        work.enqueue(jobs.INVITES_EXPIRE, organization_id=None)
     assert drain() >= 1
 
 

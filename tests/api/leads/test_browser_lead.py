@@ -10,9 +10,10 @@ import settings
 from adapters import servers
 from api.access import limits
 from api.edge import wake
+from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
-from pipelines import jobs
+from pipelines import work
 from tests.support.draining import run
 from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
 
@@ -236,7 +237,7 @@ def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
 
 def test_what_another_secret_sealed_is_a_dead_letter(shop, drain):
     with db.any_org_work():
-        jobs.enqueue(jobs.LEAD_CAPTURE, organization_id=None, sealed="bm9uc2Vuc2U=", at="2026-01-01T00:00:00+00:00")
+        work.enqueue(jobs.LEAD_CAPTURE, organization_id=None, sealed="bm9uc2Vuc2U=", at="2026-01-01T00:00:00+00:00")
     drain()
 
     with db.any_org_work():

@@ -8,9 +8,10 @@ import pytest
 
 from adapters import servers
 from api.service import health
+from domain import jobs
 from models import db, ids, migrate
 from models.jobs import processes
-from pipelines import jobs
+from pipelines import work
 from tests.support.turning import turn
 
 
@@ -139,7 +140,7 @@ def test_no_authorization_is_a_401(client):
 def _stage(brand, number: int):
     with db.unit_of_work(brand.id):
         for _ in range(number):
-            jobs.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
+            work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
 
 
 def test_the_gauges_are_what_the_job_table_says(client, brand):

@@ -8,9 +8,10 @@ import psycopg2
 import pytest
 
 from adapters import clock
+from domain import jobs
 from models import db
 from models.ledger import results
-from pipelines import jobs
+from pipelines import work
 from tests.support.rows.paying import Payroll
 
 
@@ -94,7 +95,7 @@ def test_the_last_result_is_kept_and_shown(flask, damaged):
 
 def test_the_scheduled_check_looks_at_every_organization(alone, payroll, rival, drain):
     with db.any_org_work():
-        jobs.enqueue(jobs.LEDGER_CHECK, organization_id=None)
+        work.enqueue(jobs.LEDGER_CHECK, organization_id=None)
 
     drain("upkeep")
 

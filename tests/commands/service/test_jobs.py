@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from domain import jobs
 from models import db, ids
 from models.jobs import processes
-from pipelines import jobs
+from pipelines import work
 from tests.support.outside import receiver as receivers
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
@@ -16,7 +17,7 @@ _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupE
 def _stage(brand, number: int = 1, job=jobs.SALE_SETTLE) -> list[int]:
     with db.unit_of_work(brand.id):
         for _ in range(number):
-            jobs.enqueue(job, organization_id=brand.id, sale_id="a-sale")
+            work.enqueue(job, organization_id=brand.id, sale_id="a-sale")
     with db.any_org_work():
         return [found for (found,) in db.db.run("select id from job order by id desc limit %s", (number,))][::-1]
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.fraud import scorer as fraud_scorer
+from domain import jobs
 from domain.fraud import Verdict
 from models import db
-from pipelines import jobs
 from tests.support.rows.click_rows import aggregates, outcomes, raw, write
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from adapters import clock
+from domain import jobs
 from models import db
 from models.conversions import reviews
-from pipelines import jobs
+from pipelines import work
 from pipelines.conversions import release
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.program_rows import NOW, ago, conversion
@@ -87,7 +88,7 @@ def test_more_than_one_portion_is_caught_up(brand, ben, drain, monkeypatch):
     for _ in range(5):
         conversion(brand, ben, hold_until=ago(days=1))
     with db.any_org_work():
-        jobs.enqueue(jobs.HOLD_RELEASE, organization_id=None)
+        work.enqueue(jobs.HOLD_RELEASE, organization_id=None)
 
     ran = drain()
 

@@ -6,12 +6,13 @@ import peewee
 import pytest
 
 from adapters import clock
+from domain import jobs
 from domain.leads import LeadMethod
 from domain.programs.fees import Fee
 from domain.statuses import ConversionStatus
 from models import db, ids
 from models.leads import leads as rows
-from pipelines import jobs
+from pipelines import work
 from pipelines.leads import leads
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.leads import emails, signed, states
@@ -222,7 +223,7 @@ def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monk
             brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)
         )
     with db.any_org_work():
-        jobs.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
+        work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
     ran = drain()
 

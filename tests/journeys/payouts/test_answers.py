@@ -6,11 +6,11 @@ import pytest
 
 import settings
 from adapters import clock
+from domain import jobs
 from domain.conversions.review import Action
 from domain.payouts.transfers import Accepted, Paid, Rejected, Unknown
 from models import db
 from models.payouts import payouts
-from pipelines import jobs
 from pipelines.conversions import review
 from pipelines.payouts import transfer
 from tests.support.rows.paying import Payroll

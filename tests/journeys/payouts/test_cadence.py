@@ -9,8 +9,9 @@ from datetime import timedelta
 import pytest
 
 from adapters import clock, sealing
+from domain import jobs
 from models import db
-from pipelines import jobs
+from pipelines import work
 from pipelines.payouts import cadence
 from tests.support.api.racing import at_once
 from tests.support.rows.paying import Payroll
@@ -262,7 +263,7 @@ def test_only_owners_and_admins_see_drafts(payroll, rival, drain):
 def test_the_daily_look_is_a_job_of_its_own(payroll, drain):
     payroll.execute("update organization set automatic_payout_since = automatic_payout_since - 7")
     with db.any_org_work():
-        jobs.enqueue(jobs.PAYOUT_CADENCE, organization_id=None)
+        work.enqueue(jobs.PAYOUT_CADENCE, organization_id=None)
 
     drain("payouts")
 

@@ -9,9 +9,10 @@ from uuid import UUID
 import pytest
 
 from adapters import clock
+from domain import jobs
 from models import db
 from models.ledger import check
-from pipelines import jobs
+from pipelines import work
 from pipelines.affiliates import changes
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
@@ -171,7 +172,7 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
     _run(payroll, 8_000)()
     with db.unit_of_work(payroll.brand.id):
         for (payout_id,) in db.db.run("select id from payout"):
-            jobs.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payroll.brand.id, payout_id=payout_id)
+            work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payroll.brand.id, payout_id=payout_id)
 
     at_once(*[lambda: drain("payouts", deliveries=2)] * 3)
 

@@ -4,8 +4,9 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
+from domain import jobs
 from models import db
-from pipelines import jobs
+from pipelines import work
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import hang, status
 
@@ -54,7 +55,7 @@ def _a_day_passes(drain, hours: float = 24.01):
         db.db.run("update webhook_endpoint set failing_since = failing_since - %s * interval '1 hour'", (hours,))
         db.db.run("update delivery set created_at = created_at - %s * interval '1 hour',"
                   " settled_at = settled_at - %s * interval '1 hour'", (hours, hours))  # fmt: skip
-        jobs.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
+        work.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
     drain("upkeep")
 
 

@@ -6,8 +6,8 @@ A kind of work that only a newer release knows, and one that kills whoever does 
 import os
 import signal
 
+from domain.jobs import Job
 from models.jobs.rows import Claimed
-from pipelines.jobs import Job
 from workers.actor import database_job
 
 NEWER = Job("sale.newer", queue="sales")

@@ -1,0 +1,57 @@
+"""The one way to ask for work, and how work says that it cannot be done now, or ever.
+
+`enqueue` stages the row in the caller's transaction: the work is asked for if and only if the change that asks
+for it is committed. Nothing is said to the broker here; the relay finds the row.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from domain.jobs import Job
+from models.jobs import rows
+
+
+class TryAgain(Exception):
+    """The job cannot finish now, through nobody's fault; it does not count as an attempt."""
+
+    def __init__(self, *, at: datetime) -> None:
+        super().__init__(f"again at {at.isoformat()}")
+        self.at = at
+
+
+class GiveUp(Exception):
+    """No further attempt can help: straight to the dead letters, with the reason."""
+
+
+def enqueue(
+    job: Job,
+    *,
+    organization_id: UUID | None,
+    fair_key: str | None = None,
+    run_at: datetime | None = None,
+    **args: object,
+) -> None:
+    """Stage one row of work in the caller's transaction.
+
+    `args` are ids and strings: what a job can read it reads when it runs. `fair_key` names whose turn
+    it is (default: the organization); under pressure every key gets its share. `run_at` None means now.
+    """
+    rows.stage(
+        job,
+        organization_id=organization_id,
+        args=_as_text(args),
+        fair_key=fair_key or str(organization_id or ""),
+        run_at=run_at,
+    )
+
+
+def enqueue_all(
+    job: Job, *, organization_id: UUID, run_at: datetime | None = None, args: Sequence[Mapping[str, object]]
+) -> None:
+    """Stage many rows of one kind of work of an organization as `enqueue` does one, in one statement."""
+    rows.stage_all(job, organization_id=organization_id, args=[_as_text(each) for each in args], run_at=run_at)
+
+
+def _as_text(args: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(value) for key, value in args.items()}
