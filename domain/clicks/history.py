@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from domain.clicks.raw_click import RawClick
 from domain.fraud import ClickFacts
-from domain.fraud.burst import MOST_PER_HOUR
+from domain.fraud.rules.burst import MOST_PER_HOUR
 
 #: A second click of a visitor on one link within this is a duplicate; bursts of a network are counted over it too.
 WINDOW = timedelta(hours=1)

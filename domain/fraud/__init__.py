@@ -1,4 +1,4 @@
-"""Fraud rules: facts about a click or a lead in, a score with its reasons out. One rule per file, points add up.
+"""Fraud rules: facts about a click or a lead in, a score with its reasons out. Points add up.
 
 Who shares an address with others is held at most by that: no rule about addresses reaches a block alone.
 Source: core spec, "Click and lead fraud review".
@@ -6,28 +6,12 @@ Source: core spec, "Click and lead fraud review".
 
 from collections.abc import Iterable
 
-from domain.fraud import (
-    banned_referrer,
-    bot_agent,
-    burst,
-    daily_cap,
-    data_centre,
-    device_spread,
-    disposable_domain,
-    headless,
-    language_mismatch,
-    no_mx,
-    paid_ads,
-    rapid,
-    self_lead,
-)
 from domain.fraud.bands import Strictness, decide, severity
 from domain.fraud.facts import ClickFacts, LeadFacts, Verdict
 from domain.fraud.rule import Facts, Rule
+from domain.fraud.rules import CLICK_RULES, LEAD_RULES
 
 __all__ = [
-    "CLICK_RULES",
-    "LEAD_RULES",
     "ClickFacts",
     "LeadFacts",
     "Strictness",
@@ -37,28 +21,6 @@ __all__ = [
     "score",
     "severity",
 ]
-
-#: What is looked for in a click.
-CLICK_RULES: tuple[Rule[ClickFacts], ...] = (
-    bot_agent.RULE,
-    headless.RULE,
-    data_centre.RULE,
-    banned_referrer.RULE,
-    paid_ads.RULE,
-    burst.RULE,
-    device_spread.RULE,
-    rapid.RULE,
-    language_mismatch.RULE,
-)
-
-#: What is looked for in a lead, besides the verdict on its click.
-LEAD_RULES: tuple[Rule[LeadFacts], ...] = (
-    disposable_domain.RULE,
-    no_mx.RULE,
-    self_lead.RULE,
-    daily_cap.RULE,
-)
-
 
 _MOST = 100
 _NOTHING = Verdict(score=0, reasons=())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain.fraud import daily_cap, self_lead
+from domain.fraud.rules import daily_cap, self_lead
 from domain.money import fx
 from domain.programs import fees
 from domain.programs.fees import Fee

@@ -15,7 +15,8 @@ from uuid import UUID, uuid5
 from adapters.clicks import agents, networks, visitors
 from adapters.fraud import mail_domains, scorer
 from domain import emails, fraud
-from domain.fraud import ClickFacts, LeadFacts, Verdict, daily_cap, self_lead
+from domain.fraud import ClickFacts, LeadFacts, Verdict
+from domain.fraud.rules import daily_cap, self_lead
 from domain.leads import LeadMethod
 from domain.programs.rewards import Reward
 from domain.refused import Refused
