@@ -72,7 +72,7 @@ def test_a_form_is_shown_with_a_link_that_opens_it(app, brand, ben):
         (b"\xff\xd8\xff\xe0 pixels", "image/jpeg", "tax-form.jpg"),
     ],
 )
-def test_a_picture_of_a_form_is_a_form(app, brand, ben, content, media_type, name):
+def test_a_picture_of_a_form_is_a_form(app, brand, ben, *, content, media_type, name):
     _keep(ben, content, "W8BENE")
 
     shown = _read(brand, ben).json

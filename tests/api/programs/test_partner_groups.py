@@ -146,7 +146,7 @@ def test_a_new_group_needs_every_field(brand, missing):
         ("Cpc", "Fixed", 1000.01, "unit_fee_out_of_range", "commissionValue"),
     ],
 )
-def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, model, type, value, code, field):
+def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, *, model, type, value, code, field):
     program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
     group = _group(brand, program_id, commissionType="Fixed", commissionValue=1)
     rate = {"commissionType": type, "commissionValue": value}

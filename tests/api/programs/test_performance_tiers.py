@@ -155,7 +155,7 @@ def test_there_are_twenty_tiers_at_most(brand):
         ("Cpl", "Fixed", 1000.01, "unit_fee_out_of_range", "commissionValue"),
     ],
 )
-def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, model, type, value, code, field):
+def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, *, model, type, value, code, field):
     program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
     fine = _tier(0, commissionType="Fixed", commissionValue=1)
 

@@ -131,7 +131,7 @@ def test_deliveries_are_paced_also_over_calls_and_new_events_go_between_them(bra
     assert _planned(brand)[0][0] == live
 
 
-def test_a_call_queues_so_many_and_a_cursor_goes_on(brand, rival, endpoint, receiver, drain, monkeypatch):
+def test_a_call_queues_so_many_and_a_cursor_goes_on(brand, rival, endpoint, receiver, drain, *, monkeypatch):
     monkeypatch.setattr(redelivery, "MOST_AT_ONCE", 2)
     receiver.answers = [receivers.status(500)]
     ids = _sent(brand, endpoint, drain, 3)

@@ -264,7 +264,7 @@ def test_with_a_scorer_a_click_earns_once_it_has_spoken(paying, ben, scorer, dra
 
 
 @pytest.mark.parametrize(("points", "outcome"), [(50, "held"), (80, "blocked")])
-def test_what_the_scorer_says_decides_like_our_own_rules(paying, ben, scorer, drain, points, outcome):
+def test_what_the_scorer_says_decides_like_our_own_rules(paying, ben, scorer, drain, *, points, outcome):
     click = raw(paying, ben)
     write(paying, click)
     scorer[0].append(Verdict(points, ("odd",)))

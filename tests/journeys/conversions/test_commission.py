@@ -72,7 +72,7 @@ def _sell(brand, drain, *amounts, **fields):
         (None, None, None, "0", 0, "program"),
     ],
 )
-def test_the_nearest_rate_wins_and_zero_is_a_rate(brand, drain, custom, group, tier, default, earned, source):
+def test_the_nearest_rate_wins_and_zero_is_a_rate(brand, drain, *, custom, group, tier, default, earned, source):
     brand.program(**_percent(default))
     columns = {}
     if custom is not None:
@@ -262,7 +262,7 @@ def test_a_fixed_rate_is_major_units_of_the_sales_own_currency(brand, drain, val
         ("50", 3, "JPY", 2),
     ],
 )
-def test_a_percentage_is_rounded_once_half_to_even(brand, drain, percent, amount, currency, earned):
+def test_a_percentage_is_rounded_once_half_to_even(brand, drain, *, percent, amount, currency, earned):
     brand.program(**_percent(percent))
     brand.affiliate("ben")
 
@@ -277,7 +277,7 @@ def test_a_percentage_is_rounded_once_half_to_even(brand, drain, percent, amount
     [("Percentage", "5", "USD", 500), ("Fixed", "3", "JPY", 3), ("Fixed", "3", "KWD", 3_000)],
 )
 def test_the_sale_leg_of_a_click_or_lead_campaign_knows_no_partner_rates(
-    brand, drain, model, type, value, currency, earned
+    brand, drain, *, model, type, value, currency, earned
 ):
     brand.program(
         **_fixed(2), default_commission_model=model, sale_commission_type=type, sale_commission_value=Decimal(value)

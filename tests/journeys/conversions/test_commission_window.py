@@ -52,7 +52,9 @@ def _earned(brand):
         (1200, "2001-01-01T00:00:00+00:00", "2025-01-01T00:00:00+00:00", 2_000),
     ],
 )
-def test_the_window_is_calendar_months_from_the_first_payment_and_half_open(brand, drain, months, first, later, earned):
+def test_the_window_is_calendar_months_from_the_first_payment_and_half_open(
+    brand, drain, *, months, first, later, earned
+):
     brand.program(recurring_months=months)
     brand.affiliate("ben")
 

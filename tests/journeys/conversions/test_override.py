@@ -106,7 +106,9 @@ def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
         ("1000000", "USD", "12.3456", 12_345_600),
     ],
 )
-def test_the_share_is_a_percentage_of_the_commission_half_to_even(brand, drain, commission, currency, percent, share):
+def test_the_share_is_a_percentage_of_the_commission_half_to_even(
+    brand, drain, *, commission, currency, percent, share
+):
     pair = Recruits.create(brand, percent=percent, **_fixed(commission))
 
     pair.sell(currency=currency)

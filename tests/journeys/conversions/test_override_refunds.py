@@ -44,7 +44,7 @@ def _without_ids(events):
         (10**12, {"default_commission_value": Decimal(100)}, "100", [1, 10**12 - 2, 1], [1, 10**12 - 2, 1]),
     ],
 )
-def test_the_override_gives_back_the_fraction_of_its_sale(brand, drain, amount, rate, percent, parts, reversals):
+def test_the_override_gives_back_the_fraction_of_its_sale(brand, drain, *, amount, rate, percent, parts, reversals):
     pair = Recruits.create(brand, percent=percent, **rate)
     pair.sell(externalEventId="order-a", amountCents=amount)
     drain()

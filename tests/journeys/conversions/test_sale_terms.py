@@ -59,7 +59,7 @@ def _with_sale_leg(brand, model, **columns):
         (0, 1, [0, 0, 0, 0]),
     ],
 )
-def test_the_sale_leg_pays_renewals_as_a_sale_campaign_does(brand, drain, model, months, delay, earned):
+def test_the_sale_leg_pays_renewals_as_a_sale_campaign_does(brand, drain, *, model, months, delay, earned):
     _with_sale_leg(brand, model, recurring_months=months, recurring_delay_invoices=delay)
 
     _sell(brand, drain, "2025-01-31T10:00Z", "2025-02-28T09:59:59Z", "2025-02-28T10:00Z", "2025-04-30T10:00Z")

@@ -249,7 +249,7 @@ def test_a_job_that_is_handed_out_again_sends_nothing_again(shop, receiver, drai
     ],
 )
 @pytest.mark.parametrize("code", [200, 500])
-def test_the_first_500_characters_of_the_answer_are_kept_without_nul(shop, receiver, drain, code, body, excerpt):
+def test_the_first_500_characters_of_the_answer_are_kept_without_nul(shop, receiver, drain, *, code, body, excerpt):
     endpoint = Endpoint.create(shop, receiver.url)
     receiver.answers = [status(code, body)]
 

@@ -143,7 +143,7 @@ def test_everything_else_is_a_failure_and_nothing_is_followed(endpoint, receiver
         ("9999999999", 3_600),
     ],
 )
-def test_a_retry_after_in_seconds_is_clamped(endpoint, receiver, drain, code, asked, waited_s):
+def test_a_retry_after_in_seconds_is_clamped(endpoint, receiver, drain, *, code, asked, waited_s):
     receiver.answers = [status(code, Retry_After=asked)]
 
     _sell(endpoint, drain)

@@ -76,7 +76,7 @@ def _read(brand, flask):
     ],
 )
 def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(
-    endpoint, receiver, drain, lines, script, outcome, code, reason
+    endpoint, receiver, drain, lines, *, script, outcome, code, reason
 ):
     receiver.answers = [script]
     before = _counted(outcome)

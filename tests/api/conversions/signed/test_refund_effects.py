@@ -60,7 +60,7 @@ def _events(brand, kind="conversion.refunded"):
         (99_999, "USD", {"default_commission_value": Decimal("33.333333")}, [33_333] * 3, [11_111] * 3),
     ],
 )
-def test_the_commission_follows_the_running_total_half_to_even(brand, amount, currency, rate, refunds, reversals):
+def test_the_commission_follows_the_running_total_half_to_even(brand, *, amount, currency, rate, refunds, reversals):
     _sold(brand, amount, currency, **rate)
 
     for cents in refunds:

@@ -97,7 +97,7 @@ PER_LEAD = FIXED | {"defaultCommissionModel": "Cpl"}
         ({}, "clickRewardCents", 1, -1, "click_reward_out_of_range"),
     ],
 )
-def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand, base, field, inside, outside, code):
+def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand, *, base, field, inside, outside, code):
     brand.set(currency="MOP")
     with db.unit_of_work(brand.id):
         db.db.run(
