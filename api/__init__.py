@@ -1,1 +1,1 @@
-"""HTTP in, HTTP out. One file per resource; translates, decides nothing. Subjects list their BLUEPRINTS for `web`."""
+"""HTTP in, HTTP out. Translates and decides nothing. Subjects list their BLUEPRINTS for `web`."""

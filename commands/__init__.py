@@ -1,4 +1,4 @@
-"""Operator commands. All take --json; each says what to do next.
+"""Operator commands. All but the processes take --json; each says what to do next.
 
 listed         where each command is; a folder lists its own
 output         how commands speak, and the operator's transaction

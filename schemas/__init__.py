@@ -1,1 +1,1 @@
-"""Wire shapes in marshmallow. camelCase lives here and nowhere else."""
+"""Wire shapes in marshmallow. The API's camelCase is made here; events are written as they are sent, in domain."""

@@ -1,1 +1,12 @@
-"""How work runs: one file per queue with its actors; broker, relay, scheduler, supervisor, operator commands."""
+"""How work runs. Decisions 1, 2 and 19 say why it is built so.
+
+queues       the actors, one file per queue
+actor        one attempt of a job, from its row to the end of its row
+relay        hands due jobs to the broker, per queue and fair key; `silence` hands out again what the silent held
+scheduler    fires what is due by the clock
+clicks       writes the clicks of the stream; they are no jobs
+fleet        what a worker process loads; `process` announces it, `__main__` starts it
+broker       Dramatiq as a carrier of pointers; `consumer` and `in_hand` lose none of them
+supervisor   runs the lines of a Procfile, each a `child`, their output on one `console`
+metrics      counters of all these processes
+"""

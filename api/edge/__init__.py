@@ -1,1 +1,1 @@
-"""What every route needs: callers and guards, bodies and answers, pages, limits, the trail, the description."""
+"""What every route needs: its declaration, bodies and ids read, answers and errors, pages of lists, the audit trail."""

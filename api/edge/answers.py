@@ -1,4 +1,4 @@
-"""Answers that are given again: Idempotency-Key on any POST or PATCH, and replayed signatures on refunds.
+"""Answers that are given again: Idempotency-Key on any POST, PUT or PATCH, and replayed signatures on refunds.
 
 The key is claimed in the transaction of the effect, so an effect and its stored answer stand or fall together; a
 concurrent twin waits for the first one's end and then repeats its answer. Bodies are sealed while they are kept:

@@ -22,7 +22,7 @@ def settle(current: Mapping[str, Any], sent: Mapping[str, Any], *, home: ceiling
     """Return the columns that change, with their new values; none when nothing does.
 
     `current` are the program's columns, `sent` is `schemas.programs.program.ProgramChanges` loaded.
-    Raises Refused 400: invalid_commission_model, and what `program_terms.settle` raises.
+    Raises Refused 400: invalid_commission_model, and what `terms.settle` raises.
     """
     merged = {**current, **sent} | _sale_pair(current, sent)
     model = merged[_MODEL]

@@ -1,7 +1,7 @@
 """Names the webhook events and gives them their wire shape.
 
 Source: tracking spec, section 6 "Events", and "Webhook delivery" (the envelope; fields whose value is null are
-omitted). Payouts are in `payout_events`, signing is in `signing`, retries are in `delivery`.
+omitted). Payouts are in `domain.payouts.events`, signing is in `signing`, retries are in `delivery`.
 """
 
 from collections.abc import Iterable, Mapping

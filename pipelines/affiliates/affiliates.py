@@ -38,7 +38,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     """Create an affiliate for the brand. `wanted` is `schemas.affiliates.affiliate.AffiliateBody` loaded.
 
     Raises Refused: 404 not_found for the program; 409 affiliate_already_exists, alias_already_taken; for the rate
-    what `program_terms.check_rate` raises.
+    what `terms.check_rate` raises.
     """
     columns = dict(wanted)
     alias = columns.pop("alias")
@@ -114,7 +114,7 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | No
 def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | None:
     """Check the rate of their own that somebody is to have; return the currency of a Fixed one, None for any other.
 
-    The program's terms stand still until the transaction ends. Raises Refused: what `program_terms.check_rate` raises.
+    The program's terms stand still until the transaction ends. Raises Refused: what `terms.check_rate` raises.
     """
     if wanted["custom_commission_type"] is None:
         return None

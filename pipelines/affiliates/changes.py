@@ -49,7 +49,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
 
     `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand; becoming Banned
     lets go of payouts that were not sent.
-    Raises Refused: 404 not_found for the partner group; what `program_terms.check_rate` raises.
+    Raises Refused: 404 not_found for the partner group; what `terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
     implied = {**_rate_columns(affiliate, changes), **_status_columns(affiliate, changes, now)}

@@ -63,7 +63,7 @@ def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = Non
     same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock).
     Raises ValueError for clicks of several organizations, and for ids and times that are none.
     Budget: 1 round trip for a batch that is known; 5 and the commit where nothing is paid, and where clicks are paid
-    what `click_pay.fates` says on top. Affiliates whose fee depends on a performance tier cost three each.
+    what `pay.fates` says on top. Affiliates whose fee depends on a performance tier cost three each.
     """
     organization_id = _organization(batch)
     batches.take_turn(organization_id, wait_ms=wait_ms)

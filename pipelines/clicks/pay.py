@@ -1,6 +1,6 @@
 """What becomes of clicks that a program pays for: gathered and earned, held for a look, blocked, or beyond the budget.
 
-Whoever calls holds the organization's turn (`click_batches.take_turn`), so rows are found or made here without a race.
+Whoever calls holds the organization's turn (`batches.take_turn`), so rows are found or made here without a race.
 Locks are taken in one order: the turn, the budgets by program, the conversions. An override never follows a click.
 Source: core spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
 """

@@ -38,7 +38,7 @@ class Outcome:
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
     """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
 
-    Raises Refused: 404 not_found for the program; 400 slug_reserved and what `program_terms.check_rate` raises;
+    Raises Refused: 404 not_found for the program; 400 slug_reserved and what `terms.check_rate` raises;
     409 program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
     """
     if wanted["custom_commission_type"] is not None:
@@ -90,7 +90,7 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
     """Send an invite again with a new link that works as long as the first one did; the old link is dead.
 
     Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
-    expired one whose rate the program cannot have any more what `program_terms.check_rate` raises.
+    expired one whose rate the program cannot have any more what `terms.check_rate` raises.
     """
     invites.stage_turn(organization_id)
     invite = _lock_unanswered(organization_id, invite_id, now)

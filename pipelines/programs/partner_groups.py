@@ -25,7 +25,7 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
     """Create a group. `wanted` is `schemas.programs.partner_group.PartnerGroupBody` loaded.
 
     Raises Refused: 404 not_found for the program; 409 invalid_status_transition for an archived one,
-    partner_group_name_taken, partner_group_limit_reached; what `program_terms.check_rate` raises.
+    partner_group_name_taken, partner_group_limit_reached; what `terms.check_rate` raises.
     """
     program = program_rules.lock_living(organization_id=organization_id, program_id=program_id)
     standard = home_rate.of(organization_id)
@@ -66,7 +66,7 @@ def change(*, program: programs.Program, group: CountedGroup, changes: Mapping[s
     """Change a group of a locked program and return it as it is now; itself when nothing changes.
 
     `changes` is `PartnerGroupChanges` loaded; a Fixed rate in it is in the home currency of now.
-    Raises Refused: 409 partner_group_name_taken; what `program_terms.check_rate` raises.
+    Raises Refused: 409 partner_group_name_taken; what `terms.check_rate` raises.
     """
     standard = home_rate.of(program.organization_id)
     changed = _changed(group, changes, standard.currency)

@@ -18,7 +18,7 @@ def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -
 
     Their amounts are in the home currency of now, and keep it.
     `wanted` are `schemas.programs.performance_tier.PerformanceTier` loaded, ascending by their revenue.
-    Raises Refused: what `program_terms.check_rate` raises, naming the position (`tiers.2.commissionValue`).
+    Raises Refused: what `terms.check_rate` raises, naming the position (`tiers.2.commissionValue`).
     """
     standard = home_rate.of(program.organization_id)
     tiers = [Tier(**tier, currency=standard.currency) for tier in wanted]

@@ -23,7 +23,7 @@ _ENDINGS = 5
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> programs.Program:
     """Create a program. `wanted` is `schemas.programs.program.ProgramBody` loaded.
 
-    Raises Refused: what `program_terms.settle` raises; 409 slug_already_taken for a slug that was asked for.
+    Raises Refused: what `terms.settle` raises; 409 slug_already_taken for a slug that was asked for.
     """
     terms = program_terms.settle(wanted, home=home_rate.of(organization_id))
     values = {

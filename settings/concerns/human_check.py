@@ -29,7 +29,7 @@ class HumanCheck(Concern):
         "HUMAN_CHECK_SCRIPT_URL",
         http_url,
         None,
-        "the service's script, for the hosted lead form; whatever it loads must come from its own host",
+        "the service's script, for the hosted lead form; all that it loads must come from its own host",
     )
     site_key: str | None = setting("HUMAN_CHECK_SITE_KEY", text, None, "your site key there, for the hosted lead form")
 

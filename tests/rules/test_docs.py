@@ -56,7 +56,7 @@ def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
 def test_the_environment_is_read_by_the_settings_alone():
     read = {
         name: str(path.relative_to(_ROOT))
-        for folder in ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "workers")
+        for folder in ("adapters", "api", "commands", "domain", "models", "pages", "pipelines", "schemas", "workers")
         for path in [*(_ROOT / folder).rglob("*.py"), _ROOT / "app.py", _ROOT / "gunicorn.conf.py"]
         for name in re.findall(r'\bos\.(?:getenv\(|environ\.get\(|environ\[)\s*"(\w+)"', path.read_text())
     }
@@ -117,7 +117,7 @@ def test_every_route_that_a_page_names_is_there(app):
 
 
 def test_every_file_that_a_page_names_is_there():
-    folders = "adapters|api|bench|commands|docs|domain|models|pipelines|schemas|settings|tests|workers"
+    folders = "adapters|api|bench|commands|docs|domain|models|pages|pipelines|schemas|settings|tests|workers"
     named = _named(rf"`((?:{folders})/[\w./*-]+)`")
 
     assert len(named) > 40
