@@ -57,7 +57,7 @@ def _check(seller: Brand, conversions: int) -> None:
         raise BenchFailed(f"the preview holds {held} conversions")
 
 
-def _preview(seller: Brand) -> tuple[float, due.Preview]:
+def _preview(seller: Brand) -> tuple[float, due.PayoutPreview]:
     now = datetime.now(UTC)
     started = time.perf_counter()
     with db.unit_of_work(seller.id):
@@ -65,7 +65,7 @@ def _preview(seller: Brand) -> tuple[float, due.Preview]:
     return time.perf_counter() - started, found
 
 
-def _answer(found: due.Preview) -> float:
+def _answer(found: due.PayoutPreview) -> float:
     from api.payouts.runs import shown
 
     started = time.perf_counter()

@@ -10,14 +10,15 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
-from domain.payouts import destinations as account_rules
+from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
+from domain.payouts.transfers import Method
 from domain.refused import not_found
 from domain.statuses import AffiliateStatus
 from models.programs import programs
 from pipelines.affiliates import affiliates as affiliate_rules
 from pipelines.affiliates import tax_forms
-from pipelines.payouts import accounts
+from pipelines.payouts import choose_account
 from schemas.affiliates.tax_form import TYPES
 from schemas.payouts.account import PayoutAccountBody
 
@@ -48,7 +49,7 @@ def tax_form(affiliate_id: UUID, type: str | None, file: Path | None, held_by_st
 
 @group.command("payout-account")
 @click.argument("affiliate_id", type=click.UUID, metavar="ID")
-@click.option("--method", type=click.Choice(list(account_rules.FIELDS)), help="How they are paid.")
+@click.option("--method", type=click.Choice(list(destinations.FIELDS)), help="How they are paid.")
 @click.option("--email", help="The wallet's address, for Wallet.")
 @click.option("--account", help="The connected account (acct_...), or the recipient for GlobalPayouts.")
 @click.option("--clear", is_flag=True, help="Take back what an operator said.")
@@ -62,20 +63,20 @@ def payout_account(
     wanted = _account(method, email, account)
     with output.every_tenant():
         if wanted is None and not clear:
-            found = accounts.any_org_in_force(affiliate_id)
+            found = choose_account.any_org_in_force(affiliate_id)
         else:
             found = _decide(affiliate_id, wanted)
     shown = {
         "affiliateId": str(affiliate_id),
         "method": found.account.method if found.account else None,
-        "destination": account_rules.masked(found.account.destination) if found.account else None,
+        "destination": destinations.masked(found.account.destination) if found.account else None,
         "source": found.source,
     }
     output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
 
 
-def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> accounts.InForce:
-    decided = accounts.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
+def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.InForce:
+    decided = choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
     said = {
         "before": decided.before.for_others if decided.before else None,
         "after": wanted.for_others if wanted else None,
@@ -89,12 +90,12 @@ def _account(method: str | None, email: str | None, account: str | None) -> Payo
     if method is None and email is None and account is None:
         return None
     sent = {"method": method, "walletEmail": email}
-    sent["recipientId" if method == "GlobalPayouts" else "connectedAccountId"] = account
+    sent["recipientId" if method == Method.GlobalPayouts else "connectedAccountId"] = account
     wrong = PayoutAccountBody().validate(sent)
     if method is None or wrong:
         raise click.UsageError("Give --method Wallet with --email, or another method with its --account.")
     loaded = PayoutAccountBody().load(sent)
-    return PayoutAccount(loaded["method"], loaded[account_rules.FIELDS[loaded["method"]]])
+    return PayoutAccount(loaded["method"], loaded[destinations.FIELDS[loaded["method"]]])
 
 
 def _said(shown: Mapping[str, object]) -> str:

@@ -13,8 +13,7 @@ from commands import output, trail
 from domain.payouts import destinations
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import not_found
-from models.payouts import desk, payouts, rail_events
-from models.payouts import lines as payout_lines
+from models.payouts import desk, lines, payouts, rail_events
 from pipelines.payouts import decisions, transfer
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
@@ -165,12 +164,12 @@ def _shown(payout_id: UUID) -> dict[str, Any]:
     if not payout:
         raise not_found("payout", payout_id)
     where = {"organization_id": payout.organization_id, "payout_id": payout_id}
-    lines = payout_lines.of_payout(**where)
+    paying = lines.of_payout(**where)
     return asdict(payout) | {
         "destination": destinations.masked(payout.destination),
         "attempts": [asdict(asked) for asked in desk.attempts(**where)],
-        "lines": len(lines),
-        "open_lines": sum(line.is_open for line in lines),
+        "lines": len(paying),
+        "open_lines": sum(line.is_open for line in paying),
     }
 
 

@@ -21,10 +21,10 @@ _PAGE = 100
 _MOST_READ = 2000
 
 
-class GlobalPayouts:
+class GlobalPayoutsRail:
     """The rail at `url`, which is fixed by the operator; the money comes from `financial_account`."""
 
-    method: Method = "GlobalPayouts"
+    method = Method.GlobalPayouts
     # What they promise of every key; for this interface they may keep them longer.
     key_lasts = timedelta(hours=24)
     finds_by_key = True
@@ -39,7 +39,7 @@ class GlobalPayouts:
         timeout_s: float = http_calls.WHOLE_CALL_S,
     ) -> None:
         self.books = base.books(url, key, financial_account)
-        self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
+        self._client = stripe_client.StripeClient(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
         self._financial_account = financial_account
 
     def send(self, transfer: Transfer) -> Answer:

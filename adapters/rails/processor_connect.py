@@ -17,10 +17,10 @@ _REFERENCE = "processorTransferId"
 _EVENTS = ("transfer.created", "transfer.updated", "transfer.reversed")
 
 
-class ProcessorConnect:
+class ProcessorConnectRail:
     """The rail at `url`, which is fixed by the operator."""
 
-    method: Method = "ProcessorConnect"
+    method = Method.ProcessorConnect
     key_lasts = timedelta(hours=24)
     finds_by_key = True
 
@@ -28,7 +28,7 @@ class ProcessorConnect:
         self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float = http_calls.WHOLE_CALL_S
     ) -> None:
         self.books = base.books(url, key)
-        self._client = stripe_client.Client(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
+        self._client = stripe_client.StripeClient(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
 
     def send(self, transfer: Transfer) -> Answer:
         """Make the transfer. Raises RailMisconfigured and KeyTaken."""

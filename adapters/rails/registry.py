@@ -4,9 +4,9 @@ import functools
 
 import settings
 from adapters.rails.base import Rail
-from adapters.rails.global_payouts import GlobalPayouts
-from adapters.rails.processor_connect import ProcessorConnect
-from adapters.rails.wallet import Wallet
+from adapters.rails.global_payouts import GlobalPayoutsRail
+from adapters.rails.processor_connect import ProcessorConnectRail
+from adapters.rails.wallet import WalletRail
 from domain.payouts.transfers import Method
 from settings.concerns.rails import Rails
 
@@ -20,13 +20,13 @@ def build(access: Rails) -> dict[Method, Rail]:
     """Return the rails that there are, by method."""
     rails: dict[Method, Rail] = {}
     if at := access.processor:
-        rails["ProcessorConnect"] = ProcessorConnect(url=at.url, key=at.key, webhook_secret=at.webhook_secret)
+        rails[Method.ProcessorConnect] = ProcessorConnectRail(url=at.url, key=at.key, webhook_secret=at.webhook_secret)
     if service := access.wallet:
-        rails["Wallet"] = Wallet(
+        rails[Method.Wallet] = WalletRail(
             url=service.url, client_id=service.client_id, secret=service.secret, webhook_id=service.webhook_id
         )
     if other := access.global_payouts:
-        rails["GlobalPayouts"] = GlobalPayouts(
+        rails[Method.GlobalPayouts] = GlobalPayoutsRail(
             url=other.url,
             key=other.key,
             webhook_secret=other.webhook_secret,

@@ -19,7 +19,7 @@ _TOLERANCE_S = 300
 _DEFINITIVE = (400, 402, 404)
 
 
-class Client:
+class StripeClient:
     """The library's client with our own transport, and what its failures mean."""
 
     def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float) -> None:

@@ -16,7 +16,7 @@ import orjson
 
 from adapters import http_calls
 from adapters.rails import base
-from adapters.rails.wallet_client import Client, Said
+from adapters.rails.wallet_client import Said, WalletClient
 from domain.payouts.transfers import (
     Accepted,
     Answer,
@@ -38,10 +38,10 @@ _GONE = ("FAILED", "RETURNED", "REFUNDED", "REVERSED")
 _BATCH_GONE = ("DENIED", "CANCELED")
 
 
-class Wallet:
+class WalletRail:
     """The rail at `url`, which is fixed by the operator."""
 
-    method: Method = "Wallet"
+    method = Method.Wallet
     key_lasts = timedelta(days=30)
     finds_by_key = False
 
@@ -55,7 +55,7 @@ class Wallet:
         timeout_s: float = http_calls.WHOLE_CALL_S,
     ) -> None:
         self.books = base.books(url, client_id)
-        self._client = Client(url=url, client_id=client_id, secret=secret, timeout_s=timeout_s)
+        self._client = WalletClient(url=url, client_id=client_id, secret=secret, timeout_s=timeout_s)
         self._webhook_id = webhook_id
 
     def send(self, transfer: Transfer) -> Answer:

@@ -52,7 +52,7 @@ class Said:
         return _objects(self.body.get("links"))
 
 
-class Client:
+class WalletClient:
     """The API at `url` with one client's credentials; shared by all threads of a process."""
 
     def __init__(self, *, url: str, client_id: str, secret: str, timeout_s: float) -> None:

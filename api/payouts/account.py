@@ -14,11 +14,11 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import one, operation
-from domain.payouts import destinations as rules
+from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
 from models import db
 from models.payouts.accounts import Own
-from pipelines.payouts import accounts as payout_accounts
+from pipelines.payouts import choose_account
 from schemas.payouts.account import PayoutAccountBody, PayoutAccountState
 
 blueprint = Blueprint("payout_account", __name__)
@@ -33,7 +33,7 @@ def get_payout_account() -> Mapping[str, object]:
     account = guards.account()
     assert account.id is not None  # the guard wants a verified email, which makes the account
     with db.any_org_work():
-        return _shown(payout_accounts.of_person(account.id))
+        return _shown(choose_account.of_person(account.id))
 
 
 @blueprint.put("/api/me/payout-account")
@@ -51,17 +51,17 @@ def put_payout_account() -> Mapping[str, object]:
     assert account.id is not None  # as above
     wanted = _wanted(body.load())
     with db.any_org_work():
-        change = payout_accounts.any_org_say(account_id=account.id, wanted=wanted, now=now)
+        change = choose_account.any_org_say(account_id=account.id, wanted=wanted, now=now)
         _record(change, wanted, now)
     return _shown(change.now)
 
 
 def _wanted(sent: Mapping[str, Any]) -> PayoutAccount | None:
     method = sent["method"]
-    return None if method is None else PayoutAccount(method, sent[rules.FIELDS[method]])
+    return None if method is None else PayoutAccount(method, sent[destinations.FIELDS[method]])
 
 
-def _record(change: payout_accounts.Change, wanted: PayoutAccount | None, now: datetime) -> None:
+def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, now: datetime) -> None:
     """Tell every organization that has the affiliate, without the account itself."""
     for organization_id, affiliate_id in change.concerned:
         audit.record(
@@ -76,9 +76,9 @@ def _record(change: payout_accounts.Change, wanted: PayoutAccount | None, now: d
 
 def _shown(own: Own) -> Mapping[str, object]:
     found = own.account
-    accounts: dict[str, str | None] = dict.fromkeys(rules.FIELDS.values())
+    accounts: dict[str, str | None] = dict.fromkeys(destinations.FIELDS.values())
     if found is not None:
-        accounts[rules.FIELDS[found.method]] = found.destination
+        accounts[destinations.FIELDS[found.method]] = found.destination
     shown: Mapping[str, object] = _STATE.dump(
         {"method": found and found.method, "changed_at": own.changed_at, **accounts}
     )

@@ -22,8 +22,8 @@ from domain import csv_cells
 from domain.organization.access import Role
 from models import db
 from models.payouts.by_hand import Listable
-from pipelines.payouts import by_hand
-from pipelines.payouts.by_hand import Listed
+from pipelines.payouts import export
+from pipelines.payouts.export import ExportedList
 from schemas.payouts.payout import MassPayQuery
 
 blueprint = Blueprint("payout_csv", __name__)
@@ -53,7 +53,7 @@ def list_payouts_to_pay() -> Response:
     """
     query, now = body.query(), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        listed = by_hand.list_payouts(
+        listed = export.list_payouts(
             organization_id=guards.organization_id(), run_id=query["run_id"], takes_all=query["claim"], now=now
         )
         _audit(query["run_id"], listed, claims=query["claim"], now=now)
@@ -63,7 +63,7 @@ def list_payouts_to_pay() -> Response:
     return answer
 
 
-def _audit(run_id: UUID, listed: Listed, *, claims: bool, now: datetime) -> None:
+def _audit(run_id: UUID, listed: ExportedList, *, claims: bool, now: datetime) -> None:
     after = {
         "runId": str(run_id),
         "payoutCount": len(listed.payouts),
@@ -74,7 +74,7 @@ def _audit(run_id: UUID, listed: Listed, *, claims: bool, now: datetime) -> None
     audit.record("payout.exported", run_id, after=after, now=now)
 
 
-def _csv(listed: Listed) -> str:
+def _csv(listed: ExportedList) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_HEADINGS)

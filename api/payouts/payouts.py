@@ -38,7 +38,7 @@ def list_payouts() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
-            filters=lists.Filters(query["affiliate_id"], query["status"], query["run_id"]),
+            filters=lists.PayoutFilters(query["affiliate_id"], query["status"], query["run_id"]),
             after=asked.after,
             limit=asked.limit,
             with_lines=with_lines,

@@ -13,7 +13,7 @@ from api.access.guards import KIB, Guard
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from models import db
-from pipelines.payouts import rail_events
+from pipelines.payouts import take_event
 from schemas.payouts.rail_event import TakenRecord
 
 blueprint = Blueprint("rail_events", __name__)
@@ -30,9 +30,9 @@ def take_rail_event(rail: str) -> dict[str, bool]:
     200 also for what was told before and for payments that are not known here, so that the rail does not tell it again.
     """
     headers = cast(Mapping[str, str], request.headers)  # found by any case, as a dict's are not
-    event = rail_events.read(rail, headers, request.get_data(cache=True))
+    event = take_event.read(rail, headers, request.get_data(cache=True))
     if event is not None:
         with db.any_org_work():
-            rail_events.any_org_take(rail, event, now=clock.now())
+            take_event.any_org_take(rail, event, now=clock.now())
         wake_relay()
     return {"ok": True}

@@ -19,14 +19,14 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.payouts.plan import ONE, PAYOUT_CURRENCY, Method, Rate
+from domain.payouts.plan import ONE, PAYOUT_CURRENCY, RunRate
 from domain.payouts.states import ReviewStatus
-from pipelines.payouts import due, run
-from pipelines.payouts import filters as payout_asked
-from pipelines.payouts.due import Preview
+from domain.payouts.transfers import Method
+from pipelines.payouts import due, narrowing, run
+from pipelines.payouts.due import PayoutPreview
 from pipelines.payouts.run import Receipt
 from schemas.base import Instant
-from schemas.payouts.run import PreviewBody, PreviewRecord, RunBody, RunRecord
+from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRecord
 
 blueprint = Blueprint("payout_runs", __name__)
 
@@ -36,7 +36,7 @@ _PREVIEW = Guard(
     audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_LARGEST
 )
 _RUN = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, max_body_bytes=_LARGEST)
-_SHOWN = PreviewRecord()
+_SHOWN = PayoutPreviewRecord()
 _RECEIPT = RunRecord()
 
 _FILTER_REFUSALS = (
@@ -67,19 +67,19 @@ def preview_payouts() -> Response:
 def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
     now, filters = clock.now(), RunFilters(**wanted["filters"])
     if wanted["affiliate_id"]:
-        payout_asked.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
-    payout_asked.check(organization_id=guards.organization_id(), filters=filters)
+        narrowing.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
+    narrowing.check(organization_id=guards.organization_id(), filters=filters)
     found = due.preview(organization_id=guards.organization_id(), filters=filters, method=wanted["method"], now=now)
     return shown(found, now)
 
 
-def shown(found: Preview, now: datetime) -> dict[str, Any]:
+def shown(found: PayoutPreview, now: datetime) -> dict[str, Any]:
     """Return a preview as the API shows it."""
     told: dict[str, Any] = _SHOWN.dump(_told(found, now))
     return told
 
 
-def _told(found: Preview, now: datetime) -> dict[str, Any]:
+def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
     candidates, eligible = found.planned.candidates, found.eligible
     methods = [candidate.payee.method for candidate in candidates]
     return {
@@ -112,7 +112,7 @@ def _told(found: Preview, now: datetime) -> dict[str, Any]:
     }
 
 
-def _rates(found: Preview, now: datetime) -> dict[str, dict[str, Any]]:
+def _rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
     own = {PAYOUT_CURRENCY: {"rate": ONE, "as_of": now.astimezone(UTC).date().isoformat()}}
     rates = found.planned.rates.items()
     return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
@@ -146,7 +146,7 @@ def run_payouts() -> Response:
 
 def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, filters = clock.now(), RunFilters(**wanted["filters"])
-    payout_asked.check(organization_id=guards.organization_id(), filters=filters)
+    narrowing.check(organization_id=guards.organization_id(), filters=filters)
     request = RunRequest(
         confirm_total_cents=wanted["confirm_total_cents"],
         confirm_totals=wanted["confirm_totals"],
@@ -167,9 +167,9 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     return 200, shown
 
 
-def _confirmed_rates(wanted: Mapping[str, Any]) -> dict[str, Rate] | None:
+def _confirmed_rates(wanted: Mapping[str, Any]) -> dict[str, RunRate] | None:
     sent = wanted["confirm_fx_rates"]
-    return None if sent is None else {name: Rate(rate["rate"], rate["as_of"]) for name, rate in sent.items()}
+    return None if sent is None else {name: RunRate(rate["rate"], rate["as_of"]) for name, rate in sent.items()}
 
 
 def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,12 +23,13 @@ from api import web
 from commands import output
 from commands.demo import banner, certificate
 from domain.payouts.destinations import PayoutAccount
+from domain.payouts.transfers import Method
 from models import fx_rates
 from models.organization import organizations
 from pipelines import fx_rates as fx_rules
 from pipelines.organization import keys as key_rules
 from pipelines.organization import organizations as organization_rules
-from pipelines.payouts import accounts
+from pipelines.payouts import choose_account
 
 # Rates to try payouts with, of no day in particular: major units per 1 USD.
 _SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
@@ -163,8 +164,8 @@ def _give_accounts(program_id: str, api_key: str) -> None:
     listed = _call("GET", f"/api/v1/affiliates?programId={program_id}", api_key, None)["items"]
     with output.every_tenant():
         for affiliate in listed:
-            accounts.any_org_decide(
-                affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount("Wallet", affiliate["email"])
+            choose_account.any_org_decide(
+                affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount(Method.Wallet, affiliate["email"])
             )
 
 

@@ -17,6 +17,7 @@ from domain.clicks.raw_click import RawClick
 from domain.conversions.review import Action
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.destinations import PayoutAccount
+from domain.payouts.transfers import Method
 from domain.refused import Refused
 from models import db, ids, rehearsals
 from models.organization.organizations import Organization
@@ -25,7 +26,7 @@ from pipelines.affiliates import affiliates
 from pipelines.clicks import clicks
 from pipelines.conversions import accept, refund, review
 from pipelines.organization import organizations as organization_rules
-from pipelines.payouts import accounts, decisions, run
+from pipelines.payouts import choose_account, decisions, run
 from pipelines.programs import programs
 from schemas.affiliates.affiliate import AffiliateBody
 from schemas.conversions.sale import SaleBody
@@ -173,8 +174,8 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     program_id = _seller(scene).program_id
     affiliate_id = _join(scene, program_id, is_test=False)
     with db.any_org_work():
-        account = PayoutAccount("Wallet", f"{affiliate_id}@example.com")
-        accounts.any_org_decide(affiliate_id=affiliate_id, wanted=account)
+        account = PayoutAccount(Method.Wallet, f"{affiliate_id}@example.com")
+        choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=account)
         slug = rehearsals.slug_of(organization_id=scene.id, affiliate_id=affiliate_id)
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)

@@ -4,8 +4,9 @@ Source: core spec, "Organization profile" (automaticPayoutCadence). Days are loc
 """
 
 import calendar
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
+from zoneinfo import ZoneInfo
 
 
 class Cadence(StrEnum):
@@ -15,6 +16,16 @@ class Cadence(StrEnum):
     Weekly = "Weekly"
     Biweekly = "Biweekly"
     Monthly = "Monthly"
+
+
+def local_day(timezone: str, now: datetime) -> date:
+    """Return which day it is in a time zone."""
+    return now.astimezone(ZoneInfo(timezone)).date()
+
+
+def counted_from(cadence: object, *, timezone: str, now: datetime) -> date | None:
+    """Return the day from which a cadence that is chosen now counts its periods; None for Manual."""
+    return None if cadence == Cadence.Manual else local_day(timezone, now)
 
 
 _DAYS = {Cadence.Weekly: 7, Cadence.Biweekly: 14}

@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from domain.payouts import gates
-from domain.payouts.gates import Standing
-from domain.payouts.plan import PAYOUT_CURRENCY, Planned, Rate
+from domain.payouts.gates import PayoutStanding
+from domain.payouts.plan import PAYOUT_CURRENCY, Planned, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.refused import Refused
 
@@ -41,7 +41,7 @@ class RunRequest:
 
     confirm_total_cents: int | None = None
     confirm_totals: Mapping[str, int] | None = None
-    confirm_rates: Mapping[str, Rate] | None = None
+    confirm_rates: Mapping[str, RunRate] | None = None
     filters: RunFilters = RunFilters()
     method: str | None = None
     notes: str | None = None
@@ -82,7 +82,7 @@ def decide(
     request: RunRequest,
     planned: Planned,
     total_cents: int,
-    standing: Standing,
+    standing: PayoutStanding,
     now: datetime,
 ) -> Run:
     """Return the run that a plan makes, whose payouts come to `total_cents` US cents.

@@ -12,9 +12,9 @@ from domain.payouts.transfers import Method
 
 #: What names the account of a method.
 FIELDS: Mapping[Method, str] = {
-    "ProcessorConnect": "connected_account_id",
-    "Wallet": "wallet_email",
-    "GlobalPayouts": "recipient_id",
+    Method.ProcessorConnect: "connected_account_id",
+    Method.Wallet: "wallet_email",
+    Method.GlobalPayouts: "recipient_id",
 }
 
 #: The wallet service takes no longer address.
@@ -25,7 +25,7 @@ _RECIPIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SHORTEST_SHOWN = 8
 
 
-class Source(StrEnum):
+class AccountSource(StrEnum):
     """Who named an account. The first of them counts."""
 
     affiliate = "affiliate"
@@ -58,16 +58,16 @@ def is_recipient(text: str) -> bool:
 
 def in_force(
     *, own: PayoutAccount | None, operators: PayoutAccount | None, wallet_email: str | None
-) -> tuple[PayoutAccount, Source] | None:
+) -> tuple[PayoutAccount, AccountSource] | None:
     """Return the account that a payout goes to and who named it, None when nobody did.
 
     What the person says goes before what the organization's operator says, and that before an import's wallet.
     """
     if own is not None:
-        return own, Source.affiliate
+        return own, AccountSource.affiliate
     if operators is not None:
-        return operators, Source.operator
-    return (PayoutAccount("Wallet", wallet_email), Source.imported) if wallet_email else None
+        return operators, AccountSource.operator
+    return (PayoutAccount(Method.Wallet, wallet_email), AccountSource.imported) if wallet_email else None
 
 
 def masked(destination: str) -> str:

@@ -19,7 +19,7 @@ _LEAST_CENTS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PayoutStanding:
     """An organization as the gates see it. `cap_used_cents` is what it paid within the window, in US cents.
 
     `identity_required` None: the fraud score decides.
@@ -61,25 +61,25 @@ class Standing:
         return None if self.is_verified else max(CAP_CENTS - self.cap_used_cents, 0)
 
 
-def check(standing: Standing, *, total_cents: int) -> None:
+def check(standing: PayoutStanding, *, total_cents: int) -> None:
     """Let a run of `total_cents` US cents pass, or raise Refused 409 with the code of the first gate that is shut."""
     for gate in _gates(standing, total_cents):
         if gate is not None:
             raise Refused(409, gate[0], gate[1])
 
 
-def standing_refusal(standing: Standing) -> tuple[str, str] | None:
+def standing_refusal(standing: PayoutStanding) -> tuple[str, str] | None:
     """Return the code and the sentence of the first gate that is shut for every run, None when one could pass."""
     return next((gate for gate in _gates(standing, _LEAST_CENTS) if gate is not None), None)
 
 
-def hold_until(standing: Standing, *, now: datetime) -> datetime | None:
+def hold_until(standing: PayoutStanding, *, now: datetime) -> datetime | None:
     """Return until when the payouts of a run wait; None: they don't."""
     days = max(0 if standing.is_verified else HOLDING.days, standing.hold_days)
     return now + timedelta(days=days) if days else None
 
 
-def _gates(standing: Standing, total_cents: int) -> tuple[tuple[str, str] | None, ...]:
+def _gates(standing: PayoutStanding, total_cents: int) -> tuple[tuple[str, str] | None, ...]:
     return (
         _subscription(standing),
         _identity(standing),
@@ -90,32 +90,32 @@ def _gates(standing: Standing, total_cents: int) -> tuple[tuple[str, str] | None
     )
 
 
-def _subscription(standing: Standing) -> tuple[str, str] | None:
+def _subscription(standing: PayoutStanding) -> tuple[str, str] | None:
     if plans.is_paying(plan_tier=standing.plan_tier, subscription_status=standing.subscription_status):
         return None
     return "payouts_require_active_subscription", "Payouts need an active paid plan; a trial cannot pay."
 
 
-def _identity(standing: Standing) -> tuple[str, str] | None:
+def _identity(standing: PayoutStanding) -> tuple[str, str] | None:
     if not standing.is_identity_required:
         return None
     return "identity_required", "An identity check is required first; the operator clears it once it is passed."
 
 
-def _risk(standing: Standing) -> tuple[str, str] | None:
+def _risk(standing: PayoutStanding) -> tuple[str, str] | None:
     if not standing.is_high_risk:
         return None
     return "high_risk_unverified", "The organization has to be verified before it can pay."
 
 
-def _prefund(standing: Standing) -> tuple[str, str] | None:
+def _prefund(standing: PayoutStanding) -> tuple[str, str] | None:
     if standing.is_verified or standing.funding_mode != "debit":
         return None
     message = "An unverified organization pays from a funded balance, not by bank debit; fund it or be verified."
     return "unverified_prefund_only", message
 
 
-def _cap(standing: Standing, total_cents: int) -> tuple[str, str] | None:
+def _cap(standing: PayoutStanding, total_cents: int) -> tuple[str, str] | None:
     remaining = standing.cap_remaining_cents
     if remaining is None or total_cents <= remaining:
         return None
@@ -127,7 +127,7 @@ def _cap(standing: Standing, total_cents: int) -> tuple[str, str] | None:
     return "unverified_cap_exceeded", message
 
 
-def _frozen(standing: Standing) -> tuple[str, str] | None:
+def _frozen(standing: PayoutStanding) -> tuple[str, str] | None:
     if not standing.funding_frozen:
         return None
     return "funding_frozen", "Funding is paused after a bank dispute; the operator lifts it once that is settled."

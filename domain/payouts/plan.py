@@ -21,14 +21,6 @@ ONE = Decimal(1)
 _SHOWN = Context(prec=15)
 
 
-class Method(StrEnum):
-    """How money reaches an affiliate. Source: core spec, "Payout", method."""
-
-    ProcessorConnect = "ProcessorConnect"
-    Wallet = "Wallet"
-    GlobalPayouts = "GlobalPayouts"
-
-
 class Blocked(StrEnum):
     """Why a candidate is not paid; the first one that holds is shown."""
 
@@ -42,13 +34,13 @@ class Blocked(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RunRate:
     """A reference rate that is fresh enough to pay by: major units of its currency per 1 USD."""
 
     per_usd: Decimal
     on: date
 
-    def is_shown_as(self, other: "Rate") -> bool:
+    def is_shown_as(self, other: "RunRate") -> bool:
         """Say whether another rate is this one as an answer shows it: JSON numbers keep fifteen digits."""
         return self.on == other.on and _SHOWN.plus(self.per_usd) == _SHOWN.plus(other.per_usd)
 
@@ -82,16 +74,16 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RunTerms:
     """What holds for every candidate. `rates` has no currency without a fresh rate; USD need not be in it."""
 
     home_currency: str
-    rates: Mapping[str, Rate]
+    rates: Mapping[str, RunRate]
     is_tax_form_required: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PayoutCandidate:
     """One affiliate in one currency, and why they are not paid; None: they are."""
 
     payee: Payee
@@ -109,12 +101,12 @@ class Candidate:
 class Planned:
     """The candidates of a run, the rates it would pay by, and the currencies that have none that is fresh."""
 
-    candidates: Sequence[Candidate]
-    rates: Mapping[str, Rate]
+    candidates: Sequence[PayoutCandidate]
+    rates: Mapping[str, RunRate]
     unavailable: Sequence[str]
 
     @property
-    def ready(self) -> list[Candidate]:
+    def ready(self) -> list[PayoutCandidate]:
         """Whom a run pays, and in which currencies."""
         return [candidate for candidate in self.candidates if candidate.is_ready]
 
@@ -147,7 +139,7 @@ class Planned:
         return replace(self, candidates=kept)
 
 
-def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: Terms) -> Planned:
+def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) -> Planned:
     """Return a candidate per due, in the order given, with the rates that they need.
 
     Debts are netted within their currency before this; what is left of one stays for a later run. The minimum is
@@ -173,11 +165,11 @@ def usd_factor(currency: str, rate: Decimal) -> Fraction:
     return Fraction(100) / (10 ** currencies.exponent(currency) * Fraction(rate))
 
 
-def _candidate(due: Due, payee: Payee, terms: Terms) -> Candidate:
-    return Candidate(payee, due.currency, due.cents, _blocked(due, payee, terms))
+def _candidate(due: Due, payee: Payee, terms: RunTerms) -> PayoutCandidate:
+    return PayoutCandidate(payee, due.currency, due.cents, _blocked(due, payee, terms))
 
 
-def _blocked(due: Due, payee: Payee, terms: Terms) -> Blocked | None:
+def _blocked(due: Due, payee: Payee, terms: RunTerms) -> Blocked | None:
     checks = (
         (payee.is_test, Blocked.test_affiliate),
         (not payee.is_approved, Blocked.affiliate_not_approved),
@@ -189,13 +181,13 @@ def _blocked(due: Due, payee: Payee, terms: Terms) -> Blocked | None:
     return next((reason for is_so, reason in checks if is_so), None)
 
 
-def _below_minimum(candidates: Sequence[Candidate], terms: Terms) -> set[UUID]:
+def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> set[UUID]:
     """Return the affiliates whose ready candidates together come to less than their minimum.
 
     A minimum or a home currency that no fresh rate can value keeps nobody's money back.
     """
     per_usd = {name: rate.per_usd for name, rate in terms.rates.items()}
-    ready: defaultdict[UUID, list[Candidate]] = defaultdict(list)
+    ready: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
     for candidate in candidates:
         if candidate.is_ready and candidate.payee.minimum_cents:
             ready[candidate.payee.affiliate_id].append(candidate)

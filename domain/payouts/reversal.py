@@ -10,7 +10,7 @@ from domain.money import money
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReversibleLine:
     """A line as it stands; amounts are native minor units but for `amount_cents`, which are US cents.
 
     `factor` turns native minor units into US cents. `can_shrink`: its payout was not sent to a rail yet.
@@ -24,7 +24,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LineChange:
     """What becomes of a line, and how much of what was taken back it answers for (native)."""
 
     native_cents: int
@@ -34,7 +34,7 @@ class Change:
     absorbed_cents: int
 
 
-def take_back(line: Line, cents: int) -> Change:
+def take_back(line: ReversibleLine, cents: int) -> LineChange:
     """Take `cents` native minor units back from a line that pays, as far as it goes.
 
     A line that can still change pays less. One that was sent stays as it was sent, and shows what was reversed in the
@@ -43,24 +43,24 @@ def take_back(line: Line, cents: int) -> Change:
     absorbed = min(cents, line.native_cents - line.reversed_native_cents)
     if line.can_shrink:
         native = line.native_cents - absorbed
-        return Change(native, _converted(native, line.factor), 0, 0, absorbed)
+        return LineChange(native, _converted(native, line.factor), 0, 0, absorbed)
     return _reversed(line, line.reversed_native_cents + absorbed, absorbed)
 
 
-def give_back(line: Line, cents: int) -> Change:
+def give_back(line: ReversibleLine, cents: int) -> LineChange:
     """Show `cents` native minor units less as reversed on a line that pays, as far as it goes."""
     absorbed = max(min(cents, line.reversed_native_cents), 0)
     return _reversed(line, line.reversed_native_cents - absorbed, absorbed)
 
 
-def settled_down(line: Line) -> Change:
+def settled_down(line: ReversibleLine) -> LineChange:
     """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
     native = line.native_cents - line.reversed_native_cents
-    return Change(native, _converted(native, line.factor), 0, 0, 0)
+    return LineChange(native, _converted(native, line.factor), 0, 0, 0)
 
 
-def _reversed(line: Line, reversed_native: int, absorbed: int) -> Change:
-    return Change(
+def _reversed(line: ReversibleLine, reversed_native: int, absorbed: int) -> LineChange:
+    return LineChange(
         native_cents=line.native_cents,
         amount_cents=line.amount_cents,
         reversed_native_cents=reversed_native,

@@ -6,24 +6,32 @@ Transfers are in USD alone. Source: core spec, "Payouts" (a run creates one USD 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import StrEnum
 from uuid import UUID
 
-Method = Literal["ProcessorConnect", "Wallet", "GlobalPayouts"]
+
+class Method(StrEnum):
+    """How a rail pays an affiliate. Source: core spec, "Payout", method."""
+
+    ProcessorConnect = "ProcessorConnect"
+    Wallet = "Wallet"
+    GlobalPayouts = "GlobalPayouts"
+
+
+#: The method of a payout that the brand paid by itself.
+BY_HAND = "Manual"
 
 #: How long after which question a rail is asked again, in seconds; the last one repeats for as long as it takes.
 ASK_AGAIN_S = (5, 15, 30, 60, 300, 900, 3600)
 
-METHODS: tuple[Method, ...] = ("ProcessorConnect", "Wallet", "GlobalPayouts")
-
 #: What the rail of a method calls a finished transfer, as payout.paid names it.
 REFERENCES: Mapping[Method, tuple[str, ...]] = {
-    "ProcessorConnect": ("processorTransferId",),
-    "Wallet": ("walletBatchId", "walletTransactionId"),
-    "GlobalPayouts": ("gpOutboundPaymentId",),
+    Method.ProcessorConnect: ("processorTransferId",),
+    Method.Wallet: ("walletBatchId", "walletTransactionId"),
+    Method.GlobalPayouts: ("gpOutboundPaymentId",),
 }
 # And what a payment is called that the brand made by itself.
-_NAMES: Mapping[str, tuple[str, ...]] = dict([*REFERENCES.items(), ("Manual", ("externalTransactionId",))])
+_NAMES: Mapping[str, tuple[str, ...]] = dict([*REFERENCES.items(), (BY_HAND, ("externalTransactionId",))])
 
 
 def references_of(method: str, known: Mapping[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts.destinations import PayoutAccount
+from domain.payouts.transfers import Method
 from models.db import db
 
 
@@ -56,7 +57,7 @@ def any_org_affiliates(account_id: UUID) -> list[tuple[UUID, UUID]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedAccounts:
     """Everything that was said of where one affiliate is to be paid."""
 
     organization_id: UUID
@@ -65,7 +66,7 @@ class Named:
     wallet_email: str | None
 
 
-def any_org_lock_named(affiliate_id: UUID) -> Named | None:
+def any_org_lock_named(affiliate_id: UUID) -> NamedAccounts | None:
     """Return what was said of an affiliate, who is locked until the transaction ends."""
     row = db.row(
         "select a.organization_id, k.payout_method, k.payout_destination, a.payout_method, a.payout_destination,"
@@ -75,7 +76,7 @@ def any_org_lock_named(affiliate_id: UUID) -> Named | None:
     )
     if row is None:
         return None
-    return Named(row[0], _account(row[1], row[2]), _account(row[3], row[4]), row[5])
+    return NamedAccounts(row[0], _account(row[1], row[2]), _account(row[3], row[4]), row[5])
 
 
 def stage_operators(*, organization_id: UUID, affiliate_id: UUID, wanted: PayoutAccount | None) -> None:
@@ -89,4 +90,4 @@ def stage_operators(*, organization_id: UUID, affiliate_id: UUID, wanted: Payout
 def _account(method: str | None, destination: str | None) -> PayoutAccount | None:
     if method is None or destination is None:
         return None
-    return PayoutAccount(method, destination)  # type: ignore[arg-type]  # the table takes these methods alone
+    return PayoutAccount(Method(method), destination)

@@ -8,7 +8,7 @@ from models.db import db, reading_whole_tables
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DeskRun:
     """A run with what its payouts come to now, in US cents. `confirmed_by` None: an automatic cadence."""
 
     id: UUID
@@ -24,7 +24,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class DeskPayout:
     """A payout in a list. US cents."""
 
     id: UUID
@@ -40,7 +40,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DeskAttempt:
     """One attempt: what the rail was asked and what it said. `age` is by the database's clock."""
 
     number: int
@@ -53,7 +53,7 @@ class Asked:
     age: timedelta
 
 
-def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[Run]:
+def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[DeskRun]:
     """Return runs, newest first; `only_waiting`: those that an operator is to review."""
     with reading_whole_tables():
         rows = db.run(
@@ -67,22 +67,22 @@ def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int
             " group by r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s",
             {"org": organization_id, "waiting": only_waiting, "limit": limit},
         )
-    return [Run(*row) for row in rows]
+    return [DeskRun(*row) for row in rows]
 
 
 def any_org_payouts(
     *, organization_id: UUID | None, run_id: UUID | None, status: str | None, limit: int
-) -> list[Listed]:
+) -> list[DeskPayout]:
     """Return payouts, newest first; None leaves a column alone."""
     with reading_whole_tables():
         rows = db.run(
-            f"select {', '.join(Listed.__dataclass_fields__)} from payout"
+            f"select {', '.join(DeskPayout.__dataclass_fields__)} from payout"
             " where (%(org)s::uuid is null or organization_id = %(org)s)"
             " and (%(run)s::uuid is null or run_id = %(run)s) and (%(status)s::text is null or status = %(status)s)"
             " order by created_at desc, id desc limit %(limit)s",
             {"org": organization_id, "run": run_id, "status": status, "limit": limit},
         )
-    return [Listed(*row) for row in rows]
+    return [DeskPayout(*row) for row in rows]
 
 
 def any_org_owner_of_run(run_id: UUID) -> UUID | None:
@@ -91,11 +91,11 @@ def any_org_owner_of_run(run_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
-def attempts(*, organization_id: UUID, payout_id: UUID) -> list[Asked]:
+def attempts(*, organization_id: UUID, payout_id: UUID) -> list[DeskAttempt]:
     """Return what rails were asked for a payout, the first attempt first."""
     rows = db.run(
         "select number, key, method, amount_cents, state, asked, detail, now() - created_at from payout_attempt"
         " where organization_id = %s and payout_id = %s order by number",
         (organization_id, payout_id),
     )
-    return [Asked(*row) for row in rows]
+    return [DeskAttempt(*row) for row in rows]

@@ -6,14 +6,14 @@ from decimal import Decimal
 from uuid import UUID
 
 from domain.payouts import plan, reversal
-from domain.payouts.reversal import Change
+from domain.payouts.reversal import LineChange
 from domain.payouts.states import PayoutStatus
 from models.db import db
 from models.hot import Hot
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PayoutLine:
     """A line with the state of its payout. Native minor units but for the two amounts in US cents.
 
     `was_exported`: the payout was listed to be paid by hand, so what it pays is as fixed as what a rail was sent.
@@ -35,9 +35,9 @@ class Line:
     was_exported: bool
 
     @property
-    def as_it_stands(self) -> reversal.Line:
+    def as_it_stands(self) -> reversal.ReversibleLine:
         """What taking back asks about it."""
-        return reversal.Line(
+        return reversal.ReversibleLine(
             native_cents=self.native_amount_cents,
             amount_cents=self.amount_cents,
             reversed_native_cents=self.reversed_native_cents,
@@ -48,7 +48,7 @@ class Line:
         )
 
 
-_OWN = [name for name in Line.__dataclass_fields__ if name not in ("payout_status", "was_exported")]
+_OWN = [name for name in PayoutLine.__dataclass_fields__ if name not in ("payout_status", "was_exported")]
 _COLUMNS = ", ".join(f"l.{name}" for name in _OWN)
 _FROM = (
     f"select {_COLUMNS}, p.status, p.exported_at is not null from payout_line l join payout p"
@@ -66,14 +66,14 @@ def has_any(*, organization_id: UUID, conversion_id: UUID) -> bool:
     )
 
 
-def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[Line]:
+def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLine]:
     """Return the lines that pay (or paid) for a locked conversion, the newest first, locked with their payouts."""
     rows = db.run(
         f"{_FROM} and l.conversion_id = %s and l.released_at is null and l.native_amount_cents > 0"
         " order by l.is_open desc, p.created_at desc, l.id for update of l, p",
         (organization_id, conversion_id),
     )
-    return [Line(*row) for row in rows]
+    return [PayoutLine(*row) for row in rows]
 
 
 def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
@@ -85,10 +85,10 @@ def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
     return int(row[0]) if row else 0
 
 
-def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[Line]:
+def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
     """Return the lines of a payout in the order of their ids, those that were let go included."""
     rows = db.run(f"{_FROM} and l.payout_id = %s order by l.id", (organization_id, payout_id))
-    return [Line(*row) for row in rows]
+    return [PayoutLine(*row) for row in rows]
 
 
 _LOCK_CONVERSIONS = Hot(
@@ -105,7 +105,7 @@ def lock_conversions(*, organization_id: UUID, payout_id: UUID) -> None:
     db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
 
 
-def stage_change(*, organization_id: UUID, line: Line, change: Change, at: datetime) -> None:
+def stage_change(*, organization_id: UUID, line: PayoutLine, change: LineChange, at: datetime) -> None:
     """Stage what becomes of a line, and of its payout's amount with it. A line that pays nothing more is let go."""
     is_gone = change.native_cents == 0
     db.stage(

@@ -71,7 +71,7 @@ _LINES = Hot(
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class PayoutFilters:
     """What a list is narrowed by; None leaves a column alone."""
 
     affiliate_id: UUID | None = None
@@ -80,7 +80,7 @@ class Filters:
 
 
 def page(
-    *, organization_id: UUID, filters: Filters, after: Position | None, limit: int, with_lines: bool = True
+    *, organization_id: UUID, filters: PayoutFilters, after: Position | None, limit: int, with_lines: bool = True
 ) -> list[Any]:
     """Return up to `limit` payouts, newest first, after the keyset position `after`. Ids are texts.
 

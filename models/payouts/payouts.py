@@ -106,7 +106,7 @@ def _change(columns: tuple[str, ...]) -> Hot:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class PayoutAttempt:
     """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
 
     `books` are those that may hold the payment; None: whoever was asked refused our credentials, so none do.
@@ -164,14 +164,14 @@ def stage_no_books(payout: Payout, *, asked: int) -> None:
     )
 
 
-def attempt_of(payout: Payout) -> Attempt | None:
+def attempt_of(payout: Payout) -> PayoutAttempt | None:
     """Return the payout's present attempt, None when no rail was asked yet."""
     row = db.row(
         "select number, key, destination, amount_cents, state, asked, books, now() - created_at from payout_attempt"
         " where organization_id = %s and payout_id = %s and number = %s",
         (payout.organization_id, payout.id, payout.attempt),
     )
-    return Attempt(*row) if row else None
+    return PayoutAttempt(*row) if row else None
 
 
 _ANSWER = Hot(

@@ -35,7 +35,7 @@ _COLUMNS = ", ".join(Proposal.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class CadenceDue:
     """An organization with a cadence; `last_on` is the day for which it was last prepared."""
 
     organization_id: UUID
@@ -52,15 +52,15 @@ _WITH_CADENCE = (
 )
 
 
-def any_org_with_cadence() -> list[Due]:
+def any_org_with_cadence() -> list[CadenceDue]:
     """Return every organization whose payouts come round by themselves."""
-    return [Due(*row) for row in db.run(f"{_WITH_CADENCE} order by o.id")]
+    return [CadenceDue(*row) for row in db.run(f"{_WITH_CADENCE} order by o.id")]
 
 
-def with_cadence(organization_id: UUID) -> Due | None:
+def with_cadence(organization_id: UUID) -> CadenceDue | None:
     """Return the organization if its payouts come round by themselves."""
     row = db.row(f"{_WITH_CADENCE} and o.id = %s", (organization_id,))
-    return Due(*row) if row else None
+    return CadenceDue(*row) if row else None
 
 
 def open_one(organization_id: UUID) -> Proposal | None:

@@ -10,7 +10,7 @@ from models.db import Json, db
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldEvent:
     """One confirmation. `payout_id` None: it is about nothing that we know."""
 
     rail: str
@@ -25,7 +25,7 @@ class Told:
     received_at: datetime
 
 
-_COLUMNS = ", ".join(f'"{name}"' for name in Told.__dataclass_fields__)
+_COLUMNS = ", ".join(f'"{name}"' for name in ToldEvent.__dataclass_fields__)
 
 
 def any_org_insert_once(
@@ -57,13 +57,13 @@ def any_org_stage_outcome(
     )
 
 
-def any_org_list(*, only_open: bool, limit: int) -> list[Told]:
+def any_org_list(*, only_open: bool, limit: int) -> list[ToldEvent]:
     """Return confirmations, newest first; `only_open`: those that an operator should look at."""
     which = " where outcome in ('Parked', 'Contradicts')" if only_open else ""
     rows = db.run(
         f"select {_COLUMNS} from rail_event{which} order by received_at desc, rail, event_id limit %s", (limit,)
     )
-    return [Told(*row) for row in rows]
+    return [ToldEvent(*row) for row in rows]
 
 
 def says_paid(*, organization_id: UUID, payout_id: UUID) -> bool:

@@ -9,7 +9,6 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from adapters import clock
 from domain.money import fx
 from domain.organization import plans
 from domain.organization.plans import SubscriptionStatus, Tier
@@ -36,7 +35,7 @@ class Shares:
     team_seats: Share
 
 
-def affiliates_left(organization_id: UUID) -> int | None:
+def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None is no limit.
 
     Whoever adds one on the strength of the answer takes `organizations.stage_capacity_turn` first, so that two who
@@ -44,7 +43,7 @@ def affiliates_left(organization_id: UUID) -> int | None:
     """
     organization = organizations.find(organization_id)
     assert organization is not None  # whoever asks has looked up something of it
-    most = _most_affiliates(organization, clock.now())
+    most = _most_affiliates(organization, now)
     return None if most is None else max(most - organizations.count_affiliates(organization_id), 0)
 
 

@@ -12,7 +12,7 @@ from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans
 from domain.payouts import gates
 from domain.refused import Refused
-from pipelines.payouts import sandbox
+from pipelines.payouts import sandbox_rail
 
 Columns = dict[str, object]
 Setter = Callable[[str, datetime], Columns]
@@ -168,7 +168,7 @@ _SETTERS: Mapping[str, Setter] = {
     "leadsPerDay": _whole("leads_per_day", "number of leads", 1, _MOST_LEADS_PER_DAY),
     "leadPreview": _switch("lead_preview"),
     "pixelPublicKey": _pixel_public_key,
-    "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox.MODES)),
+    "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox_rail.MODES)),
     "verified": _meaning("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
     "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),
     "identityThreshold": _whole("identity_threshold", *_THRESHOLD),

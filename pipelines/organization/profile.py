@@ -10,11 +10,11 @@ from datetime import datetime
 from domain import slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
+from domain.payouts import cadence
 from domain.refused import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
 from pipelines.conversions import renewal
-from pipelines.payouts import cadence
 
 #: How often an organization may rename the host of its portal: old links die with the old name.
 SUBDOMAIN_CHANGES_MAX = 3

@@ -1,1 +1,18 @@
-"""Paying: `due` plans, `run` claims, `transfer` sends, `rail_events` settles. Lock order: line, payout, run."""
+"""Paying affiliates, act by act.
+
+Before a run: `choose_account` says where somebody is paid, `narrowing` checks what a run is narrowed to, `due` plans
+what there is, `funding` says whether the brand may pay.
+
+1. `run`: claims what is due and makes payouts of it, each Pending. Or `prepare`, which a cadence begins: it proposes a
+   run, and has `run` make it where an Owner allowed that (`letters` tells the Owners).
+2. `decisions`: an operator reviews a run that waits for it.
+3. `transfer`: asks the rail of the payout's method (`rails`, `sandbox_rail`). Processing, then Paid or Failed. Or
+   `export`: lists payouts that the brand pays by hand, and no rail is asked for those.
+4. `take_event`: what a rail tells by itself settles the payout as its answer would.
+5. `decisions`: an Owner retries a Failed payout, voids it, or says that it was paid by hand.
+6. `take_back`: a refund, at any time. What was not sent pays less; what was sent is marked, and held back next time.
+
+Lock order: the organization's run turn (a run takes it alone, everybody else shares it), its decision turn,
+conversions by id, line, payout, run.
+Jobs: `payout.transfer` one per payout; `payout.prepare` one per organization whose cadence has come round.
+"""

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from domain.payouts import events, gates
 from domain.payouts.states import PayoutStatus, ReviewStatus
+from domain.payouts.transfers import BY_HAND
 from domain.refused import Refused, not_found
 from models.organization import organizations
-from models.payouts import candidates, payouts, rail_events
-from models.payouts import lines as payout_lines
+from models.payouts import candidates, lines, payouts, rail_events
 from models.payouts.payouts import Payout
 from pipelines.payouts import funding, transfer
 from pipelines.webhooks import emit
@@ -21,7 +21,7 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
     """Return a payout, locked after its conversions, or refuse with 404 not_found."""
     candidates.stage_turn(organization_id)
     candidates.stage_decision_turn(organization_id)
-    payout_lines.lock_conversions(organization_id=organization_id, payout_id=payout_id)
+    lines.lock_conversions(organization_id=organization_id, payout_id=payout_id)
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
     if payout is None:
         raise not_found("payout", payout_id)
@@ -77,7 +77,7 @@ def void(payout: Payout, *, now: datetime) -> None:
     _check_not_paid(payout)
     if is_listed:
         transfer.fail(payout, code="voided", reason="It was not paid by hand, and voided.", now=now)
-    payout_lines.stage_release(organization_id=payout.organization_id, payout_id=payout.id, at=now)
+    lines.stage_release(organization_id=payout.organization_id, payout_id=payout.id, at=now)
     payouts.stage_change(payout, voided_at=now)
 
 
@@ -96,7 +96,7 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
         payout,
         references={"externalTransactionId": external_transaction_id},
         now=now,
-        method="Manual",
+        method=BY_HAND,
         failure_code=None,
         failure_reason=None,
     )
@@ -111,7 +111,7 @@ def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
         payout = lock(organization_id=organization_id, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.exported_at is None:
             transfer.fail(payout, code="affiliate_banned", reason="The affiliate was banned.", now=now, voided_at=now)
-            payout_lines.stage_release(organization_id=organization_id, payout_id=payout_id, at=now)
+            lines.stage_release(organization_id=organization_id, payout_id=payout_id, at=now)
             released += 1
     return released
 
@@ -158,7 +158,7 @@ def _check_not_paid(payout: Payout) -> None:
 
 
 def _announce_again(payout: Payout, method: str, now: datetime) -> None:
-    lines = payout_lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id)
+    paying = lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id)
     emit.event(
         organization_id=payout.organization_id,
         type="payout.created",
@@ -168,7 +168,7 @@ def _announce_again(payout: Payout, method: str, now: datetime) -> None:
             amount_cents=payout.amount_cents,
             currency=payout.currency,
             method=method,
-            conversion_ids=[line.conversion_id for line in lines if line.is_open],
+            conversion_ids=[line.conversion_id for line in paying if line.is_open],
             period_start=payout.period_start,
             period_end=payout.period_end,
         ),

@@ -11,7 +11,7 @@ from uuid import UUID
 from domain.money import valuation
 from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
-from domain.payouts.plan import Due, Planned, Rate
+from domain.payouts.plan import Due, Planned, RunRate
 from models import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -20,7 +20,7 @@ from models.payouts.candidates import Eligible
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class PayoutPreview:
     """What a run would pay now. Nothing is committed by asking. `eligible` is in the order of the candidates."""
 
     planned: Planned
@@ -28,7 +28,7 @@ class Preview:
     organization: Organization
 
 
-def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = None, now: datetime) -> Preview:
+def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = None, now: datetime) -> PayoutPreview:
     """Return what a run with these filters would pay now.
 
     Budget: 7 round trips, however much is due.
@@ -44,7 +44,7 @@ def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = 
         planned = planned.on_rail(method)
         kept = {(candidate.payee.affiliate_id, candidate.currency) for candidate in planned.candidates}
         eligible = [part for part in eligible if (part.due.affiliate_id, part.due.currency) in kept]
-    return Preview(planned, eligible, organization)
+    return PayoutPreview(planned, eligible, organization)
 
 
 def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> Planned:
@@ -58,7 +58,7 @@ def _plan(organization: Organization, dues: Sequence[Due], *, now: datetime) -> 
     payees = candidates.payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
     minimums = {payee.minimum_currency for payee in payees.values() if payee.minimum_currency}
     currencies = {due.currency for due in dues}
-    terms = plan.Terms(
+    terms = plan.RunTerms(
         home_currency=organization.home_currency,
         rates=_fresh_rates({*currencies, *minimums, organization.home_currency}, today=_day(now)),
         is_tax_form_required=organization.tax_form_required,
@@ -66,15 +66,15 @@ def _plan(organization: Organization, dues: Sequence[Due], *, now: datetime) -> 
     return plan.plan(dues=dues, payees=payees, terms=terms)
 
 
-def _fresh_rates(currencies: Iterable[str], *, today: date) -> dict[str, Rate]:
+def _fresh_rates(currencies: Iterable[str], *, today: date) -> dict[str, RunRate]:
     """Return the rates to pay by; USD is 1 on any day. What was published too long ago is left out."""
     since = today - timedelta(days=valuation.FRESH_DAYS)
     wanted = set(currencies)
     rates = {
-        currency: Rate(per_usd, published_on)
+        currency: RunRate(per_usd, published_on)
         for currency, (per_usd, published_on) in fx_rates.newest_since(wanted - {"USD"}, since=since).items()
     }
-    return rates | ({"USD": Rate(plan.ONE, today)} if "USD" in wanted else {})
+    return rates | ({"USD": RunRate(plan.ONE, today)} if "USD" in wanted else {})
 
 
 def _factors(home: str, currencies: Sequence[str], first: datetime) -> valuation.Factors:

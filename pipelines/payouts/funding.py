@@ -73,9 +73,9 @@ def status(*, organization_id: UUID, can_manage: bool, now: datetime) -> Funding
     )
 
 
-def standing(organization: Organization, *, now: datetime) -> gates.Standing:
+def standing(organization: Organization, *, now: datetime) -> gates.PayoutStanding:
     """Return the organization as the gates see it."""
-    return gates.Standing(
+    return gates.PayoutStanding(
         plan_tier=organization.plan_tier,
         subscription_status=organization.subscription_status,
         verification_state=organization.verification_state,

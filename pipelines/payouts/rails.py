@@ -4,7 +4,7 @@ The sandbox stands in on a machine that runs its own servers, and for an organiz
 installation with a database of its own and no rail pays nothing by itself: payouts wait, or are paid by hand.
 """
 
-from typing import cast
+from datetime import datetime
 from uuid import UUID
 
 import settings
@@ -12,28 +12,27 @@ from adapters.rails import base, registry
 from domain.payouts.transfers import Method
 from models.organization import organizations
 from models.payouts.payouts import Payout
-from pipelines.payouts.sandbox import SandboxRail
+from pipelines.payouts.sandbox_rail import SandboxRail
 
 
-def of(payout: Payout) -> base.Rail:
+def of(payout: Payout, *, now: datetime) -> base.Rail:
     """Return the rail of a payout. Raises RailMissing."""
-    found = _of(cast(Method, payout.method), sandbox=payout.sandbox_rail)
+    method = Method(payout.method)
+    mode = _sandbox_mode(method, payout.sandbox_rail)
+    found = registry.configured(method) if mode is None else SandboxRail(method=method, mode=mode, now=now)
     if found is None:
-        raise base.RailMissing(f"no rail is configured for {payout.method}")
+        raise base.RailMissing(f"no rail is configured for {method}")
     return found
 
 
-def of_method(*, organization_id: UUID, method: Method) -> base.Rail | None:
-    """Return the rail by which an organization pays with a method, None when there is none."""
-    return _of(method, sandbox=organizations.sandbox_rail(organization_id))
+def has(*, organization_id: UUID, method: Method) -> bool:
+    """Say whether an organization has a rail for a method."""
+    mode = _sandbox_mode(method, organizations.sandbox_rail(organization_id))
+    return mode is not None or registry.configured(method) is not None
 
 
-def _of(method: Method, *, sandbox: str | None) -> base.Rail | None:
-    if sandbox is not None:
-        return SandboxRail(method=method, mode=sandbox)
-    configured = registry.configured(method)
-    if configured is not None:
-        return configured
-    if settings.current().servers.database_url is None:
-        return SandboxRail(method=method, mode="ok")
-    return None
+def _sandbox_mode(method: Method, chosen: str | None) -> str | None:
+    """Return how the sandbox behaves that stands in, None where it does not."""
+    if chosen is None and registry.configured(method) is None and settings.current().servers.database_url is None:
+        return "ok"
+    return chosen

@@ -8,10 +8,9 @@ Source: tracking spec, section 3 (refunds); core spec, "Payout", line item.
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import reversal as rules
+from domain.payouts import reversal
 from models.conversions.conversions import Conversion
-from models.payouts import candidates
-from models.payouts import lines as payout_lines
+from models.payouts import candidates, lines
 
 
 def stage_turn(organization_id: UUID) -> None:
@@ -25,17 +24,17 @@ def take_back_if_named(conversion: Conversion, cents: int, *, now: datetime) -> 
     Budget: one round trip, and a second one for a conversion that a payout names; none for nothing.
     """
     where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
-    if cents > 0 and payout_lines.has_any(**where):
+    if cents > 0 and lines.has_any(**where):
         take_back(conversion, cents, now=now)
 
 
 def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
     """Bring the lines that pay for a locked conversion in line with `cents` native minor units less. One round trip."""
-    lines = payout_lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
-    for line in lines:
-        change = rules.take_back(line.as_it_stands, cents)
+    paying = lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
+    for line in paying:
+        change = reversal.take_back(line.as_it_stands, cents)
         if change.absorbed_cents:
-            payout_lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
             cents -= change.absorbed_cents
 
 
@@ -45,14 +44,14 @@ def give_back_if_named(conversion: Conversion, *, now: datetime) -> None:
     What a payout holds back, or held back, stays reversed: it is due again. Budget: one round trip, or three.
     """
     where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
-    if not payout_lines.has_any(**where):
+    if not lines.has_any(**where):
         return
-    lines = payout_lines.lock_paying(**where)
-    kept = min(conversion.net_commission_cents, conversion.paid_cents + payout_lines.open_cents(**where))
-    reversed_cents = sum(line.native_amount_cents for line in lines) - kept
-    excess = sum(line.reversed_native_cents for line in lines) - reversed_cents
-    for line in reversed(lines):
-        change = rules.give_back(line.as_it_stands, excess)
+    paying = lines.lock_paying(**where)
+    kept = min(conversion.net_commission_cents, conversion.paid_cents + lines.open_cents(**where))
+    reversed_cents = sum(line.native_amount_cents for line in paying) - kept
+    excess = sum(line.reversed_native_cents for line in paying) - reversed_cents
+    for line in reversed(paying):
+        change = reversal.give_back(line.as_it_stands, excess)
         if change.absorbed_cents:
-            payout_lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
             excess -= change.absorbed_cents

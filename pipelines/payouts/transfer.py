@@ -7,7 +7,6 @@ Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, p
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
 from uuid import UUID
 
 import structlog
@@ -15,8 +14,7 @@ import structlog
 import settings
 from adapters.rails import base
 from domain import jobs
-from domain.payouts import events, transfers
-from domain.payouts import reversal as rules
+from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
 from domain.refused import Refused
@@ -38,7 +36,7 @@ NOTHING_LEFT = "nothing_left_to_pay"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedTransfer:
     """What to ask. `age` is None for a first question, else how long ago that was; then the rail is looked up first.
 
     `books` are those that may hold the transfer; `is_first`: they were not asked for it before.
@@ -60,7 +58,7 @@ class Misconfigured:
     why: str
 
 
-def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepared | None:
+def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> PreparedTransfer | None:
     """Write down what the rail is about to be asked; None when there is nothing to ask.
 
     Raises TryAgain while the payout has to wait: for its hold to pass, or for a rail to be configured.
@@ -87,17 +85,17 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
     payouts.stage_intent(payout, key=key, books=rail.books)
     payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
-    return Prepared(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
+    return PreparedTransfer(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
 
 
-def _asked_before(payout: Payout, now: datetime) -> Prepared:
+def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
     attempt = payouts.attempt_of(payout)
     if attempt is None:
         raise GiveUp(f"payout {payout.id} is Processing and no rail was asked")
     rail = _rail(payout, now)
     if attempt.books is None:
         payouts.stage_books(payout, rail.books)
-    return Prepared(
+    return PreparedTransfer(
         payout,
         _transfer(payout, attempt.key),
         rail,
@@ -117,7 +115,7 @@ def _check_not_paid(payout: Payout, now: datetime) -> None:
 
 def _rail(payout: Payout, now: datetime) -> base.Rail:
     try:
-        return rails.of(payout)
+        return rails.of(payout, now=now)
     except base.RailMissing as missing:
         _log.warning("payout.no_rail", payout=str(payout.id), method=payout.method)
         raise TryAgain(at=now + _RAIL_MISSING) from missing
@@ -131,12 +129,12 @@ def _transfer(payout: Payout, key: str) -> transfers.Transfer:
         attempt=payout.attempt,
         amount_cents=payout.amount_cents,
         currency=payout.currency,
-        destination=transfers.Destination(cast(transfers.Method, payout.method), payout.destination),
+        destination=transfers.Destination(transfers.Method(payout.method), payout.destination),
         known=payout.references,
     )
 
 
-def call(prepared: Prepared) -> Answer | Misconfigured:
+def call(prepared: PreparedTransfer) -> Answer | Misconfigured:
     """Ask the rail; never inside a transaction. Raises GiveUp where a person has to look before anything is asked."""
     try:
         if prepared.age is None:
@@ -148,7 +146,7 @@ def call(prepared: Prepared) -> Answer | Misconfigured:
         raise GiveUp(f"the rail knows this payout's key for something else: {error}") from error
 
 
-def record(prepared: Prepared, answer: Answer | Misconfigured, *, now: datetime) -> datetime | None:
+def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: datetime) -> datetime | None:
     """Write down what the rail said; return when it is to be asked again, None when the payout is settled."""
     if not settle(prepared.payout, answer, now=now):
         return None
@@ -205,7 +203,7 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
         raise Refused(409, "invalid_status_transition", message)
     answer: Answer
     if paid_as is not None:
-        names = transfers.REFERENCES[cast(transfers.Method, payout.method)]
+        names = transfers.REFERENCES[transfers.Method(payout.method)]
         answer = Paid(dict.fromkeys(names, paid_as) | payout.references)
     else:
         answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
@@ -240,7 +238,7 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime, **changes: ob
     """Stage that a locked payout has failed for good. Its lines stay with it, less what was reversed meanwhile."""
     for line in lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id):
         if line.is_open and line.reversed_native_cents:
-            change = rules.settled_down(line.as_it_stands)
+            change = reversal.settled_down(line.as_it_stands)
             lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)
     payouts.stage_change(
         payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason, **changes

@@ -65,7 +65,7 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     if program is None:
         raise _not_open()
     organizations.stage_capacity_turn(organization_id)
-    if capacity.affiliates_left(organization_id) == 0:
+    if capacity.affiliates_left(organization_id, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
     recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])

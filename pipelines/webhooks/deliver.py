@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 import settings
-from adapters import clock, sealing
+from adapters import sealing
 from adapters.safe_http import addresses, client
 from domain import statuses
 from domain.webhooks import delivery, signing
@@ -45,14 +45,14 @@ def prepare(*, organization_id: UUID, delivery_id: UUID, is_single: bool) -> Pre
     return Prepared(attempt=attempt, is_single=is_single) if attempt else None
 
 
-def send(prepared: Prepared) -> Outcome:
+def send(prepared: Prepared, *, now: datetime) -> Outcome:
     """Sign with the endpoint's current secret and POST; never raises for anything the receiver does."""
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
         return Outcome(status=None, failure_reason="The endpoint was deleted.")
     body = attempt.body.encode()
     try:
-        answer = _client().post(attempt.url, body=body, headers=_headers(attempt, body, clock.now()))
+        answer = _client().post(attempt.url, body=body, headers=_headers(attempt, body, now))
     except addresses.Refused as refused:
         return Outcome(status=None, failure_reason=refused.message)
     except client.Unreachable as unreachable:

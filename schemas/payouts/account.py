@@ -8,7 +8,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from domain.payouts import destinations, transfers
+from domain.payouts import destinations
+from domain.payouts.transfers import Method
 from schemas.base import NEEDED, Email, Instant, Wire, one_of
 
 
@@ -26,7 +27,7 @@ _MOST = destinations.LONGEST_ID
 class PayoutAccountBody(Wire):
     """A method with the one account that it takes; method null takes back what was said."""
 
-    method = one_of(transfers.METHODS, required=True, allow_none=True, metadata=NEEDED)
+    method = one_of(Method, required=True, allow_none=True, metadata=NEEDED)
     wallet_email = Email(
         load_default=None, allow_none=True, validate=validate.Length(max=destinations.LONGEST_WALLET_EMAIL)
     )
@@ -54,7 +55,7 @@ class PayoutAccountBody(Wire):
 class PayoutAccountState(Wire):
     """Where the caller wants to be paid; all null while they have not said."""
 
-    method = one_of(transfers.METHODS, allow_none=True)
+    method = one_of(Method, allow_none=True)
     wallet_email = fields.String(allow_none=True)
     connected_account_id = fields.String(allow_none=True)
     recipient_id = fields.String(allow_none=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from marshmallow import fields
 
-from domain.payouts.plan import Method
 from domain.payouts.states import PayoutStatus, ReviewStatus
+from domain.payouts.transfers import BY_HAND, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, not_blank, one_of, text
 from schemas.paging import PageQuery, QueryFlag
 
@@ -47,7 +47,7 @@ class PayoutRecord(Wire):
     affiliate_id = fields.UUID()
     amount_cents = fields.Integer()
     currency = fields.String()
-    method = one_of((*Method, "Manual"))
+    method = one_of((*Method, BY_HAND))
     status = one_of(PayoutStatus)
     processor_transfer_id = fields.String(allow_none=True)
     wallet_batch_id = fields.String(allow_none=True)

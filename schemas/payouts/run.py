@@ -9,8 +9,9 @@ import orjson
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from domain.money import currencies
-from domain.payouts.plan import PAYOUT_CURRENCY, Blocked, Method
+from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
 from domain.payouts.states import PayoutStatus, ReviewStatus
+from domain.payouts.transfers import Method
 from domain.refused import Refused
 from schemas.base import Amount, Instant, Wire, one_of, text, whole
 from schemas.payouts.payout import LONGEST_REFERENCE, day
@@ -160,7 +161,7 @@ class CandidateRecord(Wire):
     blocked_reason = one_of(Blocked, allow_none=True)
 
 
-class PreviewRecord(Wire):
+class PayoutPreviewRecord(Wire):
     """What a run would pay now. Maps by currency are in its own minor units."""
 
     wire_name = "PayoutPreview"

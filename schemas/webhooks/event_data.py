@@ -6,8 +6,8 @@ Source: tracking spec, section 6 "Event types and payloads". A field that has no
 from marshmallow import fields
 
 from domain import statuses
-from domain.payouts.plan import Method
 from domain.payouts.states import PayoutStatus
+from domain.payouts.transfers import BY_HAND, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, one_of
 from schemas.payouts.payout import day
 
@@ -77,7 +77,7 @@ class ConversionAdjustedData(_OfConversion, _Money):
 class _OfPayout(_Money):
     payout_id = fields.UUID()
     affiliate_id = fields.UUID()
-    method = one_of((*Method, "Manual"))
+    method = one_of((*Method, BY_HAND))
 
 
 class PayoutCreatedData(_OfPayout):

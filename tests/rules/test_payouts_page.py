@@ -6,8 +6,9 @@ from pathlib import Path
 from api.payouts.runs import GATES
 from domain.money import valuation
 from domain.payouts import gates
-from domain.payouts.plan import Blocked, Method
+from domain.payouts.plan import Blocked
 from domain.payouts.states import PayoutStatus
+from domain.payouts.transfers import Method
 
 _PAGE = (Path(__file__).resolve().parents[2] / "docs" / "payouts.md").read_text()
 _IN_WORDS = {3: "three", 7: "seven"}

@@ -7,15 +7,15 @@ from adapters import clock
 from domain import jobs
 from domain.payouts.transfers import Answer
 from models.jobs.rows import Claimed
-from pipelines.payouts import cadence, transfer
+from pipelines.payouts import prepare, transfer
 from workers.actor import calling_job, database_job
 
 
-def _prepare(job: Claimed) -> transfer.Prepared | None:
+def _prepare(job: Claimed) -> transfer.PreparedTransfer | None:
     return transfer.prepare(organization_id=job.tenant, payout_id=UUID(job.args["payout_id"]), now=clock.now())
 
 
-def _record(prepared: transfer.Prepared, answer: Answer | transfer.Misconfigured) -> datetime | None:
+def _record(prepared: transfer.PreparedTransfer, answer: Answer | transfer.Misconfigured) -> datetime | None:
     return transfer.record(prepared, answer, now=clock.now())
 
 
@@ -25,10 +25,10 @@ calling_job(jobs.PAYOUT_TRANSFER, prepare=_prepare, call=transfer.call, record=_
 @database_job(jobs.PAYOUT_CADENCE)
 def look_for_due_cadences(job: Claimed) -> None:
     """Ask for the payouts of every organization whose cadence has come round."""
-    cadence.any_org_look(now=clock.now())
+    prepare.any_org_look(now=clock.now())
 
 
 @database_job(jobs.PAYOUT_PREPARE)
 def prepare_payouts(job: Claimed) -> None:
     """Prepare an organization's automatic payouts."""
-    cadence.prepare(organization_id=job.tenant, now=clock.now())
+    prepare.propose(organization_id=job.tenant, now=clock.now())

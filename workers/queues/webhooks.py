@@ -23,7 +23,7 @@ def _prepare(job: Claimed) -> deliver.Prepared | None:
 
 
 def _send(prepared: deliver.Prepared) -> deliver.Outcome:
-    outcome = deliver.send(prepared)
+    outcome = deliver.send(prepared, now=clock.now())
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
         return outcome  # nobody was asked

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from adapters import clock
 from adapters.rails.base import Rail
-from adapters.rails.global_payouts import GlobalPayouts
-from adapters.rails.processor_connect import ProcessorConnect
-from adapters.rails.wallet import Wallet
+from adapters.rails.global_payouts import GlobalPayoutsRail
+from adapters.rails.processor_connect import ProcessorConnectRail
+from adapters.rails.wallet import WalletRail
 from domain.payouts.transfers import Destination, Method, Transfer, key_of
 from models import ids
-from pipelines.payouts.sandbox import SandboxRail, is_carried_out
+from pipelines.payouts.sandbox_rail import SandboxRail, is_carried_out
 from tests.adapters.rails import fake_processor as fake
 
 ACCOUNTS = {
@@ -63,9 +64,9 @@ def over_http(service: fake.FakeProcessor, method: str) -> Place:
     """Return one of the real rails with the fake service behind it."""
     stripe = {"url": service.url, "key": fake.KEY, "webhook_secret": fake.WEBHOOK_SECRET, "timeout_s": TIMEOUT_S}
     rails: dict[str, Callable[[], Rail]] = {
-        "ProcessorConnect": lambda: ProcessorConnect(**stripe),
-        "GlobalPayouts": lambda: GlobalPayouts(**stripe, financial_account=fake.FINANCIAL_ACCOUNT),
-        "Wallet": lambda: Wallet(
+        "ProcessorConnect": lambda: ProcessorConnectRail(**stripe),
+        "GlobalPayouts": lambda: GlobalPayoutsRail(**stripe, financial_account=fake.FINANCIAL_ACCOUNT),
+        "Wallet": lambda: WalletRail(
             url=service.url,
             client_id=fake.CLIENT_ID,
             secret=fake.CLIENT_SECRET,
@@ -82,18 +83,18 @@ def over_http(service: fake.FakeProcessor, method: str) -> Place:
     )
 
 
-def sandbox(brand: Any, method: Method = "ProcessorConnect") -> Place:
+def sandbox(brand: Any, method: Method = Method.ProcessorConnect) -> Place:
     """Return the sandbox of a brand; to misbehave it changes its mode and picks a payout with the wanted fate."""
     modes = {"reject": "fail", "500_before": "ambiguous", "500_after": "ambiguous", "pending": "slow"}
 
     def misbehave(fault: str) -> None:
-        place.rail = SandboxRail(method=method, mode=modes[fault])
+        place.rail = SandboxRail(method=method, mode=modes[fault], now=clock.now())
         is_wanted = fault == "500_after"
         while is_carried_out(key_of(payout_id=place.payout_id, attempt=1)) != is_wanted:
             place.payout_id = ids.new_id()
 
     place = Place(
-        rail=SandboxRail(method=method, mode="ok"),
+        rail=SandboxRail(method=method, mode="ok", now=clock.now()),
         organization_id=brand.id,
         books=lambda: brand.rows(
             "select key, amount_cents::text, account from sandbox_transfer where state in ('Paid', 'Accepted')"

@@ -9,9 +9,10 @@ from datetime import timedelta
 
 import pytest
 
+from adapters import clock
 from adapters.rails.base import KeyTaken, RailMisconfigured, resolve
 from domain.payouts.transfers import REFERENCES, Accepted, NotFound, Paid, Rejected, Unknown
-from pipelines.payouts import sandbox
+from pipelines.payouts.sandbox_rail import SETTLES_AFTER, SandboxRail
 from tests.adapters.rails import places
 
 _GARBAGE = ['{"id": "tr_', "", "{}", "[]", "null", "7", '{"id": null}', '{"batch_header": 1}', "\0", "<html>"]
@@ -128,8 +129,7 @@ def test_what_is_taken_and_not_settled_is_accepted_and_paid_later(place, monkeyp
     if place.service:
         place.service.settle(transfer.key)
     else:
-        late = sandbox.clock.now() + sandbox.SETTLES_AFTER
-        monkeypatch.setattr(sandbox.clock, "now", lambda: late)
+        place.rail = SandboxRail(method=place.method, mode="slow", now=clock.now() + SETTLES_AFTER)
     assert isinstance(place.rail.look_up(known), Paid)
     assert place.books() == _one(place, transfer)
 

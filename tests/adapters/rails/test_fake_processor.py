@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.rails.processor_connect import ProcessorConnect
+from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.transfers import Paid, Unknown
 from tests.adapters.rails import fake_processor, places
 
@@ -43,7 +43,7 @@ def _ask(url, told=None):
 def test_it_is_told_over_http_and_shows_its_books(url, service):
     assert _ask(f"{url}/books") == []
     place = places.over_http(service, "ProcessorConnect")
-    place.rail = ProcessorConnect(url=url, key=fake_processor.KEY, webhook_secret=None, timeout_s=places.TIMEOUT_S)
+    place.rail = ProcessorConnectRail(url=url, key=fake_processor.KEY, webhook_secret=None, timeout_s=places.TIMEOUT_S)
     transfer = place.transfer()
     _ask(f"{url}/control", {"faults": ["hang_after"]})
 

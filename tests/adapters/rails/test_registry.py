@@ -5,16 +5,17 @@ from types import SimpleNamespace
 import pytest
 
 import settings
+from adapters import clock
 from adapters.rails import registry
 from adapters.rails.base import KeyTaken, RailMissing
-from adapters.rails.global_payouts import GlobalPayouts
-from adapters.rails.processor_connect import ProcessorConnect
-from adapters.rails.wallet import Wallet
-from domain.payouts.transfers import METHODS, REFERENCES, NotFound
+from adapters.rails.global_payouts import GlobalPayoutsRail
+from adapters.rails.processor_connect import ProcessorConnectRail
+from adapters.rails.wallet import WalletRail
+from domain.payouts.transfers import REFERENCES, Method, NotFound
 from models import db
 from models.organization import organizations
 from pipelines.payouts import rails
-from pipelines.payouts.sandbox import SandboxRail
+from pipelines.payouts.sandbox_rail import SandboxRail
 from tests.adapters.rails import places
 from tests.support.turning import turn
 
@@ -30,7 +31,7 @@ _ALL = {
 def _rail(organization_id):
     with db.unit_of_work(organization_id):
         mode = organizations.sandbox_rail(organization_id)
-        return rails.of(SimpleNamespace(method="Wallet", sandbox_rail=mode))
+        return rails.of(SimpleNamespace(method="Wallet", sandbox_rail=mode), now=clock.now())
 
 
 @pytest.fixture
@@ -42,20 +43,20 @@ def test_what_is_configured_is_built():
     built = registry.build(settings.read(_ALL).rails)
 
     assert {method: type(rail) for method, rail in built.items()} == {
-        "ProcessorConnect": ProcessorConnect,
-        "Wallet": Wallet,
-        "GlobalPayouts": GlobalPayouts,
+        "ProcessorConnect": ProcessorConnectRail,
+        "Wallet": WalletRail,
+        "GlobalPayouts": GlobalPayoutsRail,
     }
     assert all(rail.method == method for method, rail in built.items())
 
 
 def test_without_settings_nothing_is_configured():
     assert registry.build(settings.read({}).rails) == {}
-    assert [registry.configured(method) for method in METHODS] == [None] * 3
+    assert [registry.configured(method) for method in Method] == [None] * 3
 
 
 def test_a_configured_rail_is_taken(brand, configured):
-    assert isinstance(_rail(brand.id), Wallet)
+    assert isinstance(_rail(brand.id), WalletRail)
 
 
 def test_an_organization_set_to_the_sandbox_takes_it_even_so(brand, rival, configured):
@@ -65,7 +66,7 @@ def test_an_organization_set_to_the_sandbox_takes_it_even_so(brand, rival, confi
 
     assert isinstance(rail, SandboxRail)
     assert (rail.method, rail._mode) == ("Wallet", "slow")
-    assert isinstance(_rail(rival.id), Wallet)
+    assert isinstance(_rail(rival.id), WalletRail)
 
 
 def test_without_a_rail_there_is_none_on_a_database_of_ones_own(brand):
@@ -98,7 +99,7 @@ def test_the_sandbox_of_another_organization_knows_nothing_of_a_key(brand, rival
         other.rail.send(other.transfer(payout_id=place.payout_id))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", Method)
 def test_the_sandbox_pays_by_every_method_with_its_references(brand, method):
     place = places.sandbox(brand, method)
 

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.rails import wallet
 from adapters.rails.base import NotSigned, RailMisconfigured, resolve
-from adapters.rails.wallet import Wallet
+from adapters.rails.wallet import WalletRail
 from adapters.rails.wallet_client import Said
 from domain.payouts.transfers import Accepted, Paid, Rejected, Unknown
 from tests.adapters.rails import fake_processor, places
@@ -45,7 +45,7 @@ def test_a_token_that_was_taken_back_is_replaced_once(place):
 
 
 def test_wrong_credentials_are_the_operators_to_mend(service):
-    rail = Wallet(url=service.url, client_id="client", secret="wrong", webhook_id=None)
+    rail = WalletRail(url=service.url, client_id="client", secret="wrong", webhook_id=None)
 
     with pytest.raises(RailMisconfigured, match="401"):
         rail.send(places.over_http(service, "Wallet").transfer())
@@ -55,7 +55,7 @@ def test_without_a_webhook_no_event_is_believed(place):
     transfer = place.transfer()
     place.rail.send(transfer)
     headers, body = place.service.event(transfer.key)
-    rail = Wallet(
+    rail = WalletRail(
         url=place.service.url, client_id=fake_processor.CLIENT_ID, secret=fake_processor.CLIENT_SECRET, webhook_id=None
     )
 

@@ -6,6 +6,7 @@ import io
 import pytest
 
 import settings
+from domain.payouts.transfers import Method
 from pipelines.payouts import rails
 from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
 from tests.support.api.racing import at_once
@@ -22,12 +23,12 @@ def payroll(app):
 @pytest.fixture
 def no_rail(payroll, monkeypatch):
     """An installation with a database of its own and no rail for Wallet; the others are sandboxes."""
-    found = rails.of_method
+    found = rails.has
     monkeypatch.setattr(
         rails,
-        "of_method",
+        "has",
         lambda *, organization_id, method: (
-            None if method == "Wallet" else found(organization_id=organization_id, method=method)
+            method != Method.Wallet and found(organization_id=organization_id, method=method)
         ),
     )
     return payroll
@@ -241,5 +242,5 @@ def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
 def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_own(payroll):
     payroll.brand.set(sandboxRail="none")
 
-    has_rail = rails.of_method(organization_id=payroll.brand.id, method="Wallet") is not None
+    has_rail = rails.has(organization_id=payroll.brand.id, method=Method.Wallet)
     assert has_rail is (settings.current().servers.database_url is None)

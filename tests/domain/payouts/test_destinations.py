@@ -3,7 +3,7 @@
 import pytest
 
 from domain.payouts import destinations as rules
-from domain.payouts.destinations import PayoutAccount, Source
+from domain.payouts.destinations import AccountSource, PayoutAccount
 
 _OWN, _OPERATORS = PayoutAccount("Wallet", "own@example.com"), PayoutAccount("ProcessorConnect", "acct_operator")
 
@@ -12,10 +12,10 @@ _OWN, _OPERATORS = PayoutAccount("Wallet", "own@example.com"), PayoutAccount("Pr
     ("own", "operators", "wallet", "expected"),
     [
         (None, None, None, None),
-        (None, None, "import@example.com", (PayoutAccount("Wallet", "import@example.com"), Source.imported)),
-        (None, _OPERATORS, "import@example.com", (_OPERATORS, Source.operator)),
-        (_OWN, _OPERATORS, "import@example.com", (_OWN, Source.affiliate)),
-        (_OWN, None, None, (_OWN, Source.affiliate)),
+        (None, None, "import@example.com", (PayoutAccount("Wallet", "import@example.com"), AccountSource.imported)),
+        (None, _OPERATORS, "import@example.com", (_OPERATORS, AccountSource.operator)),
+        (_OWN, _OPERATORS, "import@example.com", (_OWN, AccountSource.affiliate)),
+        (_OWN, None, None, (_OWN, AccountSource.affiliate)),
     ],
 )
 def test_the_person_goes_before_the_operator_and_that_before_the_import(own, operators, wallet, expected):

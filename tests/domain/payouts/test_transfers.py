@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.payouts.transfers import METHODS, REFERENCES, Destination, Transfer, decimal_usd, key_of
+from domain.payouts.transfers import REFERENCES, Destination, Method, Transfer, decimal_usd, key_of
 
 _ID = UUID(int=7)
 
@@ -55,7 +55,7 @@ def test_the_text_of_a_transfer_does_not_hold_the_account():
 
 
 def test_every_method_has_its_references():
-    assert set(METHODS) == set(REFERENCES)
+    assert set(Method) == set(REFERENCES)
     assert dict(REFERENCES) == {
         "ProcessorConnect": ("processorTransferId",),
         "Wallet": ("walletBatchId", "walletTransactionId"),

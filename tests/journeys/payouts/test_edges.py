@@ -6,7 +6,7 @@ import pytest
 
 from adapters import clock
 from adapters.rails import registry
-from adapters.rails.processor_connect import ProcessorConnect
+from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.confirmation import RunRequest
 from domain.refused import Refused
 from models import db
@@ -131,7 +131,7 @@ def test_a_rail_with_another_account_is_not_asked_to_pay_what_the_first_may_have
     first, second = places.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
     use(first.rail)
     _sent_without_an_answer(payroll, first, "500_after")
-    use(ProcessorConnect(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
+    use(ProcessorConnectRail(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
 
     _ask_again(payroll)
     second.stop()
@@ -295,7 +295,7 @@ def test_a_rail_that_refused_our_key_is_asked_with_the_right_one(payroll, servic
     payroll.execute("update organization set sandbox_rail = null")
     one_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
-        use(ProcessorConnect(url=service.url, key=key, webhook_secret=None))
+        use(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
         _ask_again(payroll)
         assert payroll.payouts() == [("Processing", 2_000)]
 

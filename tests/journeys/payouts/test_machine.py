@@ -34,7 +34,7 @@ from models.ledger import check
 from pipelines.affiliates import changes
 from pipelines.conversions import review
 from pipelines.fraud import ban
-from pipelines.payouts import decisions as payout_decisions
+from pipelines.payouts import decisions
 from tests.support.draining import drain
 from tests.support.rows.paying import EVERYTHING, Payroll
 
@@ -238,17 +238,15 @@ class Payouts(RuleBasedStateMachine):
         drain("sales")
 
     def _decide(self, payout_id: UUID, what: str) -> None:
-        decisions = {
-            "retry": lambda payout: payout_decisions.retry(payout, now=clock.now()),
-            "void": lambda payout: payout_decisions.void(payout, now=clock.now()),
-            "by hand": lambda payout: payout_decisions.pay_by_hand(
-                payout, external_transaction_id="wire-1", now=clock.now()
-            ),
+        decide = {
+            "retry": lambda payout: decisions.retry(payout, now=clock.now()),
+            "void": lambda payout: decisions.void(payout, now=clock.now()),
+            "by hand": lambda payout: decisions.pay_by_hand(payout, external_transaction_id="wire-1", now=clock.now()),
         }
 
         def work() -> None:
             with db.unit_of_work(self.payroll.brand.id):
-                decisions[what](payout_decisions.lock(organization_id=self.payroll.brand.id, payout_id=payout_id))
+                decide[what](decisions.lock(organization_id=self.payroll.brand.id, payout_id=payout_id))
 
         self._code_of(work)
 

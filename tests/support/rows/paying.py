@@ -56,7 +56,7 @@ class Payroll:
         drain("sales")
         return str(answer.json["conversionId"])
 
-    def preview(self, filters: RunFilters = EVERYTHING, method: str | None = None) -> due.Preview:
+    def preview(self, filters: RunFilters = EVERYTHING, method: str | None = None) -> due.PayoutPreview:
         """Ask what a run would pay."""
         with db.unit_of_work(self.brand.id):
             return due.preview(organization_id=self.brand.id, filters=filters, method=method, now=clock.now())

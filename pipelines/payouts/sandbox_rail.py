@@ -5,9 +5,8 @@ It stands in for an outside service, so it commits a unit of work of its own and
 
 import hashlib
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from adapters import clock
 from adapters.rails.base import KeyTaken, RailEvent
 from domain.payouts.states import SandboxState
 from domain.payouts.transfers import REFERENCES, Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
@@ -23,44 +22,44 @@ SETTLES_AFTER = timedelta(seconds=3)
 
 
 class SandboxRail:
-    """The sandbox of one organization in one of `MODES`, for one method."""
+    """The sandbox of one organization in one of `MODES`, for one method, at one moment."""
 
     key_lasts = timedelta(days=3650)
     finds_by_key = True
     books = "sandbox"
 
-    def __init__(self, *, method: Method, mode: str) -> None:
+    def __init__(self, *, method: Method, mode: str, now: datetime) -> None:
         self.method = method
         self._mode = mode
+        self._now = now
 
     def send(self, transfer: Transfer) -> Answer:
         """Book the transfer, once. Raises KeyTaken."""
         state = self._first_state(transfer.key)
-        now = clock.now()
         booked = Booked(
             transfer.amount_cents,
             transfer.currency,
             transfer.destination.account,
             state,
             _references(transfer),
-            now,
+            self._now,
         )
         with db.unit_of_work(transfer.organization_id):
             if sandbox.book(
                 organization_id=transfer.organization_id, key=transfer.key, method=self.method, booked=booked
             ):
-                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else _said(booked)
+                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
             known = _known(transfer)
             sandbox.carry_out(organization_id=transfer.organization_id, key=transfer.key)
         if known is None:
             raise KeyTaken(f"{transfer.key} is another organization's in the sandbox")
-        return Paid(known.references) if known.state == SandboxState.Lost else _said(known)
+        return Paid(known.references) if known.state == SandboxState.Lost else self._said(known)
 
     def look_up(self, transfer: Transfer) -> Answer:
         """Say what the books hold. Raises KeyTaken."""
         with db.unit_of_work(transfer.organization_id):
             known = _known(transfer)
-        return _said(known) if known else NotFound()
+        return self._said(known) if known else NotFound()
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> RailEvent | None:
         """Return None: the sandbox tells nothing by itself."""
@@ -76,6 +75,16 @@ class SandboxRail:
                 return SandboxState.Paid if is_carried_out(key) else SandboxState.Lost
         return SandboxState.Paid
 
+    def _said(self, booked: Booked) -> Answer:
+        match booked.state:
+            case SandboxState.Lost:
+                return NotFound()
+            case SandboxState.Rejected:
+                return Rejected("sandbox_rejected", "The sandbox was told to reject this transfer.")
+            case SandboxState.Accepted if self._now - booked.created_at < SETTLES_AFTER:
+                return Accepted(booked.references)
+        return Paid(booked.references)
+
 
 def is_carried_out(key: str) -> bool:
     """Return whether the ambiguous sandbox carries a key's first request out; the same for a key each time."""
@@ -88,17 +97,6 @@ def _known(transfer: Transfer) -> Booked | None:
     if known is not None and (known.amount_cents, known.currency, known.account) != wanted:
         raise KeyTaken(f"{transfer.key} is another amount or recipient in the sandbox")
     return known
-
-
-def _said(booked: Booked) -> Answer:
-    match booked.state:
-        case SandboxState.Lost:
-            return NotFound()
-        case SandboxState.Rejected:
-            return Rejected("sandbox_rejected", "The sandbox was told to reject this transfer.")
-        case SandboxState.Accepted if clock.now() - booked.created_at < SETTLES_AFTER:
-            return Accepted(booked.references)
-    return Paid(booked.references)
 
 
 def _references(transfer: Transfer) -> dict[str, str]:

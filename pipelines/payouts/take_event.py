@@ -22,7 +22,11 @@ from pipelines.payouts import transfer
 _log = structlog.get_logger(__name__)
 
 #: The rails by what they are called in the address that they post to.
-METHODS: Mapping[str, Method] = {"processor": "ProcessorConnect", "wallet": "Wallet", "global-payouts": "GlobalPayouts"}
+METHODS: Mapping[str, Method] = {
+    "processor": Method.ProcessorConnect,
+    "wallet": Method.Wallet,
+    "global-payouts": Method.GlobalPayouts,
+}
 
 
 def read(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:

@@ -6,7 +6,6 @@ Source: core spec, "Payouts"; a brand without a rail pays by its own means and s
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 from uuid import UUID
 
 from domain.payouts.transfers import Method
@@ -17,14 +16,14 @@ from pipelines.payouts import rails
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ExportedList:
     """The payouts of a list in the order of their ids, and how many of them are listed for the first time."""
 
     payouts: Sequence[Listable]
     added: int
 
 
-def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: datetime) -> Listed:
+def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: datetime) -> ExportedList:
     """Take down that a run's Pending payouts without a rail are paid by hand, and return them with those that were.
 
     `takes_all` takes those as well whose rail was not asked yet. Raises Refused 404.
@@ -38,12 +37,8 @@ def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: d
     added = [payout.payout_id for payout in listed if not payout.is_listed]
     if added:
         by_hand.stage_listed(organization_id=organization_id, payout_ids=added, at=now)
-    return Listed(listed, len(added))
+    return ExportedList(listed, len(added))
 
 
 def _railed(organization_id: UUID, methods: set[str]) -> set[str]:
-    return {
-        method
-        for method in methods
-        if rails.of_method(organization_id=organization_id, method=cast(Method, method)) is not None
-    }
+    return {method for method in methods if rails.has(organization_id=organization_id, method=Method(method))}

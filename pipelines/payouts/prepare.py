@@ -7,7 +7,6 @@ every gate. Source: core spec, "Organization profile" (automatic payouts).
 from collections.abc import Mapping
 from datetime import date, datetime
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from domain import jobs
 from domain.payouts import cadence
@@ -19,21 +18,11 @@ from models import ids
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import candidates, proposals
-from models.payouts.proposals import Due
+from models.payouts.proposals import CadenceDue
 from pipelines import work
 from pipelines.payouts import due, letters, run
-from pipelines.payouts.due import Preview
+from pipelines.payouts.due import PayoutPreview
 from pipelines.payouts.run import Receipt
-
-
-def local_day(timezone: str, now: datetime) -> date:
-    """Return which day it is in a time zone."""
-    return now.astimezone(ZoneInfo(timezone)).date()
-
-
-def counted_from(name: object, *, timezone: str, now: datetime) -> date | None:
-    """Return the day from which a cadence that is chosen now counts its periods; None for Manual."""
-    return None if name == Cadence.Manual else local_day(timezone, now)
 
 
 def any_org_look(*, now: datetime) -> int:
@@ -44,7 +33,7 @@ def any_org_look(*, now: datetime) -> int:
     return len(came_round)
 
 
-def prepare(*, organization_id: UUID, now: datetime) -> None:
+def propose(*, organization_id: UUID, now: datetime) -> None:
     """Write down what is due if the cadence has come round, and tell the Owners; once, whoever asks and how often.
 
     What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
@@ -78,14 +67,14 @@ def _go_on(organization: Organization, proposal: Mapping[str, object], now: date
         letters.send_confirmed(organization, receipt, at=now)
 
 
-def _due_on(found: Due, now: datetime) -> date | None:
-    today = local_day(found.timezone, now)
+def _due_on(found: CadenceDue, now: datetime) -> date | None:
+    today = cadence.local_day(found.timezone, now)
     came = cadence.latest(Cadence(found.cadence), since=found.since, today=today)
     is_done = came is None or (found.last_on is not None and found.last_on >= came)
     return None if is_done else came
 
 
-def _proposal(preview: Preview, due_on: date, now: datetime) -> dict[str, object]:
+def _proposal(preview: PayoutPreview, due_on: date, now: datetime) -> dict[str, object]:
     planned = preview.planned
     ready = {candidate.payee.affiliate_id for candidate in planned.ready}
     return {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import destinations as rules
-from domain.payouts.destinations import PayoutAccount, Source
+from domain.payouts import destinations
+from domain.payouts.destinations import AccountSource, PayoutAccount
 from domain.refused import not_found
 from models.payouts import accounts
 from models.payouts.accounts import Own
@@ -21,7 +21,7 @@ def of_person(account_id: UUID) -> Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AccountChange:
     """What became of a person's account. `concerned` are the affiliates (organization, id) that they are."""
 
     before: PayoutAccount | None
@@ -29,14 +29,14 @@ class Change:
     concerned: list[tuple[UUID, UUID]]
 
 
-def any_org_say(*, account_id: UUID, wanted: PayoutAccount | None, now: datetime) -> Change:
+def any_org_say(*, account_id: UUID, wanted: PayoutAccount | None, now: datetime) -> AccountChange:
     """Let a person say where they want to be paid; None takes it back. What is so already concerns nobody."""
     known = accounts.lock(account_id)
     if known.account == wanted:
-        return Change(wanted, known, [])
+        return AccountChange(wanted, known, [])
     accounts.stage_own(account_id, wanted, at=now)
     concerned = accounts.any_org_affiliates(account_id)
-    return Change(known.account, Own(wanted, now if wanted else None), concerned)
+    return AccountChange(known.account, Own(wanted, now if wanted else None), concerned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class InForce:
 
     organization_id: UUID
     account: PayoutAccount | None
-    source: Source | None
+    source: AccountSource | None
 
 
 def any_org_in_force(affiliate_id: UUID) -> InForce:
@@ -54,32 +54,32 @@ def any_org_in_force(affiliate_id: UUID) -> InForce:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class OperatorsChange:
     """What an operator's word changed: what they had said before, and what counts now, which may be another's."""
 
     before: PayoutAccount | None
     now: InForce
 
 
-def any_org_decide(*, affiliate_id: UUID, wanted: PayoutAccount | None) -> Decision:
+def any_org_decide(*, affiliate_id: UUID, wanted: PayoutAccount | None) -> OperatorsChange:
     """Let an operator say where an affiliate is paid who says nothing themselves; None takes it back.
 
     Raises Refused 404 not_found.
     """
     known = _named(affiliate_id)
     accounts.stage_operators(organization_id=known.organization_id, affiliate_id=affiliate_id, wanted=wanted)
-    changed = accounts.Named(known.organization_id, known.own, wanted, known.wallet_email)
-    return Decision(known.operators, _in_force(changed))
+    changed = accounts.NamedAccounts(known.organization_id, known.own, wanted, known.wallet_email)
+    return OperatorsChange(known.operators, _in_force(changed))
 
 
-def _named(affiliate_id: UUID) -> accounts.Named:
+def _named(affiliate_id: UUID) -> accounts.NamedAccounts:
     found = accounts.any_org_lock_named(affiliate_id)
     if found is None:
         raise not_found("affiliate", affiliate_id)
     return found
 
 
-def _in_force(named: accounts.Named) -> InForce:
-    found = rules.in_force(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
+def _in_force(named: accounts.NamedAccounts) -> InForce:
+    found = destinations.in_force(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
     account, source = found or (None, None)
     return InForce(named.organization_id, account, source)
