@@ -1,6 +1,6 @@
 """The servers and processes of one run: a private PostgreSQL and Valkey, and real processes of the product.
 
-Everything lives in one temporary folder and is gone when the run ends, however it ends. Whatever the caller's
+Everything lives in one temporary folder and is gone when the run ends, however it ends. All that the caller's
 environment says about the product is left behind: only what is set here reaches the processes.
 """
 

@@ -51,7 +51,7 @@ def read(sent: object, *, now: datetime) -> Row:
 
     Raises BadRow: invalid_row (no object), affiliate_email_or_slug_required, amount_out_of_range,
     commission_out_of_range, unsupported_currency, occurred_at_required, invalid_occurred_at, occurred_at_in_future,
-    invalid_paid, invalid_type; and for a text that is none, too long or has a NUL: invalid_affiliate_email,
+    invalid_paid, invalid_type; and for a value that is not a text, too long or has a NUL: invalid_affiliate_email,
     invalid_affiliate_slug, invalid_customer_email, invalid_customer_name, invalid_processor_customer_id,
     invalid_processor_subscription_id, invalid_external_id.
     """
@@ -100,7 +100,7 @@ def identity(row: Row, *, program_id: UUID, affiliate_id: UUID) -> str:
 
 
 def _text(sent: Mapping[str, Any], name: str) -> str | None:
-    """Return a text as it was sent, None for one that is blank or left out."""
+    """Return a text as it was sent, None if it is blank or left out."""
     value = sent.get(name)
     if value is None:
         return None

@@ -11,8 +11,8 @@ _BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300)
 class Job:
     """A kind of work.
 
-    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server. What one that `keeps_lease` asked of
-    others is not asked again before that has passed, whatever became of the process that asked.
+    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server. What a job that
+    `keeps_lease` asked of others is not asked again before that has passed, even if the process that asked died.
     """
 
     name: str

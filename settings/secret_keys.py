@@ -1,4 +1,4 @@
-"""The keys that seal secrets at rest: that of the environment, or one that is made once and kept in the data folder."""
+"""The keys that seal secrets at rest: SECRET_KEY, or a key that is made once and kept in the data folder."""
 
 import contextlib
 import os

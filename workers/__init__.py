@@ -4,7 +4,7 @@ queues       the actors, one file per queue
 actor        one attempt of a job, from its row to the end of its row
 relay        hands due jobs to the broker, per queue and fair key; `silence` hands out again what the silent held
 scheduler    fires what is due by the clock
-clicks       writes the clicks of the stream; they are no jobs
+clicks       writes the clicks of the stream, which are not jobs
 fleet        what a worker process loads; `process` announces it, `__main__` starts it
 broker       Dramatiq as a carrier of pointers; `consumer` and `in_hand` lose none of them
 supervisor   runs the lines of a Procfile, each a `child`, their output on one `console`

@@ -19,7 +19,7 @@ from workers import actor, consumer, in_hand, process
 # Three times the longest sum of inner time-outs (a webhook's ten seconds, a statement's fifteen).
 _TIME_LIMIT_MS = 120_000
 # Dramatiq gives back what a worker fetched that asked for nothing for this long; costs two range reads per fetch. The
-# relay is sooner (workers.silence): this is for one that died before it announced itself.
+# relay is sooner (workers.silence): this is for a process that died before it announced itself.
 _HEARTBEAT_TIMEOUT_MS = 30_000
 _ALWAYS_MAINTAIN = 1_000_000
 

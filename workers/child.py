@@ -96,7 +96,7 @@ class Program:
             self.process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the whole group, whatever it does, and forget the process."""
+        """Kill the whole group at once and forget the process."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)

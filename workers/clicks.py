@@ -125,7 +125,7 @@ class Consumer:
                 written = clicks.write([read.click for read in batch], clock.now(), wait_ms=_TURN_MS)
         except db.UNAVAILABLE:
             raise
-        except Exception as error:  # whatever it is, the others' clicks are not to wait for it
+        except Exception as error:  # the others' clicks do not wait, no matter what it is
             if len(batch) == 1:
                 self._bury(batch[0].entry, organization_id, error)
                 return

@@ -40,7 +40,7 @@ class Console:
         label = f"{name:<{self._width}} |"
         if self._out.isatty():
             label = f"\033[{self._colours.get(name, _BOLD)}m{label}\033[0m"
-        # A reader that went away, as in `| head`, is no reason to stop the programs.
+        # The programs go on when their reader went away, as in `| head`.
         with suppress(BrokenPipeError):
             self._out.write(f"{label} {line}\n")
             self._out.flush()

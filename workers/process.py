@@ -36,7 +36,7 @@ class Connections(Middleware):
 
 
 def own_id() -> UUID:
-    """Return by what name this process announces itself: the one that the broker keeps what it fetches under."""
+    """Return the name by which this process announces itself. The broker keeps what it fetches under that name."""
     return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of Redis brokers, which ours is
 
 

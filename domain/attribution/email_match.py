@@ -44,7 +44,7 @@ def look(facts: Facts) -> Outcome:
 
 
 def look_after(facts: Facts, winner: Candidate) -> Skipped | None:
-    """Return what the lead means once another step has credited somebody; None when there is no lead to speak of."""
+    """Return what the lead means once another step has credited somebody; None when there is no lead."""
     if facts.lead is None:
         return None
     found = look(facts)

@@ -1,4 +1,4 @@
-"""Puts the six steps in their order: the first that names somebody decides, whatever comes of it.
+"""Puts the six steps in their order: the first that names somebody decides, even where that person earns nothing.
 
 Source: tracking spec, section 8 "Lead attribution order".
 """
@@ -83,6 +83,6 @@ def _combined(facts: Facts, steps: tuple[Outcome, ...], match: Matched | None) -
 
 
 def _lead_of(facts: Facts, winner: Candidate) -> Lead | None:
-    """Return the buyer's lead if it is the winner's, by whatever step they won."""
+    """Return the buyer's lead if it is the winner's, no matter by which step they won."""
     found = email_match.look(facts)
     return facts.lead if isinstance(found, Matched) and found.affiliate.id == winner.id else None

@@ -15,7 +15,7 @@ SENTENCES = {
 
 
 def look(facts: Facts) -> Outcome:
-    """Match the affiliate of a platform's signup record. A buyer who is the affiliate is no obstacle here."""
+    """Match the affiliate of a platform's signup record. The buyer may be the affiliate here."""
     if facts.signup is None:
         return Skipped("platform_unknown")
     return Matched(MATCH, facts.signup.affiliate, f"crm_lookup:{facts.signup.platform}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 
-#: In order of priority: the first one that an address carries counts.
+#: In order of priority: the first one in an address counts.
 DEFAULTS = (
     "via",
     "ref",
@@ -54,7 +54,7 @@ class Params:
 
     @property
     def printable(self) -> "Params":
-        """Return these without whatever could not be a parameter, to be written into scripts and pages."""
+        """Return these without those that cannot be a parameter, to be written into scripts and pages."""
         return Params(",".join(entry for entry in _entries(self.custom or "") if _PARAM.fullmatch(entry)) or None)
 
 

@@ -56,7 +56,7 @@ class History:
         near_last: datetime | None,
     ) -> None:
         """Take in a visitor's clicks on a link: when the last was, and from when to when they were within WINDOW of the
-        clicks to come. Without that limit one that is written late would be a duplicate of two that are far from it.
+        clicks to come. Without that limit a click written late would be a duplicate of two that are far from it.
         """
         known = self._visitors[visitor]
         if near_first is not None and near_last is not None:

@@ -86,7 +86,7 @@ def from_bytes(sent: bytes) -> RawClick:
 
 
 def query_names(url: str) -> tuple[str, ...]:
-    """Return the names of an address's parameters, each once, at most 50; none for what is no address."""
+    """Return the names of an address's parameters, each once, at most 50; nothing if the address cannot be read."""
     names = (name[:_MAX_NAME_CHARS] for name, _ in _parameters(url))
     return tuple(dict.fromkeys(name for name in names if name and name.isprintable()))[:MAX_QUERY_NAMES]
 

@@ -70,7 +70,7 @@ def choose_rate(facts: RateFacts) -> Rate:
 
     The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
     An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts; a tier in a
-    currency without a rate is not reached, whatever its minimum: nobody is paid by a threshold that nobody can value.
+    currency without a rate is never reached: nobody is paid by a threshold that nobody can value.
     Source: tracking spec, "Server-to-server sale body", commission rules.
     """
     if facts.custom_type is not None and facts.custom_value is not None:

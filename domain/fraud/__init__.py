@@ -1,6 +1,6 @@
 """Fraud rules: facts about a click or a lead in, a score with its reasons out. Points add up.
 
-Who shares an address with others is held at most by that: no rule about addresses reaches a block alone.
+People share addresses, so a rule about addresses never blocks alone; at most it holds.
 Source: core spec, "Click and lead fraud review".
 """
 

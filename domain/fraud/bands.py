@@ -34,7 +34,7 @@ def decide(score: int, strictness: str) -> Decision:
 
 
 def severity(score: int) -> Severity:
-    """Return how grave a score is, whatever became of it."""
+    """Return how grave a score is. It does not matter what was decided about it."""
     if score >= _HIGH_FROM:
         return "high"
     return "medium" if score >= _MEDIUM_FROM else "low"

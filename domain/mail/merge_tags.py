@@ -1,7 +1,7 @@
 """Fills the merge tags of a brand's note to an affiliate, and says what a commission is in words.
 
-Source: core spec, "Affiliate invites", invite rules. Tags are filled in after the note was sanitized, so whoever fills
-them into HTML escapes the values first.
+Source: core spec, "Affiliate invites", invite rules. Tags are filled in after the note was sanitized, so for HTML
+the caller escapes the values first.
 """
 
 import re
@@ -23,7 +23,7 @@ _NOBODYS_NAME = "there"
 def render(text: str, values: Mapping[str, str]) -> str:
     """Return the text with `{{name}}` replaced by its value; spaces inside the braces don't matter.
 
-    A tag that is not in `values` stays as it is, and so does one that stands in a value.
+    A tag that is not in `values` stays as it is, and so does a tag inside a value.
     """
     return _TAG.sub(lambda tag: values.get(tag[1], tag[0]), text)
 

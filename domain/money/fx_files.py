@@ -22,7 +22,7 @@ from domain.money.valuation import Published
 DECIMALS = 12
 _EARLIEST = date(1990, 1, 1)
 _COLUMNS = {"currency", "perUsd", "date"}
-# Plain digits: neither an exponent nor a name for what is no number.
+# Plain digits: no exponent, no NaN and no Infinity.
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,30})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -45,8 +45,8 @@ class RateFile:
 def read(content: bytes, *, today: date) -> RateFile:
     """Return the rates of a file in either layout.
 
-    Raises BadRates: not UTF-8, another layout, a number that is none or not positive, a currency that is not supported
-    (in ours), a date that is none or after `today`, two rates for one currency and day, no rate at all.
+    Raises BadRates: not UTF-8, another layout, a number that is malformed or not positive, a currency that is not
+    supported (in ours), a date that is malformed or after `today`, two rates for one currency and day, no rate at all.
     """
     try:
         text = content.decode("utf-8-sig")

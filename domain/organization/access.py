@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a member may do, from the most to the least. The names are the ones that tokens carry."""
+    """What a member may do, from the most to the least. Tokens carry these names."""
 
     Owner = "Owner"
     Admin = "Admin"

@@ -25,7 +25,7 @@ class Image:
 
 
 def read(data: bytes) -> Image | None:
-    """Return what the bytes are, or None when they are no image of the four kinds or break off before their size."""
+    """Return what the bytes are, or None: not an image of the four kinds, or cut off before its size."""
     for content_type, is_kind, size_of in _KINDS:
         if is_kind(data):
             size = size_of(data)

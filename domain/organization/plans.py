@@ -55,7 +55,7 @@ def gate(
     """Return None when the gate opens, else what refuses it.
 
     A past-due subscription keeps its tier, a canceled one counts as Free, a trial has the tier chosen at signup until
-    it ends and counts as Free from then on. `any_trial` opens the gate to every running trial whatever its tier: the
+    it ends and counts as Free from then on. `any_trial` opens the gate to running trials of every tier: the
     signed sale, lead and refund endpoints.
     Raises ValueError for a tier or status that doesn't exist.
     Source: core spec, section 5 "Plan gates"; tracking spec, "Server-to-server sale".
@@ -82,7 +82,7 @@ def counting_tier(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of everything a plan holds; None is no limit. Payouts in minor units per calendar month."""
+    """How much of everything a plan holds; None means no limit. Payouts in minor units per calendar month."""
 
     affiliates: int | None
     campaigns: int | None

@@ -33,8 +33,8 @@ class RunFilters:
 class RunRequest:
     """What a run is asked for; without values, everything that is due.
 
-    `confirm_total_cents` None: whatever is due is confirmed (an automatic cadence, on an Owner's word given before);
-    `confirm_totals` None: the raw sum alone is; `confirm_rates` None: by whatever rates are fresh. `method` None pays
+    `confirm_total_cents` None: all that is due is confirmed (an automatic cadence, on an Owner's word given before);
+    `confirm_totals` None: the raw sum alone is; `confirm_rates` None: any fresh rates will do. `method` None pays
     everybody on the rail that they have. `confirmed_by` None: the automatic cadence. `shown_filters` is how the filters
     are told later.
     """

@@ -22,7 +22,7 @@ _SHOWN = Context(prec=15)
 
 
 class Blocked(StrEnum):
-    """Why a candidate is not paid; the first one that holds is shown."""
+    """Why a candidate is not paid; the first reason that holds is shown."""
 
     test_affiliate = "test_affiliate"
     affiliate_not_approved = "affiliate_not_approved"
@@ -49,7 +49,7 @@ class RunRate:
 class Payee:
     """An affiliate as a run sees them. `method` None: they have said nowhere to be paid.
 
-    The minimum is in minor units of `minimum_currency`; both None: there is none.
+    The minimum is in minor units of `minimum_currency`; both None: there is no minimum.
     """
 
     affiliate_id: UUID
@@ -120,7 +120,7 @@ class Planned:
 
     @property
     def confirm_total_cents(self) -> int:
-        """The raw sum of those, whatever their currencies."""
+        """The raw sum of those over all currencies."""
         return sum(self.native_totals.values())
 
     @property

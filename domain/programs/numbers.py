@@ -39,7 +39,7 @@ def total(parts: Iterable[Part]) -> Money:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a program may spend on clicks and leads, in home-currency minor units. No budget is no limit.
+    """What a program may spend on clicks and leads, in home-currency minor units. Without a budget there is no limit.
 
     `is_unconvertible`: there is a budget, in a former home currency, and no rate to say what it is in this one.
     """

@@ -114,7 +114,7 @@ def _currency(terms: Terms, facts: commission.RateFacts, rate: commission.Rate) 
 
 
 class Purse:
-    """What a program's budget has left for clicks and leads, while its lock is held. Exact, whatever the currencies.
+    """What a program's budget has left for clicks and leads, while its lock is held. Exact in every currency.
 
     Of one transaction: what it sets aside must be written before the lock is let go.
     """

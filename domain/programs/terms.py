@@ -21,7 +21,7 @@ _MOST_PER_UNIT_USD = 1_000_00
 _MOST_BUDGET_USD = 100_000_000_00
 _LEAST_LEAD_BOUNTY_USD = 10
 _LEAST_CLICK_REWARD_USD = 1
-# Of the sale leg, in major units of whatever currency a sale is in: nothing to convert.
+# Of the sale leg, in major units of the sale's own currency: nothing to convert.
 _MOST_SALE_LEG = Decimal(1_000_000)
 
 #: The amounts in home currency, each with the column of the currency that it was set in.
@@ -112,7 +112,7 @@ def _check_percentage(value: Decimal, field: str) -> None:
 
 
 def check_budget(cents: int | None, home: ceilings.Home) -> None:
-    """Refuse a budget outside its band with 400 budget_out_of_range; None is no budget."""
+    """Refuse a budget outside its band with 400 budget_out_of_range; None means no budget."""
     if cents is not None:
         ceilings.check_cents(
             home, cents, least_usd=0, most_usd=_MOST_BUDGET_USD, code="budget_out_of_range", field="budgetCents"

@@ -54,7 +54,7 @@ def after_attempt(
 ) -> Verdict:
     """Return the verdict on the attempt that just ended.
 
-    1. A 2xx answer delivers, whatever its body and whichever attempt it was.
+    1. A 2xx answer delivers, with any body and on any attempt.
     2. The last attempt of the schedule fails the delivery for good.
     3. A 429 or 503 with a readable Retry-After moves the next attempt, between 30 seconds and 1 hour from now.
     4. Otherwise the schedule says when.

@@ -20,7 +20,7 @@ _INBOUND = re.compile(r"t=([0-9]{1,12}),sig=([0-9a-f]{64})")
 
 
 class Fault(StrEnum):
-    """What is wrong with an inbound signature. For our own log: whoever sent it is told nothing."""
+    """What is wrong with an inbound signature. For our own log: the sender is told nothing."""
 
     Missing = "signature_missing"
     Malformed = "signature_malformed"

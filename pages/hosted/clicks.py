@@ -1,4 +1,4 @@
-"""Short links: one redirect to the site that the campaign promotes, or a page that says that there is none.
+"""Short links: one redirect to the site that the campaign promotes, or a page that says that the link leads nowhere.
 
 Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDestinationUrl).
 """
@@ -37,7 +37,7 @@ def _sent_on(site: str | None) -> Response:
     if site is None:  # the same for every slug that leads nowhere, so that it tells nobody whose it was
         return documents.notice(
             "This link leads nowhere",
-            "It may have been mistyped, or it has ended. Whoever gave it to you can give you a new one.",
+            "It may have been mistyped, or it has ended. The person who gave it to you can give you a new one.",
             title="Nothing here",
             status=404,
         )
