@@ -7,11 +7,12 @@ from uuid import UUID
 
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
-_STAGE = Hot(
-    "insert into mail_message (id, organization_id, kind, recipient, subject, body_sealed, created_at)"
-    " values (%s, %s, %s, %s, %s, %s, %s)"
-)
+_STAGE = Hot("""
+insert into mail_message (id, organization_id, kind, recipient, subject, body_sealed, created_at)
+values (%s, %s, %s, %s, %s, %s, %s)
+""")
 
 
 def stage(
@@ -42,18 +43,22 @@ class Waiting:
     now: datetime
 
 
+_WAITING = Rows(Waiting)
+_LOCK_WAITING = f"""
+select {columns(Waiting, now="clock_timestamp()")} from mail_message
+where organization_id = %s and id = %s and status = 'Queued'
+for update
+"""
+
+
 def lock_waiting(*, organization_id: UUID, message_id: UUID) -> Waiting | None:
     """Lock and return a message that is still to be sent; None when it is not Queued any more."""
-    row = db.row(
-        "select id, organization_id, recipient, subject, body_sealed, created_at, slot_at, clock_timestamp()"
-        " from mail_message where organization_id = %s and id = %s and status = 'Queued' for update",
-        (organization_id, message_id),
-    )
-    if row is None:
-        return None
-    values = list(row)
-    values[4] = bytes(values[4])  # psycopg2 brings a memoryview
-    return Waiting(*values)
+    return _WAITING.first(_LOCK_WAITING, (organization_id, message_id))
+
+
+_TAKE_SLOT = """
+update mail_pace set next_at = greatest(next_at, %s) + %s returning next_at - %s
+"""
 
 
 def take_slot(*, now: datetime, gap: timedelta) -> datetime:
@@ -61,52 +66,62 @@ def take_slot(*, now: datetime, gap: timedelta) -> datetime:
 
     Holds the one row of the pace until the transaction ends, so nothing else may wait inside of it.
     """
-    row = db.row("update mail_pace set next_at = greatest(next_at, %s) + %s returning next_at - %s", (now, gap, gap))
+    row = db.row(_TAKE_SLOT, (now, gap, gap))
     assert row is not None
     slot_at: datetime = row[0]
     return slot_at
 
 
+_STAGE_SLOT = """
+update mail_message set slot_at = %s where organization_id = %s and id = %s
+"""
+
+
 def stage_slot(*, organization_id: UUID, message_id: UUID, slot_at: datetime) -> None:
     """Stage that a slot is kept for a message."""
-    db.stage(
-        "update mail_message set slot_at = %s where organization_id = %s and id = %s",
-        (slot_at, organization_id, message_id),
-    )
+    db.stage(_STAGE_SLOT, (slot_at, organization_id, message_id))
+
+
+_STAGE_ATTEMPT = """
+update mail_message set attempts = attempts + 1, slot_at = null where organization_id = %s and id = %s
+"""
 
 
 def stage_attempt(*, organization_id: UUID, message_id: UUID) -> None:
     """Stage that an attempt begins: it is counted and has used its slot."""
-    db.stage(
-        "update mail_message set attempts = attempts + 1, slot_at = null where organization_id = %s and id = %s",
-        (organization_id, message_id),
-    )
+    db.stage(_STAGE_ATTEMPT, (organization_id, message_id))
+
+
+_STAGE_SENT = """
+update mail_message set status = 'Sent', sent_at = %s, body_sealed = null, last_error = null
+where organization_id = %s and id = %s
+"""
 
 
 def stage_sent(*, organization_id: UUID, message_id: UUID, at: datetime) -> None:
     """Stage that the server has taken the message; its body goes."""
-    db.stage(
-        "update mail_message set status = 'Sent', sent_at = %s, body_sealed = null, last_error = null"
-        " where organization_id = %s and id = %s",
-        (at, organization_id, message_id),
-    )
+    db.stage(_STAGE_SENT, (at, organization_id, message_id))
+
+
+_STAGE_SETTLED = """
+update mail_message set status = %s, last_error = %s, slot_at = null
+where organization_id = %s and id = %s and status = 'Queued'
+"""
 
 
 def stage_settled(*, organization_id: UUID, message_id: UUID, status: str, error: str | None) -> None:
     """Stage that a Queued message is Kept or Failed; its body stays for a while."""
-    db.stage(
-        "update mail_message set status = %s, last_error = %s, slot_at = null"
-        " where organization_id = %s and id = %s and status = 'Queued'",
-        (status, error, organization_id, message_id),
-    )
+    db.stage(_STAGE_SETTLED, (status, error, organization_id, message_id))
+
+
+_STAGE_ERROR = """
+update mail_message set last_error = %s where organization_id = %s and id = %s and status = 'Queued'
+"""
 
 
 def stage_error(*, organization_id: UUID, message_id: UUID, error: str) -> None:
     """Stage why the last attempt of a message led to nothing; it is tried again."""
-    db.stage(
-        "update mail_message set last_error = %s where organization_id = %s and id = %s and status = 'Queued'",
-        (error, organization_id, message_id),
-    )
+    db.stage(_STAGE_ERROR, (error, organization_id, message_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,37 +141,56 @@ class Message:
     body_sealed: bytes | None
 
 
-_COLUMNS = ", ".join(Message.__dataclass_fields__)
+_MESSAGES = Rows(Message)
+_ANY_ORG_LIST = f"""
+select {columns(Message)} from mail_message
+where (%(org)s::uuid is null or organization_id = %(org)s) and (%(status)s::text is null or status = %(status)s)
+order by created_at desc, id desc
+limit %(limit)s
+"""
 
 
 def any_org_list(*, organization_id: UUID | None, status: str | None, limit: int) -> list[Message]:
     """Return messages, newest first, narrowed by what is given."""
-    rows = db.run(
-        f"select {_COLUMNS} from mail_message where (%s::uuid is null or organization_id = %s)"
-        " and (%s::text is null or status = %s) order by created_at desc, id desc limit %s",
-        (organization_id, organization_id, status, status, limit),
-    )
-    return [Message(*row) for row in rows]
+    return _MESSAGES.all(_ANY_ORG_LIST, {"org": organization_id, "status": status, "limit": limit})
+
+
+_ANY_ORG_FIND = f"""
+select {columns(Message)} from mail_message where id = %s
+"""
 
 
 def any_org_find(message_id: UUID) -> Message | None:
     """Return one message of any organization."""
-    row = db.row(f"select {_COLUMNS} from mail_message where id = %s", (message_id,))
-    if row is None:
-        return None
-    values = list(row)
-    values[-1] = bytes(values[-1]) if values[-1] is not None else None
-    return Message(*values)
+    return _MESSAGES.first(_ANY_ORG_FIND, (message_id,))
+
+
+_ANY_ORG_REQUEUE = """
+update mail_message set status = 'Queued', attempts = 0, last_error = null
+where id = any(%s) and status in ('Kept', 'Failed') and body_sealed is not null
+returning organization_id, id
+"""
 
 
 def any_org_requeue(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     """Make Kept and Failed messages Queued again; returns (organization, message) of those that still had a body."""
-    return db.run(
-        "update mail_message set status = 'Queued', attempts = 0, last_error = null"
-        " where id = any(%s) and status in ('Kept', 'Failed') and body_sealed is not null"
-        " returning organization_id, id",
-        (list(message_ids),),
-    )
+    return db.run(_ANY_ORG_REQUEUE, (list(message_ids),))
+
+
+_ANY_ORG_FORGET_BODIES = """
+update mail_message set body_sealed = null,
+  status = case status when 'Queued' then 'Failed' else status end,
+  last_error = case status
+    when 'Queued' then 'not sent within 14 days; ' || coalesce(last_error, 'no attempt')
+    else last_error end
+where id in (
+  select id from mail_message
+  where body_sealed is not null and created_at < now() - interval '14 days'
+  order by created_at limit %s
+  for update skip locked
+)
+returning 1
+"""
 
 
 def any_org_forget_bodies(*, limit: int) -> int:
@@ -164,12 +198,4 @@ def any_org_forget_bodies(*, limit: int) -> int:
 
     A message that is still Queued by then is told off as Failed: it says old news.
     """
-    rows = db.run(
-        "update mail_message set body_sealed = null, status = case status when 'Queued' then 'Failed' else status end,"
-        " last_error = case status when 'Queued' then 'not sent within 14 days; ' || coalesce(last_error, 'no attempt')"
-        " else last_error end"
-        " where id in (select id from mail_message where body_sealed is not null"
-        " and created_at < now() - interval '14 days' order by created_at limit %s for update skip locked) returning 1",
-        (limit,),
-    )
-    return len(rows)
+    return len(db.run(_ANY_ORG_FORGET_BODIES, (limit,)))

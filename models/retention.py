@@ -14,6 +14,7 @@ import orjson
 
 from models.conditions import EARNS_NOTHING
 from models.db import db
+from models.table import columns
 
 #: No more rows than this are counted for an operator.
 MOST_COUNTED = 1_000_000
@@ -42,13 +43,13 @@ def _oldest_first(table: str, at: str, *, more: str = "") -> str:
 
 def _of_each(owners: str, table: str, at: str, by: str) -> str:
     # One look into an index that is there for other reasons, for each of the few whom the rows belong to.
-    return (
-        f"{owners} o cross join lateral (select ctid, {at} as at from {table} where {by} and {{condition}}"
-        f" order by {at} limit %(limit)s {{lock}}) r"
-    )
+    return f"""{owners} o cross join lateral (
+      select ctid, {at} as at from {table}
+      where organization_id = o.organization_id and {by} = o.id and {{condition}}
+      order by {at} limit %(limit)s {{lock}}
+    ) r"""
 
 
-_OF_PROGRAM = "organization_id = o.organization_id and program_id = o.id"
 _GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
 
 # Counted by everything that a statistic asks about clicks. A held one's conversion stays known to its fraud event.
@@ -91,50 +92,65 @@ _DROP_IMPORTS = f""", let_go as (
 """
 
 
+_FORGET_LEADS = """
+with blank as (
+  update lead l set email = '', name = null, email_normalized = m.made
+  from json_to_recordset(%(made)s) as m (id uuid, made text)
+  where l.id = m.id
+  returning l.organization_id, l.id
+)
+update conversion c set customer_email = null, customer_name = null, customer_avatar_url = null
+from blank b
+where (c.organization_id = b.organization_id) is true and c.id = b.id
+"""
+_FORGET_ADDRESSES = """
+update audit_entry a set ip = m.made
+from json_to_recordset(%(made)s) as m (id uuid, made text)
+where a.id = m.id
+"""
+
+
 def _forget_leads(made: Sequence[Mapping[str, str]]) -> None:
-    db.stage(
-        "with blank as (update lead l set email = '', name = null, email_normalized = m.made"
-        " from json_to_recordset(%(made)s) as m (id uuid, made text) where l.id = m.id"
-        " returning l.organization_id, l.id)"
-        " update conversion c set customer_email = null, customer_name = null, customer_avatar_url = null"
-        " from blank b where (c.organization_id = b.organization_id) is true and c.id = b.id",
-        {"made": orjson.dumps(list(made)).decode()},
-    )
+    db.stage(_FORGET_LEADS, {"made": orjson.dumps(list(made)).decode()})
 
 
 def _forget_addresses(made: Sequence[Mapping[str, str]]) -> None:
-    db.stage(
-        "update audit_entry a set ip = m.made from json_to_recordset(%(made)s) as m (id uuid, made text)"
-        " where a.id = m.id",
-        {"made": orjson.dumps(list(made)).decode()},
-    )
+    db.stage(_FORGET_ADDRESSES, {"made": orjson.dumps(list(made)).decode()})
 
 
 # A sale that waits among the dead letters may still look for the lead of its buyer.
-_NO_SALE_WAITS = (
-    "not exists (select from job j where j.queue = 'sales' and j.failed_at is not null"
-    " and j.organization_id = lead.organization_id)"
-)
-_DEAD = "unnest(%(queues)s::text[]) o cross join lateral (select ctid, failed_at as at, name from job"
+_NO_SALE_WAITS = """not exists (
+  select from job j
+  where j.queue = 'sales' and j.failed_at is not null and j.organization_id = lead.organization_id
+)"""
+_DEAD = """unnest(%(queues)s::text[]) o cross join lateral (
+  select ctid, failed_at as at, name from job where queue = o and {condition}
+  order by failed_at limit %(limit)s {lock}
+) r"""
+# A receiver may still be told of what waits.
+_UNTOLD = "(select d.id from delivery d where d.event_id = event.id limit 1) is null"
+_HOLDS_NO_KEY = """not exists (
+  select from api_key k where k.organization_id = member.organization_id and k.member_id = member.id
+)"""
+_IS_NOT_THE_LAST_OWNER = """(role <> 'Owner' or exists (
+  select from member other
+  where other.organization_id = member.organization_id and other.role = 'Owner'
+    and (other.seen_at, other.id) > (member.seen_at, member.id)
+))"""
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
             "clicks",
-            _of_each("program", "click", "occurred_at", _OF_PROGRAM),
+            _of_each("program", "click", "occurred_at", "program_id"),
             there="true",
             over="occurred_at < %(before)s and outcome <> 'unscored'",
             end=_COUNT_CLICKS,
         ),
         Kind(
             "deliveries",
-            _of_each(
-                "webhook_endpoint",
-                "delivery",
-                "created_at",
-                "organization_id = o.organization_id and endpoint_id = o.id",
-            ),
+            _of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id"),
             there="status <> 'Pending'",
             over="created_at < %(before)s and settled_at < %(before)s",
             end=_GONE.format("delivery") + " 1",
@@ -143,13 +159,12 @@ KINDS: Mapping[str, Kind] = {
             "events",
             _oldest_first("event", "created_at"),
             there="true",
-            over="created_at < %(before)s"
-            " and (select d.id from delivery d where d.event_id = event.id limit 1) is null",
+            over=f"created_at < %(before)s and {_UNTOLD}",
             end=_DROP_EVENTS,
         ),
         Kind(
             "dead_letters",
-            f"{_DEAD} where queue = o and {{condition}} order by failed_at limit %(limit)s {{lock}}) r",
+            _DEAD,
             there="failed_at is not null",
             # Clicks that were not written, or wait for their score, may be paid ones.
             over="failed_at < %(before)s and name not in ('click.late', 'click.unreadable', 'clicks.rescore')",
@@ -171,7 +186,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         Kind(
             "fraud_events",
-            _of_each("program", "fraud_event", "occurred_at", _OF_PROGRAM),
+            _of_each("program", "fraud_event", "occurred_at", "program_id"),
             there="true",
             over="occurred_at < %(before)s",
             end=_GONE.format("fraud_event") + " 1",
@@ -197,15 +212,12 @@ KINDS: Mapping[str, Kind] = {
             over="expires_at < %(before)s",
             end=_GONE.format("affiliate_invite") + " 1",
         ),
-        # Whoever holds a key stays, and so does an organization's last Owner.
+        # A member with a key stays, and so does an organization's last Owner.
         Kind(
             "members",
             _oldest_first("member", "seen_at"),
-            there="subject is not null and not exists (select from api_key k where k.organization_id ="
-            " member.organization_id and k.member_id = member.id)",
-            over="seen_at < %(before)s and (role <> 'Owner' or exists (select from member other where"
-            " other.organization_id = member.organization_id and other.role = 'Owner'"
-            " and (other.seen_at, other.id) > (member.seen_at, member.id)))",
+            there=f"subject is not null and {_HOLDS_NO_KEY}",
+            over=f"seen_at < %(before)s and {_IS_NOT_THE_LAST_OWNER}",
             end=_GONE.format("member") + " 1",
         ),
         Kind(
@@ -228,34 +240,47 @@ class Standing:
     due: int
 
 
+_COUNT = "select count(*) from (select from {rows} limit %(limit)s) r"
+_OLDEST = "select min(r.at) from {rows}"
+
+
 def any_org_standing(kind: Kind, *, before: datetime | None, queues: Sequence[str]) -> Standing:
     """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
     params = {"limit": MOST_COUNTED, "before": before, "queues": list(queues)}
     with _patiently():
-        (there,) = db.run(f"select count(*) from (select from {_rows(kind)} limit %(limit)s) r", params)[0]
-        (oldest,) = db.run(f"select min(r.at) from {_rows(kind)}", params | {"limit": 1})[0]
+        (there,) = db.run(_COUNT.format(rows=_rows(kind)), params)[0]
+        (oldest,) = db.run(_OLDEST.format(rows=_rows(kind)), params | {"limit": 1})[0]
         due = 0
         if before is not None:
-            due = db.run(f"select count(*) from (select from {_rows(kind, over=True)} limit %(limit)s) r", params)[0][0]
+            (due,) = db.run(_COUNT.format(rows=_rows(kind, over=True)), params)[0]
     return Standing(there, oldest, due)
+
+
+_END = """
+with due as materialized (select r.* from {rows} limit %(limit)s) {end}
+"""
+_LOCK_TEXTS = """
+select r.id::text, r.text from {rows} limit %(limit)s
+"""
+_SKIPPING = "for update skip locked"
 
 
 def any_org_end(kind: Kind, *, before: datetime, limit: int, queues: Sequence[str]) -> list[Any]:
     """End up to `limit` rows of a kind that says itself how; returns what it says of each."""
-    due = f"select r.* from {_rows(kind, over=True, lock='for update skip locked')} limit %(limit)s"
     assert kind.end is not None
-    params = {"limit": limit, "before": before, "queues": list(queues)}
     _stage_in_order()
-    return [row[0] for row in db.run(f"with due as materialized ({due}) {kind.end}", params)]
+    ended = db.run(
+        _END.format(rows=_rows(kind, over=True, lock=_SKIPPING), end=kind.end),
+        {"limit": limit, "before": before, "queues": list(queues)},
+    )
+    return [said for (said,) in ended]
 
 
 def any_org_lock_texts(kind: Kind, *, before: datetime, limit: int) -> list[tuple[str, str]]:
     """Lock up to `limit` rows of a kind whose text is to be replaced; returns (id, text) of each."""
     _stage_in_order()
-    return db.run(
-        f"select r.id::text, r.text from {_rows(kind, over=True, lock='for update skip locked')} limit %(limit)s",
-        {"before": before, "limit": limit},
-    )
+    due = _rows(kind, over=True, lock=_SKIPPING)
+    return db.run(_LOCK_TEXTS.format(rows=due), {"before": before, "limit": limit})
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,27 +292,35 @@ class Run:
     ended: int
 
 
+_RUNS = f"""
+select kind, {columns(Run)} from retention_run
+"""
+
+
 def runs() -> dict[str, Run]:
     """Return the last run of every kind that had one."""
-    rows = db.run("select kind, started_at, finished_at, ended from retention_run")
-    return {name: Run(*rest) for name, *rest in rows}
+    return {kind: Run(*rest) for kind, *rest in db.run(_RUNS)}
+
+
+_STAGE_START = """
+insert into retention_run (kind, started_at) values (%s, %s)
+on conflict (kind) do update set started_at = excluded.started_at, finished_at = null, ended = 0
+"""
 
 
 def stage_start(kind: str, *, at: datetime) -> None:
     """Stage that a run of a kind begins."""
-    db.stage(
-        "insert into retention_run (kind, started_at) values (%s, %s)"
-        " on conflict (kind) do update set started_at = excluded.started_at, finished_at = null, ended = 0",
-        (kind, at),
-    )
+    db.stage(_STAGE_START, (kind, at))
+
+
+_ADD = """
+update retention_run set ended = ended + %s, finished_at = %s where kind = %s returning ended
+"""
 
 
 def add(kind: str, *, ended: int, finished_at: datetime | None) -> int:
     """Note that a run ended more rows, and whether it is done; returns how many it ended so far."""
-    row = db.row(
-        "update retention_run set ended = ended + %s, finished_at = %s where kind = %s returning ended",
-        (ended, finished_at, kind),
-    )
+    row = db.row(_ADD, (ended, finished_at, kind))
     return int(row[0]) if row else ended
 
 

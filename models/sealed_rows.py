@@ -76,23 +76,32 @@ KINDS = (
 )
 
 
+_SLICE = """
+select {kind.sealed} as value, {kind.belongs_to} as owner, {key} from {kind.table}
+where {kind.where} {onwards}
+order by {key} limit {kind.at_once} {lock}
+"""
+
+
 def any_org_slice(kind: Kind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[Row]:
     """Return the next rows of a kind in the order of their keys; none after the last one.
 
     Rows that are to be changed are locked until the transaction ends, those that somebody else holds left out.
     """
     key = ", ".join(kind.key)
-    onwards = f"and ({key}) > ({', '.join(['%s'] * len(kind.key))})" if after is not None else ""
-    rows = db.run(
-        f"select {kind.sealed} as value, {kind.belongs_to} as owner, {key} from {kind.table}"
-        f" where {kind.where} {onwards}"
-        f" order by {key} limit {kind.at_once} {'for no key update skip locked' if is_to_change else ''}",
-        after or (),
-    )
+    onwards = f"and ({key}) > %s" if after is not None else ""
+    lock = "for no key update skip locked" if is_to_change else ""
+    statement = _SLICE.format(kind=kind, key=key, onwards=onwards, lock=lock)
+    rows = db.run(statement, (after,) if after is not None else ())
     return [Row(tuple(key), bytes(sealed), belongs_to) for sealed, belongs_to, *key in rows]
+
+
+_STAGE_SEALED = """
+update {kind.table} set {kind.write} where ({key}) = %s
+"""
 
 
 def any_org_stage_sealed(kind: Kind, *, key: Sequence[Any], sealed: bytes) -> None:
     """Stage a sealed value for a locked row."""
-    match = " and ".join(f"{column} = %s" for column in kind.key)
-    db.stage(f"update {kind.table} set {kind.write} where {match}", (sealed, *key))
+    statement = _STAGE_SEALED.format(kind=kind, key=", ".join(kind.key))
+    db.stage(statement, (sealed, tuple(key)))

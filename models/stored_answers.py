@@ -8,6 +8,7 @@ import peewee
 from psycopg2 import errorcodes
 
 from models.db import Json, db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,15 @@ class StillRunning(Exception):
     """An earlier request with this key did not end while this one waited; the transaction is of no more use."""
 
 
+_CLAIM = """
+insert into stored_answer as s (organization_id, scope, key, request_hash) values (%s, %s, %s, %s)
+on conflict (organization_id, scope, key) do update
+  set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
+  where s.created_at < now() - make_interval(secs => %s)
+returning key
+"""
+
+
 def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, window_s: int) -> bool:
     """Reserve a key in this transaction; False when an earlier request within `window_s` has it.
 
@@ -32,13 +42,7 @@ def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, w
     """
     db.stage("set local lock_timeout = '5s'")
     try:
-        rows = db.run(
-            "insert into stored_answer as s (organization_id, scope, key, request_hash) values (%s, %s, %s, %s)"
-            " on conflict (organization_id, scope, key) do update"
-            " set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()"
-            " where s.created_at < now() - make_interval(secs => %s) returning key",
-            (organization_id, scope, key, request_hash, window_s),
-        )
+        rows = db.run(_CLAIM, (organization_id, scope, key, request_hash, window_s))
     except peewee.OperationalError as error:
         if getattr(getattr(error, "orig", None), "pgcode", None) != errorcodes.LOCK_NOT_AVAILABLE:
             raise
@@ -47,35 +51,41 @@ def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, w
     return bool(rows)
 
 
+_ANSWERS = Rows(Stored)
+_FIND = f"""
+select {columns(Stored)} from stored_answer where organization_id = %s and scope = %s and key = %s
+"""
+
+
 def find(*, organization_id: UUID, scope: str, key: str) -> Stored | None:
     """Return what is kept under a key."""
-    row = db.row(
-        "select request_hash, status, body, headers from stored_answer"
-        " where organization_id = %s and scope = %s and key = %s",
-        (organization_id, scope, key),
-    )
-    if row is None:
-        return None
-    return Stored(bytes(row[0]), row[1], bytes(row[2]) if row[2] is not None else None, row[3])
+    return _ANSWERS.first(_FIND, (organization_id, scope, key))
+
+
+_STAGE_KEEP = """
+update stored_answer set status = %s, body = %s, headers = %s
+where organization_id = %s and scope = %s and key = %s
+"""
 
 
 def stage_keep(
     *, organization_id: UUID, scope: str, key: str, status: int, body: bytes, headers: Mapping[str, str]
 ) -> None:
     """Stage the answer under a key that this transaction has claimed."""
-    db.stage(
-        "update stored_answer set status = %s, body = %s, headers = %s"
-        " where organization_id = %s and scope = %s and key = %s",
-        (status, body, Json(dict(headers)), organization_id, scope, key),
-    )
+    db.stage(_STAGE_KEEP, (status, body, Json(dict(headers)), organization_id, scope, key))
+
+
+_ANY_ORG_FORGET = """
+delete from stored_answer where ctid = any(array(
+  select ctid from stored_answer
+  where created_at < now() - interval '60 minutes'
+  order by created_at limit %s
+  for update skip locked
+))
+returning 1
+"""
 
 
 def any_org_forget(*, limit: int) -> int:
     """Drop up to `limit` answers older than an hour, the longest window there is; returns how many."""
-    rows = db.run(
-        "delete from stored_answer where ctid = any(array(select ctid from stored_answer"
-        " where created_at < now() - interval '60 minutes' order by created_at limit %s for update skip locked))"
-        " returning 1",
-        (limit,),
-    )
-    return len(rows)
+    return len(db.run(_ANY_ORG_FORGET, (limit,)))
