@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from adapters import sealing
-from models import db, sealed_rows
-from models.sealed_rows import Kind, Row
+from models import db
+from models.upkeep import sealed_rows
+from models.upkeep.sealed_rows import Kind, Row
 
 #: How many unreadable values are named.
 MOST_NAMED = 5

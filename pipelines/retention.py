@@ -13,9 +13,9 @@ import structlog
 import settings
 from adapters.clicks import visitors
 from domain import jobs
-from models import retention
 from models.jobs import rows
-from models.retention import KINDS, Kind, Run
+from models.upkeep import expiry
+from models.upkeep.expiry import KINDS, Kind, Run
 from pipelines import work
 
 #: How many rows end in one transaction.
@@ -33,18 +33,18 @@ class Status:
 
     kind: str
     days: int
-    standing: retention.Standing
+    standing: expiry.Standing
     last_run: Run | None
 
 
 def any_org_status(*, now: datetime) -> list[Status]:
-    """Return where every kind stands. Counts no more than `retention.MOST_COUNTED` rows of each."""
-    runs = retention.runs()
+    """Return where every kind stands. Counts no more than `expiry.MOST_COUNTED` rows of each."""
+    runs = expiry.runs()
     return [
         Status(
             kind=name,
             days=_days(name),
-            standing=retention.any_org_standing(kind, before=_before(name, now), queues=_queues()),
+            standing=expiry.any_org_standing(kind, before=_before(name, now), queues=_queues()),
             last_run=runs.get(name),
         )
         for name, kind in KINDS.items()
@@ -61,7 +61,7 @@ def any_org_start(*, now: datetime) -> None:
 
 def begin(name: str, *, now: datetime) -> None:
     """Stage that a run of a kind begins."""
-    retention.stage_start(name, at=now)
+    expiry.stage_start(name, at=now)
 
 
 def any_org_go_on(name: str, *, now: datetime) -> None:
@@ -75,7 +75,7 @@ def any_org_slice(name: str, *, now: datetime) -> int:
     before = _before(name, now)
     ended = _end(KINDS[name], before) if before is not None else 0
     is_done = ended < SLICE
-    so_far = retention.add(name, ended=ended, finished_at=now if is_done else None)
+    so_far = expiry.add(name, ended=ended, finished_at=now if is_done else None)
     if is_done and so_far:
         _log.info("retention.ended", kind=name, rows=so_far)
     return ended
@@ -88,11 +88,11 @@ def kinds() -> Sequence[str]:
 
 def _end(kind: Kind, before: datetime) -> int:
     if kind.forget is not None:
-        found = retention.any_org_lock_texts(kind, before=before, limit=SLICE)
+        found = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
         if found:
             kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in found])
         return len(found)
-    ended = retention.any_org_end(kind, before=before, limit=SLICE, queues=_queues())
+    ended = expiry.any_org_end(kind, before=before, limit=SLICE, queues=_queues())
     if kind.name == "dead_letters" and ended:
         _log.warning("retention.dead_letters", names=dict(Counter(ended)))
     return len(ended)

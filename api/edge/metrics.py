@@ -16,7 +16,7 @@ from domain import jobs
 from models import db
 from models.jobs import desk, processes
 from models.ledger import results
-from pipelines import fx_rates
+from pipelines import fx_intake
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",
@@ -147,7 +147,7 @@ class _FxRates:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                ages = fx_rates.any_org_ages(now=clock.now())
+                ages = fx_intake.any_org_ages(now=clock.now())
         except db.UNAVAILABLE:
             return
         oldest = GaugeMetricFamily(

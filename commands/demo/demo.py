@@ -24,9 +24,9 @@ from commands import output
 from commands.demo import banner, certificate
 from domain.payouts.destinations import PayoutAccount
 from domain.payouts.transfers import Method
-from models import fx_rates
+from models.money import fx_rates
 from models.organization import organizations
-from pipelines import fx_rates as fx_rules
+from pipelines import fx_intake
 from pipelines.organization import keys as key_rules
 from pipelines.organization import organizations as organization_rules
 from pipelines.payouts import choose_account
@@ -99,10 +99,10 @@ def _publish_samples() -> None:
     """Publish the sample rates as today's for currencies that have no fresh one. Never on somebody's own database."""
     with output.every_tenant():
         now = clock.now()
-        fresh = fx_rates.newest_since(_SAMPLE_RATES, since=fx_rules.fresh_since(now))
+        fresh = fx_rates.newest_since(_SAMPLE_RATES, since=fx_intake.fresh_since(now))
         rows = [f"{code},{rate},{now:%Y-%m-%d}" for code, rate in _SAMPLE_RATES.items() if code not in fresh]
         if rows:
-            fx_rules.store(fx_rules.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
+            fx_intake.store(fx_intake.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
 
 
 def receiver_environment(chosen: settings.Settings, given: Mapping[str, str]) -> dict[str, str]:

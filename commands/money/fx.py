@@ -10,9 +10,9 @@ from rich.progress import Progress
 from adapters import clock, fx_feed
 from commands import output, trail
 from domain.money.fx_files import BadRates, RateFile
-from models import fx_rates
-from pipelines import fx_rates as fx_rules
-from pipelines.fx_rates import Loaded
+from models.money import fx_rates
+from pipelines import fx_intake
+from pipelines.fx_intake import Loaded
 
 group = AppGroup("fx", help="Reference rates of currencies.")
 
@@ -55,7 +55,7 @@ def newest(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Show how old the rate of every currency in use is, the oldest first. In a stale one nobody is paid."""
     with output.every_tenant():
-        ages = fx_rules.any_org_ages(now=clock.now())
+        ages = fx_intake.any_org_ages(now=clock.now())
     ages.sort(key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
     output.show(
         [{"currency": age.currency, "newest": age.newest, "ageDays": age.days, "stale": age.is_stale} for age in ages],
@@ -72,7 +72,7 @@ def _read(source: str) -> RateFile:
     now = clock.now()
     try:
         if "://" in source:
-            return fx_rules.fetch(source, now=now)
+            return fx_intake.fetch(source, now=now)
         with Path(source).open("rb") as file:
             content = file.read(fx_feed.MAX_BYTES + 1)
     except (fx_feed.FeedAway, BadRates) as error:
@@ -82,7 +82,7 @@ def _read(source: str) -> RateFile:
     if len(content) > fx_feed.MAX_BYTES:
         raise click.ClickException(f"{source}: the file is longer than {fx_feed.MAX_BYTES} bytes")
     try:
-        return fx_rules.read(content, now=now)
+        return fx_intake.read(content, now=now)
     except BadRates as error:
         raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
 
@@ -92,7 +92,7 @@ def _stored(found: RateFile, *, is_shown: bool) -> Loaded:
     progress = Progress(transient=True, disable=not (is_shown and sys.stdout.isatty()))
     with progress:
         task = progress.add_task("rates", total=len(found.rates))
-        return fx_rules.store(found, tell=lambda number: progress.advance(task, number))
+        return fx_intake.store(found, tell=lambda number: progress.advance(task, number))
 
 
 def _told(loaded: Loaded) -> dict[str, object]:

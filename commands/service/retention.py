@@ -5,7 +5,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output
-from models.retention import MOST_COUNTED
+from models.upkeep.expiry import MOST_COUNTED
 from pipelines import retention as pipeline
 from pipelines.retention import Status
 

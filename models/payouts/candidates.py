@@ -15,8 +15,9 @@ from uuid import UUID
 from domain.money.valuation import Factors
 from domain.payouts.confirmation import RunFilters
 from domain.payouts.plan import Due, Payee
-from models import conditions, fx_rates
+from models import conditions
 from models.db import db, reading_whole_tables
+from models.money import fx_sums
 
 # A million conversions are claimed in one transaction, which a person waits for.
 _STATEMENT_TIMEOUT = "10min"
@@ -120,13 +121,13 @@ class Eligible:
     held_cents: int
 
 
-_JOINED = "left join " + fx_rates.TABLE + " on r.currency = due.currency and r.day = " + fx_rates.DAY
+_JOINED = "left join " + fx_sums.TABLE + " on r.currency = due.currency and r.day = " + fx_sums.DAY
 _SIGN = "case when cents < 0 then -1 else 1 end"
 # In two sums: numerics are slow, and hardly any amount needs them.
 _WORTH = (
     "coalesce(sum(case when due.currency = %(fx_home)s then cents"
-    f" when abs(cents) <= r.most then {_SIGN} * ({fx_rates.narrow('abs(cents)')}) end), 0)"
-    f" + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_rates.wide('abs(cents)')} end), 0)"
+    f" when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow('abs(cents)')}) end), 0)"
+    f" + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_sums.wide('abs(cents)')} end), 0)"
 )
 _IDS = """'["' || string_agg(id::text, '","') || '"]'"""
 
@@ -139,7 +140,7 @@ def eligible(*, organization_id: UUID, filters: RunFilters, factors: Factors, no
             " sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null)"
             f" from ({_due(filters)}) due {_JOINED} group by affiliate_id, due.currency"
             " order by affiliate_id, due.currency",
-            {**_params(organization_id, filters, now), **fx_rates.table_params(factors)},
+            {**_params(organization_id, filters, now), **fx_sums.table_params(factors)},
         )
     return [Eligible(Due(*row[:3]), row[3], int(row[4] or 0), int(row[5] or 0)) for row in rows]
 

@@ -16,8 +16,9 @@ import orjson
 from domain.payouts import plan
 from domain.payouts.confirmation import Run
 from domain.payouts.plan import Planned
-from models import fx_rates, ids
+from models import ids
 from models.db import Json, db, reading_whole_tables
+from models.money import fx_sums
 from models.table import Rows, columns
 from models.webhooks import outbox
 
@@ -25,8 +26,8 @@ _SIGN = "case when cents < 0 then -1 else 1 end"
 _DRAFT_LINES = f"""
 create temp table line_draft on commit drop as
 select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on,
-  case when abs(cents) <= r.most then {_SIGN} * ({fx_rates.narrow("abs(cents)")})
-    else ({_SIGN} * {fx_rates.wide("abs(cents)")})::bigint end as usd_cents
+  case when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow("abs(cents)")})
+    else ({_SIGN} * {fx_sums.wide("abs(cents)")})::bigint end as usd_cents
 from payout_claim c
 join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
   on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
@@ -64,7 +65,7 @@ def draft(planned: Planned) -> int:
         "methods": [payee.method for payee in payees],
         "destinations": [payee.destination for payee in payees],
         "currencies": list(rates),
-        **fx_rates.fraction_params([plan.usd_factor(currency, rate.per_usd) for currency, rate in rates.items()]),
+        **fx_sums.fraction_params([plan.usd_factor(currency, rate.per_usd) for currency, rate in rates.items()]),
         "rates": [rate.per_usd for rate in rates.values()],
         "days": [rate.on for rate in rates.values()],
     }

@@ -11,8 +11,9 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.programs.numbers import Part
-from models import conditions, fx_rates
+from models import conditions
 from models.db import db, reading_whole_tables
+from models.money import fx_sums
 
 _NET = "commission_cents - reversed_cents"
 _COUNTED = f"parent_id is null and status not in {conditions.EARNS_NOTHING}"
@@ -23,7 +24,7 @@ _PAID_CLICKS = (
     " where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null"
     f" and c.status not in {conditions.EARNS_NOTHING} and not c.is_test"
 )
-_SUMMED = fx_rates.summed(_NET)
+_SUMMED = fx_sums.summed(_NET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ where organization_id = %(org)s and not is_test
   and (occurred_at >= %(since)s or status in ('Pending', 'Approved'))
 group by 1, 2, 3, 4, 5
 union all
-select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_rates.summed("part.cents")}
+select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_sums.summed("part.cents")}
 from (
   select id, bool_or(is_settling) as is_settling from (
     select conversion_id as id, true as is_settling from payout_line where organization_id = %(org)s and is_open
@@ -131,7 +132,7 @@ def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datet
     Some parts are to be taken off others: their money is less than 0. One pass over the table, which only a plan that
     reads all of it can make fast.
     """
-    params = {"org": organization_id, "since": since, "now": now, **fx_rates.value_params(factors)}
+    params = {"org": organization_id, "since": since, "now": now, **fx_sums.value_params(factors)}
     with reading_whole_tables():
         rows = db.run(_SUMS, params)
     return [_sum(row) for row in rows]
@@ -237,7 +238,7 @@ def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[
     rows = db.run(
         f"select currency, {_SUMMED} from conversion"
         f" where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} group by currency",
-        {"org": organization_id, "program": program_id, **fx_rates.value_params(factors)},
+        {"org": organization_id, "program": program_id, **fx_sums.value_params(factors)},
     )
     return [Part(currency, _whole(home), _whole(held)) for currency, home, held in rows]
 

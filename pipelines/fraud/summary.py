@@ -14,9 +14,9 @@ from domain.money import fx
 from domain.programs import fees
 from domain.programs.fees import Fee
 from domain.refused import not_found
-from models import fx_rates
 from models.fraud import events
 from models.fraud.events import Count
+from models.money import fx_rates
 from models.organization import organizations
 from models.programs import programs
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from domain.money import fx
 from domain.organization import plans
 from domain.organization.plans import SubscriptionStatus, Tier
-from models import fx_rates
+from models.money import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
 

@@ -12,7 +12,7 @@ from domain.money import valuation
 from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
 from domain.payouts.plan import Due, Planned, RunRate
-from models import fx_rates
+from models.money import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
 from models.payouts import candidates

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from domain.programs import ceilings
-from models import fx_rates
+from models.money import fx_rates
 from models.organization import organizations
 
 

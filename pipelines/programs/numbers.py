@@ -12,7 +12,7 @@ from domain.money import fx, valuation
 from domain.programs import numbers as program_numbers
 from domain.programs.numbers import Budget, Money
 from domain.refused import not_found
-from models import fx_rates
+from models.money import fx_rates
 from models.organization import organizations
 from models.programs import numbers, programs
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from domain.programs import rewards
 from domain.programs.fees import Fee
 from domain.programs.rewards import Kind, Level, Purse, Reward
-from models import fx_rates
+from models.money import fx_rates
 from models.programs import budgets
 from pipelines.programs import standing
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from domain.conversions import commission
 from domain.money import fx
-from models import fx_rates
 from models.conversions import conversions
+from models.money import fx_rates
 from models.organization import organizations
 from models.programs import performance_tiers
 

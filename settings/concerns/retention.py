@@ -26,9 +26,9 @@ def _kept(kind: str, days: int, meaning: str, *, least: int) -> Variable[int]:
 class Retention(Concern):
     """Days until rows that grow with traffic end; 0 keeps them for ever."""
 
-    # By the kinds of `models.retention`. The least is what something else still needs: a visitor's clicks decide about
-    # leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year, mail may
-    # wait 14 days for its server.
+    # By the kinds of `models.upkeep.expiry`. The least is what something else still needs: a visitor's clicks decide
+    # about leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year,
+    # mail may wait 14 days for its server.
     days: Mapping[str, int] = family(
         {
             "clicks": _kept("CLICKS", 90, "until clicks become hourly counts", least=90),

@@ -12,7 +12,7 @@ import click
 import pytest
 
 import settings
-from models import retention
+from models.upkeep import expiry
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {
@@ -65,7 +65,7 @@ def test_the_environment_is_read_by_the_settings_alone():
 
 
 def test_every_kind_of_rows_that_ends_has_days_that_it_is_kept():
-    assert set(settings.read({}).retention.days) == set(retention.KINDS)
+    assert set(settings.read({}).retention.days) == set(expiry.KINDS)
 
 
 def _named(pattern: str) -> set[str]:

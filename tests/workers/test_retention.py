@@ -13,8 +13,8 @@ from adapters import sealing
 from adapters.fraud import human_check
 from domain import jobs
 from models import db
-from models import retention as rows
 from models.ledger import check
+from models.upkeep import expiry
 from pipelines import retention, upkeep, work
 from pipelines.imports import undo
 from tests.support.api.auditing import enter
@@ -207,7 +207,7 @@ def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_te
     assert waiting == len(retention.kinds())
     assert ran == waiting + 3
     with db.any_org_work():
-        run = rows.runs()["clicks"]
+        run = expiry.runs()["clicks"]
     assert (run.ended, run.finished_at is not None) == (35, True)
     assert _count(brand, "click") == 0
 
@@ -243,14 +243,14 @@ def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand
     assert _count(brand, "click") == 0
 
 
-@pytest.mark.parametrize("name", rows.KINDS)
+@pytest.mark.parametrize("name", expiry.KINDS)
 def test_a_slice_is_read_off_an_index_in_its_order(app, name):
-    kind = rows.KINDS[name]
+    kind = expiry.KINDS[name]
     params = {"limit": 10, "before": NOW, "queues": ["mail"]}
 
     with db.any_org_work():
-        rows._stage_in_order()
-        lines = db.db.run(f"explain select from {rows._rows(kind, over=True)} limit 10", params)
+        expiry._stage_in_order()
+        lines = db.db.run(f"explain select from {expiry._rows(kind, over=True)} limit 10", params)
 
     plan = "\n".join(line for (line,) in lines)
     assert "Seq Scan" not in plan, plan
@@ -625,7 +625,7 @@ def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
     with db.any_org_work():
         left = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
         assert left == [(f"{brand.id}364",)]
-    assert "Contradicts" in rows.KINDS["rail_events"].there
+    assert "Contradicts" in expiry.KINDS["rail_events"].there
 
 
 def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_owner(brand):
@@ -676,7 +676,7 @@ def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(bra
 def test_money_is_no_kind():
     money = ("conversion", "sale", "ledger_entry", "refund", "reversal", "payout", "payout_line", "payout_attempt")
 
-    for kind in rows.KINDS.values():
+    for kind in expiry.KINDS.values():
         for table in money:
             assert f"from {table} " not in kind.rows + (kind.end or ""), (kind.name, table)
 

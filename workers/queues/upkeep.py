@@ -6,7 +6,7 @@ from adapters import clock
 from domain import jobs
 from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
-from pipelines import fx_rates, ledger_check, retention, upkeep
+from pipelines import fx_intake, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.invites import invites
 from pipelines.leads import leads
@@ -81,15 +81,15 @@ def check_ledger(job: Claimed) -> None:
 
 
 def _feed(job: Claimed) -> str | None:
-    return fx_rates.feed_url()
+    return fx_intake.feed_url()
 
 
 def _fetch(url: str) -> RateFile:
-    return fx_rates.fetch(url, now=clock.now())
+    return fx_intake.fetch(url, now=clock.now())
 
 
 def _take_in(url: str, found: RateFile) -> None:
-    fx_rates.take_in(found)
+    fx_intake.take_in(found)
 
 
 calling_job(jobs.FX_REFRESH, prepare=_feed, call=_fetch, record=_take_in)

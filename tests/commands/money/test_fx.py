@@ -7,7 +7,7 @@ import pytest
 
 from adapters import fx_feed
 from models import db
-from pipelines import fx_rates
+from pipelines import fx_intake
 from tests.support.rows.program_rows import conversion
 from tests.support.rows.rates import published, stored
 
@@ -77,7 +77,7 @@ def test_tomorrows_rate_is_refused(flask, file):
 
 
 def test_a_history_of_many_portions_is_stored(flask, file, monkeypatch):
-    monkeypatch.setattr(fx_rates, "_AT_ONCE", 7)
+    monkeypatch.setattr(fx_intake, "_AT_ONCE", 7)
     first = TODAY - timedelta(days=49)
 
     code, said = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))

@@ -13,7 +13,8 @@ import pytest
 
 import settings
 from adapters import sealing
-from models import db, sealed_rows
+from models import db
+from models.upkeep import sealed_rows
 from pipelines import resealing
 from pipelines.affiliates import tax_forms
 from pipelines.leads import captured

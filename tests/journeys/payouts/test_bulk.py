@@ -9,12 +9,13 @@ import peewee
 import pytest
 
 from domain.money import money, valuation
-from models import db, fx_rates
+from models import db
+from models.money import fx_sums
 from tests.support.rows.paying import Payroll
 
 DAY = date(2026, 3, 2)
 _LARGEST = 2**62
-_VALUED = f"case when cents <= r.most then {fx_rates.narrow('cents')} else {fx_rates.wide('cents')} end"
+_VALUED = f"case when cents <= r.most then {fx_sums.narrow('cents')} else {fx_sums.wide('cents')} end"
 
 
 @pytest.fixture
@@ -89,8 +90,8 @@ def test_the_database_rounds_as_the_domain_does(payroll, factor):
     with db.unit_of_work(payroll.brand.id):
         rows = db.db.run(
             f"select {_VALUED} from unnest(%(amounts)s::bigint[]) with ordinality due (cents, place)"
-            f" left join {fx_rates.TABLE} on r.currency = 'EUR' and r.day = %(day)s order by place",
-            {"amounts": amounts, "day": DAY, **fx_rates.table_params(factors)},
+            f" left join {fx_sums.TABLE} on r.currency = 'EUR' and r.day = %(day)s order by place",
+            {"amounts": amounts, "day": DAY, **fx_sums.table_params(factors)},
         )
     expected = [money.divide_half_even(cents * factor.numerator, factor.denominator) for cents in amounts]
     assert [int(row[0]) for row in rows] == expected
@@ -101,7 +102,7 @@ def test_what_has_no_rate_on_its_day_has_no_value(payroll):
     with db.unit_of_work(payroll.brand.id):
         rows = db.db.run(
             f"select {_VALUED} from (values (1::bigint)) due (cents)"
-            f" left join {fx_rates.TABLE} on r.currency = 'EUR' and r.day = %(day)s",
-            {"day": DAY, **fx_rates.table_params(factors)},
+            f" left join {fx_sums.TABLE} on r.currency = 'EUR' and r.day = %(day)s",
+            {"day": DAY, **fx_sums.table_params(factors)},
         )
     assert rows == [(None,)]

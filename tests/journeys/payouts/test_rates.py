@@ -7,7 +7,7 @@ import pytest
 
 from domain.payouts.plan import Blocked
 from models import db
-from pipelines import fx_rates
+from pipelines import fx_intake
 from tests.support.rows.paying import Payroll
 
 NOW = datetime.now(UTC)
@@ -57,7 +57,7 @@ def test_a_rate_that_is_published_again_changes_nothing_that_was_run(payroll):
 
     content = f"currency,perUsd,date\nGNF,4000,{NOW.date()}".encode()
     with db.any_org_work():
-        loaded = fx_rates.store(fx_rates.read(content, now=NOW))
+        loaded = fx_intake.store(fx_intake.read(content, now=NOW))
     payroll.brand.refund("first", 5_000_000)
     payroll.pay()
 

@@ -1,106 +1,13 @@
-"""Stored reference rates: native major units per 1 USD, by the day they were published. The same for every tenant."""
+"""SQL that values money in another currency, exactly and half to even, by fractions handed in as parameters."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
-from decimal import Decimal
+from datetime import timedelta
 from fractions import Fraction
 
-from domain.money.valuation import Factors, Published
-from models.db import db
+from domain.money.valuation import Factors
 
 # What a bigint holds with room for the doubled remainder.
 _NARROW = 2**62
-
-
-def newest(currency: str) -> Decimal | None:
-    """Return the currency's newest rate, or None when none is stored."""
-    row = db.row("select per_usd from fx_rate where currency = %s order by published_on desc limit 1", (currency,))
-    return row[0] if row else None
-
-
-def newest_of(currencies: Iterable[str]) -> dict[str, Decimal]:
-    """Return the newest rate of each currency that has one."""
-    rows = db.run(
-        "select wanted.currency, newest.per_usd from unnest(%s) wanted (currency) cross join lateral"
-        " (select per_usd from fx_rate f where f.currency = wanted.currency order by published_on desc limit 1) newest",
-        (sorted(set(currencies)),),
-    )
-    return dict(rows)
-
-
-def newest_since(currencies: Iterable[str], *, since: date) -> dict[str, tuple[Decimal, date]]:
-    """Return the newest rate of each currency that was published since a day, with its day."""
-    rows = db.run(
-        "select wanted.currency, newest.per_usd, newest.published_on from unnest(%s::text[]) wanted (currency)"
-        " cross join lateral (select per_usd, published_on from fx_rate f where f.currency = wanted.currency"
-        "  and published_on >= %s order by published_on desc limit 1) newest",
-        (sorted(set(currencies)), since),
-    )
-    return {currency: (per_usd, published_on) for currency, per_usd, published_on in rows}
-
-
-def published(*, currencies: Sequence[str], since: date) -> list[Published]:
-    """Return what was published for some currencies since a day."""
-    rows = db.run(
-        "select currency, published_on, per_usd from fx_rate where currency = any(%s) and published_on >= %s",
-        (list(currencies), since),
-    )
-    return [Published(*row) for row in rows]
-
-
-_UPSERT = """
-insert into fx_rate as known (currency, published_on, per_usd)
-select * from unnest(%s::text[], %s::date[], %s::numeric[])
-on conflict (currency, published_on) do update set per_usd = excluded.per_usd where known.per_usd <> excluded.per_usd
-returning xmax = 0
-"""
-
-
-def upsert(rates: Sequence[Published]) -> tuple[int, int]:
-    """Store rates, in the place of others of the same days; returns how many are new and how many replaced one."""
-    rows = db.run(
-        _UPSERT,
-        ([rate.currency for rate in rates], [rate.on for rate in rates], [rate.per_usd for rate in rates]),
-    )
-    new = sum(is_new for (is_new,) in rows)
-    return new, len(rows) - new
-
-
-def newest_of_all() -> list[Published]:
-    """Return the newest rate of every currency that has one, by code."""
-    rows = db.run(
-        "with recursive known (currency) as ((select currency from fx_rate order by currency limit 1) union all"
-        " select (select f.currency from fx_rate f where f.currency > known.currency order by f.currency limit 1)"
-        " from known where currency is not null)"
-        " select known.currency, newest.published_on, newest.per_usd from known cross join lateral"
-        " (select published_on, per_usd from fx_rate f where f.currency = known.currency"
-        "  order by published_on desc limit 1) newest where known.currency is not null order by known.currency"
-    )
-    return [Published(*row) for row in rows]
-
-
-# Looks at one conversion of each currency and organization, however many there are.
-_IN_USE = """
-select used.currency, (select published_on from fx_rate f where f.currency = used.currency
-  and published_on <= %(today)s order by published_on desc limit 1)
-from (
-  select home_currency as currency from organization
-  union select min_payout_currency from organization
-  union select min_payout_currency from program
-  union select sold.currency from organization o cross join lateral (
-    with recursive known (currency) as (
-      (select c.currency from conversion c where c.organization_id = o.id order by c.currency limit 1)
-      union all select (select c.currency from conversion c where c.organization_id = o.id
-        and c.currency > known.currency order by c.currency limit 1) from known where known.currency is not null
-    ) select currency from known) sold
-) used where used.currency is not null order by used.currency
-"""
-
-
-def any_org_newest_in_use(*, today: date) -> list[tuple[str, date | None]]:
-    """Return every currency that money is in, with the day of its newest rate up to today, None without one."""
-    return [(currency, newest) for currency, newest in db.run(_IN_USE, {"today": today})]
-
 
 _AT = (
     "[array_position(%(fx_currencies)s::text[], currency)]"

@@ -15,7 +15,7 @@ import settings
 from adapters import fx_feed
 from domain.money import fx_files, valuation
 from domain.money.fx_files import RateFile
-from models import fx_rates
+from models.money import fx_rates
 
 _log = structlog.get_logger(__name__)
 

@@ -1,0 +1,1 @@
+"""What an operator looks after: rows that end, and values that are sealed anew."""
