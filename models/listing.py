@@ -4,31 +4,33 @@ A page of fifty rows is mostly the making of objects, so rows are named tuples o
 """
 
 import functools
-from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Generic, TypeVar
 from uuid import UUID
 
-from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
 Position = tuple[datetime, UUID]
+Row = TypeVar("Row")
+
+_TEXT = (str, str | None)
 
 
-class Listing:
+class Listing(Generic[Row]):
     """The list of one tenant table in the order (created_at, id), newest first.
 
-    `columns` are those to show, id and created_at among them; `ids` the ones of them that are UUIDs; `condition` is SQL
+    `kind` is a NamedTuple of the columns to show; what it calls a `str` is brought as text, ids too. `condition` is SQL
     that holds for every row of the list.
     """
 
-    def __init__(self, table: str, columns: Sequence[str], *, ids: Sequence[str], condition: str) -> None:
+    def __init__(self, table: str, kind: type[Row], *, condition: str) -> None:
         self._table = table
-        self._shown = ", ".join(f"{name}::text" if name in ids else name for name in columns)
+        self._rows = Rows(kind)
+        texts = {name: f"{name}::text" for name, type_ in kind.__annotations__.items() if type_ in _TEXT}
+        self._shown = columns(kind, **texts)
         self._condition = condition
-        row: Any = namedtuple("Row", columns)  # type: ignore[misc]  # columns by variable
-        self._as_row = row._make
 
     def page(
         self,
@@ -38,7 +40,7 @@ class Listing:
         limit: int,
         after: Position | None = None,
         skip: int = 0,
-    ) -> list[Any]:
+    ) -> list[Row]:
         """Return up to `limit` rows with these values in these columns, after a position or after `skip` rows.
 
         A filter that is None is no filter; `skip` does not count behind a position.
@@ -47,7 +49,7 @@ class Listing:
         before, before_id = after or (None, None)
         statement = self._statement(tuple(filters), after is not None)
         values = {**filters, "organization_id": organization_id, "limit": limit, "skip": 0 if after else skip}
-        return [self._as_row(row) for row in db.run(statement, values | {"before": before, "before_id": before_id})]
+        return self._rows.all(statement, values | {"before": before, "before_id": before_id})
 
     @functools.cache  # noqa: B019  # listings live as long as the process
     def _statement(self, filters: tuple[str, ...], is_behind: bool) -> Hot:
@@ -55,8 +57,10 @@ class Listing:
         conditions += [f"{column} = %({column})s" for column in filters]
         if is_behind:
             conditions.append("(created_at, id) < (%(before)s, %(before_id)s)")
-        return Hot(
-            f"select {self._shown} from {self._table} where {' and '.join(conditions)}"
-            # By the columns and not by what is shown under their names, which no index knows.
-            f" order by {self._table}.created_at desc, {self._table}.id desc limit %(limit)s offset %(skip)s"
-        )
+        # In the order of the columns and not of what is shown under their names, which no index knows.
+        return Hot(f"""
+select {self._shown} from {self._table}
+where {" and ".join(conditions)}
+order by {self._table}.created_at desc, {self._table}.id desc
+limit %(limit)s offset %(skip)s
+""")

@@ -18,7 +18,7 @@ from models.hot import Hot
 Row = TypeVar("Row")
 
 
-def columns(kind: type, alias: str | None = None, **instead: str) -> str:
+def columns(kind: type, alias: str | None = None, /, **instead: str) -> str:
     """Return the select list of a class of rows: its fields in order, each as `alias.field` or as `instead` says.
 
     A field that is a row itself (`terms: Terms`) needs its own select list in `instead`.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from models.db import Json, db
@@ -45,29 +45,31 @@ class Affiliate:
     deleted_at: datetime | None = None
 
 
-_SHOWN = (
-    "id",
-    "program_id",
-    "email",
-    "full_name",
-    "status",
-    "custom_commission_type",
-    "custom_commission_value",
-    "partner_group_id",
-    "tags",
-    "notes",
-    "source",
-    "rejection_reason",
-    "application_data",
-    "is_test",
-    "applied_at",
-    "approved_at",
-    "created_at",
-)
-_IDS = ("id", "program_id", "partner_group_id")
-_LISTING = Listing("affiliate", _SHOWN, ids=_IDS, condition="deleted_at is null")
+class ListedAffiliate(NamedTuple):
+    """An affiliate as lists show them: with ids as texts."""
+
+    id: str
+    program_id: str
+    email: str
+    full_name: str
+    status: str
+    custom_commission_type: str | None
+    custom_commission_value: Decimal | None
+    partner_group_id: str | None
+    tags: list[str]
+    notes: str
+    source: str
+    rejection_reason: str | None
+    application_data: Mapping[str, Any] | None
+    is_test: bool
+    applied_at: datetime
+    approved_at: datetime | None
+    created_at: datetime
+
+
+_LISTING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null")
 # A statement that is planned once uses the index of those who wait only when it names the status itself.
-_WAITING = Listing("affiliate", _SHOWN, ids=_IDS, condition="deleted_at is null and status = 'Pending'")
+_WAITING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null and status = 'Pending'")
 
 
 _TABLE = Table("affiliate", Affiliate)
@@ -125,13 +127,13 @@ def stage_steady_program(*, organization_id: UUID, program_id: UUID) -> None:
 
 def page(
     *, organization_id: UUID, program_id: UUID | None, after: Position | None, limit: int, skip: int = 0
-) -> list[Any]:
+) -> list[ListedAffiliate]:
     """Return up to `limit` affiliates, newest first, after the keyset position `after` (or after `skip` rows)."""
     where = {"program_id": program_id}
     return _LISTING.page(organization_id=organization_id, where=where, after=after, limit=limit, skip=skip)
 
 
-def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[Any]:
+def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
     """Return up to `limit` affiliates who wait for a decision, newest first, after `skip` of them."""
     where = {"program_id": program_id}
     return _WAITING.page(organization_id=organization_id, where=where, limit=limit, skip=skip)

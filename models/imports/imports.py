@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from models.db import Json, db
@@ -30,16 +30,30 @@ class ImportJob:
     status: str = COMPLETED
 
 
-_SHOWN = ("id", "kind", "status", "total", "imported", "skipped", "errored", "reasons", "created_at", "undone_at")
-_HISTORY = Listing("import_job", _SHOWN, ids=("id",), condition="true")
+class ListedImport(NamedTuple):
+    """An import as its history shows it: with its id as a text."""
+
+    id: str
+    kind: str
+    status: str
+    total: int
+    imported: int
+    skipped: int
+    errored: int
+    reasons: Mapping[str, int]
+    created_at: datetime
+    undone_at: datetime | None
 
 
-def page(*, organization_id: UUID, limit: int, after: Position | None) -> list[Any]:
+_HISTORY = Listing("import_job", ListedImport, condition="true")
+
+
+def page(*, organization_id: UUID, limit: int, after: Position | None) -> list[ListedImport]:
     """Return up to `limit` imports of the organization, newest first, after a position."""
     return _HISTORY.page(organization_id=organization_id, where={}, limit=limit, after=after)
 
 
-def find(*, organization_id: UUID, job_id: UUID) -> Any | None:
+def find(*, organization_id: UUID, job_id: UUID) -> ListedImport | None:
     """Return one import as the list has it, or None."""
     rows = _HISTORY.page(organization_id=organization_id, where={"id": job_id}, limit=1)
     return rows[0] if rows else None

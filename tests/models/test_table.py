@@ -50,6 +50,11 @@ class WholeGroup(Group):
     created_at: datetime | None
 
 
+class Named(NamedTuple):
+    kind: str
+    alias: str
+
+
 GROUPS = Table("partner_group", Group)
 WHOLE_GROUPS = Table("partner_group", WholeGroup)
 
@@ -70,6 +75,7 @@ def test_a_select_list_has_the_fields_in_order_under_an_alias_and_as_they_are_sa
     assert columns(Group) == "id, name, commission_type"
     assert columns(Group, "g", name="upper(g.name)") == "g.id, upper(g.name), g.commission_type"
     assert columns(Light) == "name, number"
+    assert columns(Named, kind="k.kind::text", alias="k.alias") == "k.kind::text, k.alias"
 
 
 def test_an_expression_for_a_field_that_the_class_does_not_have_is_an_error():
