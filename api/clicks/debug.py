@@ -20,7 +20,7 @@ from models import db
 from models.clicks.public_links import Link
 from models.programs import programs
 from pipelines.clicks import clicks
-from pipelines.clicks.clicks import Preview
+from pipelines.clicks.clicks import ClickPreview
 from schemas.clicks.click import ClickVerdict
 
 _VERDICT = ClickVerdict()
@@ -94,7 +94,7 @@ def _verdict(caller: Caller, link: Link | None, origin: Origin) -> _Verdict:
         return _of(clicks.preview(visits.as_click(link, origin)))
 
 
-def _of(found: Preview) -> _Verdict:
+def _of(found: ClickPreview) -> _Verdict:
     reasons = list(found.reasons) + (["duplicate"] if found.outcome == "duplicate" else [])
     return _Verdict(found.outcome not in _UNCOUNTED, found.outcome, found.score, reasons)
 

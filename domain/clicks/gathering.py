@@ -14,6 +14,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from domain.programs.fees import Fee
+from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus
 
 SOURCE = "cpc"
@@ -24,18 +25,21 @@ _MOST_SUCCESSORS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What an existing row says: its status, its currency and the fee in major units that it gathers."""
+class HourRow:
+    """A row that gathers clicks, as it stands: `value` is the fee of each in major units, cents are minor units."""
 
     id: UUID
+    external_event_id: str
     status: str
     currency: str
     value: Decimal
+    commission_cents: int
+    reversed_cents: int
 
 
-def external_id(*, program_id: UUID, affiliate_id: UUID, at: datetime, sub_id: str | None) -> str:
+def external_id(*, program_id: str, affiliate_id: str, at: datetime, sub_id: str | None) -> str:
     """Return what the row of an hour (UTC) is known by: `cpc:{program}:{affiliate}:{YYYYMMDDHH}[:subId]`."""
-    parts = [SOURCE, str(program_id), str(affiliate_id), at.astimezone(UTC).strftime("%Y%m%d%H")]
+    parts = [SOURCE, program_id, affiliate_id, at.astimezone(UTC).strftime("%Y%m%d%H")]
     return ":".join([*parts, sub_id] if sub_id else parts)
 
 
@@ -50,13 +54,14 @@ def candidates(base: str, fee: Fee) -> tuple[str, ...]:
     return (base, own, *(f"{own}+{number}" for number in range(2, _MOST_SUCCESSORS + 1)))
 
 
-def place(base: str, fee: Fee, value: Decimal, rows: Mapping[str, Row]) -> tuple[str, Row | None] | None:
-    """Return the external id and, if there is one, the row that takes clicks of this fee; None where none may."""
+def place(base: str, reward: Reward, rows: Mapping[str, HourRow]) -> tuple[str, HourRow | None] | None:
+    """Return the external id and, if it exists, the row that takes clicks of this fee; None where no row may."""
+    fee = reward.fee
     for name in candidates(base, fee):
         row = rows.get(name)
         if row is None:
             return name, None
-        if (row.currency, row.value) != (fee.currency, value):
+        if (row.currency, row.value) != (fee.currency, reward.value):
             continue  # another fee of the same hour
         if row.status in _OPEN:
             return name, row

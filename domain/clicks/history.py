@@ -37,7 +37,7 @@ class _Visitor:
     slugs: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-class History:
+class ClickHistory:
     """What happened before each click. Texts are those of `RawClick`; moments are aware."""
 
     def __init__(self) -> None:

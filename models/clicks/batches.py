@@ -8,18 +8,19 @@ tables were small must still go by the id when they are not.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from domain.clicks.gathering import HourRow
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
 from models.ledger import entries
 from models.programs import budgets
 from models.programs.budgets import Terms
+from models.table import Rows, columns
 
 _TURN = Hot("select pg_advisory_xact_lock(hashtextextended('clicks:' || %s, 0))")
 _KNOWN = Hot("select id::text from click where (organization_id = %s) is true and id = any(%s::text[]::uuid[])")
@@ -63,7 +64,7 @@ group by 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Visits:
+class LinkVisits:
     """A visitor's clicks on one link: the last of all, the first and the last of those near (None: there are none)."""
 
     visitor: str
@@ -75,9 +76,12 @@ class Visits:
     near_last: datetime | None
 
 
+_LINK_VISITS = Rows(LinkVisits)
+
+
 def visits(
     *, organization_id: UUID, visitors: Iterable[str], since: datetime, near: tuple[datetime, datetime]
-) -> list[Visits]:
+) -> list[LinkVisits]:
     """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
     params = {
         "org": organization_id,
@@ -86,20 +90,32 @@ def visits(
         "near_since": near[0],
         "near_until": near[1],
     }
-    rows = db.run(_VISITS, params)
-    return [Visits(*row) for row in rows]
+    return _LINK_VISITS.all(_VISITS, params)
 
 
-def network_moments(
+@dataclass(frozen=True, slots=True)
+class NetworkVisits:
+    """When a network clicked on one link."""
+
+    network: str
+    program_id: str
+    slug: str
+    moments: tuple[datetime, ...]
+
+
+_NETWORK_VISITS = Rows(NetworkVisits)
+
+
+def network_visits(
     *, organization_id: UUID, links: Iterable[tuple[str, str, str]], since: datetime, enough: int
-) -> list[tuple[str, str, str, list[datetime]]]:
+) -> list[NetworkVisits]:
     """Return when these networks (hex) clicked on these links since a moment, the last `enough` times.
 
     `links` are (network, program, slug).
     """
     wanted = [{"network": network, "program_id": program_id, "slug": slug} for network, program_id, slug in links]
     params = {"org": organization_id, "links": _json(wanted), "since": since, "enough": enough}
-    return db.run(_NETWORKS, params)
+    return _NETWORK_VISITS.all(_NETWORKS, params)
 
 
 _INSERT = Hot("""
@@ -132,42 +148,46 @@ class Unscored:
     reasons: list[str] | None
 
 
+_UNSCORED_ROWS = Rows(Unscored)
+_UNSCORED = f"""
+select {columns(Unscored, id="id::text", program_id="program_id::text", affiliate_id="affiliate_id::text")} from click
+where (organization_id = %s) is true and id = any(%s::text[]::uuid[]) and outcome = 'unscored'
+order by occurred_at, id
+"""
+
+
 def unscored(*, organization_id: UUID, click_ids: Sequence[str]) -> list[Unscored]:
     """Return those of the clicks that wait for their score, in the order of time."""
-    rows = db.run(
-        "select id::text, program_id::text, affiliate_id::text, sub_id, occurred_at, score, reasons from click"
-        " where (organization_id = %s) is true and id = any(%s::text[]::uuid[]) and outcome = 'unscored'"
-        " order by occurred_at, id",
-        (organization_id, _array(click_ids)),
-    )
-    return [Unscored(*row) for row in rows]
+    return _UNSCORED_ROWS.all(_UNSCORED, (organization_id, _array(click_ids)))
+
+
+_SCORED = """
+update click c set score = r.score, reasons = r.reasons, outcome = r.outcome, conversion_id = r.conversion_id
+from json_to_recordset(%s) as r (id uuid, score int, reasons text[], outcome text, conversion_id uuid)
+where (c.organization_id = %s) is true and c.id = r.id
+"""
 
 
 def stage_scored(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Stage what became of clicks that waited for their score."""
-    db.stage(
-        "update click c set score = r.score, reasons = r.reasons, outcome = r.outcome, conversion_id = r.conversion_id"
-        " from json_to_recordset(%s) as r (id uuid, score int, reasons text[], outcome text, conversion_id uuid)"
-        " where (c.organization_id = %s) is true and c.id = r.id",
-        (_json(rows), organization_id),
-    )
+    db.stage(_SCORED, (_json(rows), organization_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Partner:
+class ClickPartner:
     """An affiliate as far as their clicks go. `is_earning`: approved, no rehearsal, in a program that is open."""
 
+    program_id: str
+    affiliate_id: str
     is_earning: bool
     grace_days: int
     terms: Terms
 
 
-_PARTNERS = Hot(f"""
-select a.program_id::text, a.id::text,
-  a.status = 'Approved' and a.deleted_at is null and not a.is_test
-    and {OPEN_PROGRAM},
-  o.payout_grace_days,
-  {budgets.TERMS}
+_IS_EARNING = f"a.status = 'Approved' and a.deleted_at is null and not a.is_test and {OPEN_PROGRAM}"
+_PARTNERS = Rows(ClickPartner)
+_PAID_FOR_CLICKS = Hot(f"""
+select a.program_id::text, a.id::text, {_IS_EARNING}, o.payout_grace_days, {budgets.TERMS}
 from unnest(%(ids)s::text[]) as w (id)
 join lateral (
   select * from affiliate a where a.id = w.id::uuid and (a.organization_id = %(org)s) is true offset 0
@@ -181,41 +201,28 @@ left join partner_group g on g.id = a.partner_group_id
 """)
 
 
-def partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[str, str], Partner]:
-    """Return those affiliates whose program pays for clicks, by program and affiliate."""
-    rows = db.run(_PARTNERS, {"org": organization_id, "ids": _array(affiliate_ids)})
-    return {(row[0], row[1]): Partner(row[2], row[3], Terms(*row[4:])) for row in rows}
+def partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> list[ClickPartner]:
+    """Return those affiliates whose program pays for clicks."""
+    return _PARTNERS.all(_PAID_FOR_CLICKS, {"org": organization_id, "ids": _array(affiliate_ids)})
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """A row that gathers paid clicks. `value` is the fee of each in major units."""
-
-    id: UUID
-    external_event_id: str
-    status: str
-    currency: str
-    value: Decimal
-    commission_cents: int
-    reversed_cents: int
-
-
-_LOCK_AGGREGATES = Hot("""
+_HOURS = Rows(HourRow)
+_LOCK_HOURS = Hot(f"""
 with found as materialized (
   select c.id from unnest(%(keys)s::text[]) as k (key) join lateral (
     select id from conversion
     where organization_id = %(org)s and source = %(source)s and external_event_id = k.key offset 0
   ) c on true
 )
-select id, external_event_id, status, currency, rate_value, commission_cents, reversed_cents from conversion
+select {columns(HourRow, value="rate_value")} from conversion
 where id = any(array(select id from found)) and (organization_id = %(org)s) is true order by id for update
 """)
 
 
-def lock_aggregates(*, organization_id: UUID, source: str, external_event_ids: Sequence[str]) -> list[Aggregate]:
-    """Return those of the rows that there are, locked until the transaction ends, in the order of their ids."""
+def lock_hours(*, organization_id: UUID, source: str, external_event_ids: Sequence[str]) -> list[HourRow]:
+    """Return those of the rows that exist, locked until the transaction ends, in the order of their ids."""
     params = {"org": organization_id, "source": source, "keys": _array(external_event_ids)}
-    return [Aggregate(*row) for row in db.run(_LOCK_AGGREGATES, params)]
+    return _HOURS.all(_LOCK_HOURS, params)
 
 
 _GROW = Hot(f"""

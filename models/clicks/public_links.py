@@ -8,6 +8,7 @@ from domain.statuses import AffiliateStatus
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
+from models.table import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,10 @@ join program p on p.organization_id = l.organization_id and p.id = l.program_id
 where l.slug = %(slug)s and l.deleted_at is null and a.deleted_at is null
 """
 _EARNING = f"(a.status = 'Approved' and {OPEN_PROGRAM}) desc, l.created_at, l.id limit 1"
-_FIND = Hot(f"{_LINKS} order by {_EARNING}")
-_FIND_BARE = Hot(f"{_LINKS} and not l.needs_program order by {_EARNING}")
-_FIND_BY_ID = Hot(f"{_LINKS} and p.id = %(program)s order by {_EARNING}")
+_ROWS = Rows(Link)
+_FIND = Hot(f"""{_LINKS} order by {_EARNING}""")
+_FIND_BARE = Hot(f"""{_LINKS} and not l.needs_program order by {_EARNING}""")
+_FIND_BY_ID = Hot(f"""{_LINKS} and p.id = %(program)s order by {_EARNING}""")
 # Two brands may have campaigns of one slug: who had the pair first keeps its visitors for ever, also while it earns
 # nothing and after it has ended. Within an organization a pair is one living link.
 _FIND_BY_SLUG = Hot(f"""{_LINKS} and p.slug = %(program)s and l.organization_id =
@@ -63,33 +65,40 @@ def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False
     Budget: 1 statement.
     """
     if program is None:
-        row = db.row(_FIND_BARE if is_shared_bare else _FIND, {"slug": slug})
-    else:
-        found = _as_id(program)
-        by = _FIND_BY_SLUG if found is None else _FIND_BY_ID
-        row = db.row(by, {"slug": slug, "program": found or program.lower()})
-    return Link(*row) if row else None
+        return _ROWS.first(_FIND_BARE if is_shared_bare else _FIND, {"slug": slug})
+    found = _as_id(program)
+    by = _FIND_BY_SLUG if found is None else _FIND_BY_ID
+    return _ROWS.first(by, {"slug": slug, "program": found or program.lower()})
 
 
-def any_org_mark_installed(*, program_id: UUID, at: datetime, at_most_every: timedelta) -> None:
-    """Note that a page of this program asked for something of ours, unless that was noted a short while ago."""
-    db.stage(
-        "update program set install_seen_at = %(at)s where id = %(program)s"
-        " and (install_seen_at is null or install_seen_at < %(before)s)",
-        {"at": at, "program": program_id, "before": at - at_most_every},
-    )
+_MARK_INSTALLED = """
+update program set install_seen_at = %(at)s
+where id = %(program)s and (install_seen_at is null or install_seen_at < %(before)s)
+"""
 
 
-def any_org_mark_script(*, program_id: UUID, origin: str | None, at: datetime, at_most_every: timedelta) -> None:
-    """Note that the script ran on a page of this program, unless that was noted a short while ago.
+def any_org_stage_installed(*, program_id: UUID, at: datetime, at_most_every: timedelta) -> None:
+    """Stage that a page of this program asked for something of ours, unless that was noted a short while ago."""
+    db.stage(_MARK_INSTALLED, {"at": at, "program": program_id, "before": at - at_most_every})
+
+
+_MARK_SCRIPT = """
+update program set script_seen_at = %(at)s, install_seen_at = %(at)s,
+  script_origin = coalesce(%(origin)s, script_origin)
+where id in (
+  select id from program where id = %(program)s and (script_seen_at is null or script_seen_at < %(before)s)
+  for no key update skip locked
+)
+"""
+
+
+def any_org_stage_script(*, program_id: UUID, origin: str | None, at: datetime, at_most_every: timedelta) -> None:
+    """Stage that the script ran on a page of this program, unless that was noted a short while ago.
 
     Waits for nobody: a program that somebody is at work on is noted the next time.
     """
     db.stage(
-        "update program set script_seen_at = %(at)s, install_seen_at = %(at)s,"
-        " script_origin = coalesce(%(origin)s, script_origin) where id in (select id from program"
-        " where id = %(program)s and (script_seen_at is null or script_seen_at < %(before)s)"
-        " for no key update skip locked)",
+        _MARK_SCRIPT,
         {"at": at, "origin": origin, "program": program_id, "before": at - at_most_every},
     )
 

@@ -3,7 +3,7 @@
 Source: core spec, "Click and lead fraud review", "Program" (Cpc primaries, clickRewardCents, budgetCents).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
@@ -12,19 +12,17 @@ import orjson
 
 from adapters.fraud import scorer
 from domain import fraud, jobs
-from domain.clicks import history as click_facts
+from domain.clicks import fates, history
+from domain.clicks.fates import ClickTerms, JudgedClick
+from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
-from domain.fraud import ClickFacts, Verdict
-from domain.programs.rewards import Reward
+from domain.fraud import ClickFacts
 from models.clicks import batches
-from models.clicks.batches import Partner
 from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
 from pipelines import work
 from pipelines.clicks import pay
-from pipelines.clicks.pay import Fate, PaidClick
-from pipelines.fraud import events as fraud_records
-from pipelines.fraud.events import BlockedClick
+from pipelines.clicks.pay import Fate
 from pipelines.programs import rewards
 
 # How many clicks one job asks the scorer about, each for up to two seconds.
@@ -32,7 +30,7 @@ _ASKED_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenClicks:
     """How many clicks of a batch were new, and how many of those were duplicates."""
 
     new: int = 0
@@ -40,45 +38,41 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    click: RawClick
-    at: datetime
+class _Seen:
+    """A click as it came, what it was judged by, and the verdict with what else its fate depends on."""
+
+    raw: RawClick
     facts: ClickFacts
-    verdict: Verdict
-    is_duplicate: bool
-
-    @property
-    def id(self) -> str:
-        return self.click.id
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        return self.click.program_id, self.click.affiliate_id
+    judged: JudgedClick
 
 
-def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = None) -> Written:
+def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = None) -> WrittenClicks:
     """Write clicks of one organization, in the unit of work of that organization or of all.
 
     Nobody else writes the organization's clicks until the transaction ends: duplicates, aggregates and budgets are the
     same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock).
-    Raises ValueError for clicks of several organizations, and for ids and times that are none.
+    Raises ValueError for clicks of several organizations, for what is not an id and for what is not a time.
     Budget: 1 round trip for a batch that is known; 5 and the commit where nothing is paid, and where clicks are paid
-    what `pay.fates` says on top. Affiliates whose fee depends on a performance tier cost three each.
+    what `pay.settle` says on top. Affiliates whose fee depends on a performance tier cost three each.
     """
     organization_id = _organization(batch)
     batches.take_turn(organization_id, wait_ms=wait_ms)
     new = _new(organization_id, batch)
     if not new:
-        return Written()
+        return WrittenClicks()
     settings = fraud_settings.of(organization_id)
-    judged = _judged(organization_id, new, settings)
-    partners = batches.partners(
-        organization_id=organization_id, affiliate_ids=sorted({click.affiliate_id for click, _ in new})
+    seen = _seen(organization_id, new, settings)
+    found = pay.settle(
+        [one.judged for one in seen],
+        organization_id=organization_id,
+        strictness=settings.strictness,
+        waits_for_scorer=scorer.is_configured(),
+        now=now,
     )
-    fates = _fates(organization_id, judged, partners, settings, now)
-    rows = [_row(one, fates[one.id]) for one in judged]
+    _ask_scorer(organization_id, [one for one in seen if found[one.raw.id].outcome == "unscored"])
+    rows = [_row(one, found[one.raw.id]) for one in seen]
     batches.stage_insert(organization_id=organization_id, rows=rows, now=now)
-    return Written(new=len(new), duplicates=sum(one.is_duplicate for one in judged))
+    return WrittenClicks(new=len(new), duplicates=sum(one.judged.is_duplicate for one in seen))
 
 
 def _organization(batch: Sequence[RawClick]) -> UUID:
@@ -103,24 +97,36 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-def _judged(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]], settings: FraudSettings) -> list[_Judged]:
-    history = _history(organization_id, new)
-    judged = []
+def _seen(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]], settings: FraudSettings) -> list[_Seen]:
+    """Judge clicks in the order of time, each by what came before it in the database and in the batch."""
+    before = _history(organization_id, new)
+    terms = terms_of(organization_id, {click.affiliate_id for click, _ in new})
+    seen = []
     for click, at in new:
-        facts, is_duplicate = history.facts(click, at, settings.banned_referrers)
-        judged.append(_Judged(click, at, facts, fraud.score(facts), is_duplicate))
-    return judged
+        facts, is_duplicate = before.facts(click, at, settings.banned_referrers)
+        judged = JudgedClick(
+            id=click.id,
+            program_id=click.program_id,
+            affiliate_id=click.affiliate_id,
+            sub_id=click.sub_id,
+            occurred_at=at,
+            verdict=fraud.score(facts),
+            terms=terms.get((click.program_id, click.affiliate_id)),
+            is_duplicate=is_duplicate,
+        )
+        seen.append(_Seen(click, facts, judged))
+    return seen
 
 
-def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) -> click_facts.History:
-    history, start = click_facts.History(), new[0][1]
+def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) -> ClickHistory:
+    before, start = ClickHistory(), new[0][1]
     for seen in batches.visits(
         organization_id=organization_id,
         visitors={click.visitor for click, _ in new},
-        since=start - click_facts.DEVICE_WINDOW,
-        near=(start - click_facts.WINDOW, new[-1][1] + click_facts.WINDOW),
+        since=start - history.DEVICE_WINDOW,
+        near=(start - history.WINDOW, new[-1][1] + history.WINDOW),
     ):
-        history.add_visits(
+        before.add_visits(
             visitor=seen.visitor,
             program_id=seen.program_id,
             affiliate_id=seen.affiliate_id,
@@ -129,53 +135,41 @@ def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) ->
             near_first=seen.near_first,
             near_last=seen.near_last,
         )
-    for network, program_id, slug, moments in batches.network_moments(
+    for seen_by in batches.network_visits(
         organization_id=organization_id,
         links={(click.network, click.program_id, click.slug) for click, _ in new},
-        since=start - click_facts.WINDOW,
-        enough=click_facts.ENOUGH,
+        since=start - history.WINDOW,
+        enough=history.ENOUGH,
     ):
-        history.add_network(network=network, program_id=program_id, slug=slug, moments=moments)
-    return history
+        before.add_network(
+            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, moments=seen_by.moments
+        )
+    return before
 
 
-def _fates(
-    organization_id: UUID,
-    judged: Sequence[_Judged],
-    partners: Mapping[tuple[str, str], Partner],
-    settings: FraudSettings,
-    now: datetime,
-) -> dict[str, Fate]:
-    """Return what becomes of every click; a duplicate never earns, and is no signal of its own."""
-    fees = fees_of(organization_id, partners)
-    found: dict[str, Fate] = {}
-    paid, waiting, blocked = [], [], []
-    for one in judged:
-        decision = fraud.decide(one.verdict.score, settings.strictness)
-        reward = fees.get(one.pair)
-        if one.is_duplicate:
-            found[one.id] = Fate("duplicate")
-        elif reward is None:
-            found[one.id] = Fate("blocked" if decision == "block" else "recorded")
-            if decision == "block":
-                blocked.append(_blocked(one))
-        elif decision == "pass" and scorer.is_configured():
-            found[one.id] = Fate("unscored")
-            waiting.append(one)
-        else:
-            paid.append(_paid(one, reward, partners[one.pair].grace_days))
-    _ask_scorer(organization_id, waiting)
-    # They earn nothing in any case; the fraud list says why they do not count.
-    fraud_records.record_blocked_clicks(organization_id=organization_id, clicks=blocked)
-    return found | pay.fates(organization_id, paid, strictness=settings.strictness, now=now)
+def terms_of(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[str, str], ClickTerms]:
+    """Return what one click pays now, by program and affiliate; who earns nothing with clicks is left out.
 
-
-def _blocked(one: _Judged) -> BlockedClick:
-    return BlockedClick(one.id, UUID(one.pair[0]), UUID(one.pair[1]), one.verdict, one.at)
+    Budget: 1 round trip; three or four more for every affiliate whose fee depends on a performance tier.
+    """
+    found = {}
+    for partner in batches.partners(organization_id=organization_id, affiliate_ids=sorted(affiliate_ids)):
+        if not partner.is_earning:
+            continue
+        reward = rewards.fee_by(
+            partner.terms,
+            organization_id=organization_id,
+            program_id=UUID(partner.program_id),
+            affiliate_id=UUID(partner.affiliate_id),
+            kind="click",
+        )
+        if reward is not None and reward.fee.cents > 0:
+            found[partner.program_id, partner.affiliate_id] = ClickTerms(reward, partner.grace_days)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class ClickPreview:
     """What would become of a click, with its score and the names of the rules that hold."""
 
     outcome: str
@@ -183,82 +177,41 @@ class Preview:
     reasons: Sequence[str]
 
 
-def preview(click: RawClick) -> Preview:
+def preview(click: RawClick) -> ClickPreview:
     """Say what the writer would make of a click, budgets and the operator's scorer aside. Writes and waits for nothing.
 
     Clicks that still lie on the stream are not known. Budget: 4 round trips and those of `write` for tiers.
     """
     organization_id = _organization([click])
     settings = fraud_settings.of(organization_id)
-    (one,) = _judged(organization_id, [(click, _moment(click.occurred_at))], settings)
-    partners = batches.partners(organization_id=organization_id, affiliate_ids=[click.affiliate_id])
-    decision = fraud.decide(one.verdict.score, settings.strictness)
-    if one.is_duplicate:
-        outcome = "duplicate"
-    elif decision == "block":
-        outcome = "blocked"
-    elif fees_of(organization_id, partners).get(one.pair) is None:
-        outcome = "recorded"
-    else:
-        outcome = "held" if decision == "hold" else "earned"
-    return Preview(outcome, one.verdict.score, one.verdict.reasons)
+    (one,) = _seen(organization_id, [(click, _moment(click.occurred_at))], settings)
+    outcome = fates.outcome(one.judged, strictness=settings.strictness)
+    return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)
 
 
-def fees_of(organization_id: UUID, partners: Mapping[tuple[str, str], Partner]) -> dict[tuple[str, str], Reward]:
-    """Return what one click pays now, by program and affiliate; who earns nothing with clicks is left out."""
-    found = {}
-    for (program_id, affiliate_id), partner in partners.items():
-        if not partner.is_earning:
-            continue
-        reward = rewards.fee_by(
-            partner.terms,
-            organization_id=organization_id,
-            program_id=UUID(program_id),
-            affiliate_id=UUID(affiliate_id),
-            kind="click",
-        )
-        if reward is not None and reward.fee.cents > 0:
-            found[program_id, affiliate_id] = reward
-    return found
-
-
-def _paid(one: _Judged, reward: Reward, grace_days: int) -> PaidClick:
-    program_id, affiliate_id = one.pair
-    return PaidClick(
-        id=one.id,
-        program_id=UUID(program_id),
-        affiliate_id=UUID(affiliate_id),
-        sub_id=one.click.sub_id,
-        occurred_at=one.at,
-        verdict=one.verdict,
-        reward=reward,
-        grace_days=grace_days,
-    )
-
-
-def _ask_scorer(organization_id: UUID, waiting: Sequence[_Judged]) -> None:
+def _ask_scorer(organization_id: UUID, waiting: Sequence[_Seen]) -> None:
     """Stage the jobs that ask the operator's scorer: no call to the outside inside a transaction."""
     for start in range(0, len(waiting), _ASKED_AT_ONCE):
-        facts = {one.id: asdict(one.facts) for one in waiting[start : start + _ASKED_AT_ONCE]}
+        facts = {one.raw.id: asdict(one.facts) for one in waiting[start : start + _ASKED_AT_ONCE]}
         work.enqueue(
             jobs.CLICKS_RESCORE, organization_id=organization_id, clicks=orjson.dumps(facts, default=sorted).decode()
         )
 
 
-def _row(one: _Judged, fate: Fate) -> dict[str, object]:
-    click = one.click
+def _row(one: _Seen, fate: Fate) -> dict[str, object]:
+    raw, judged = one.raw, one.judged
     return {
-        "id": click.id,
-        "program_id": click.program_id,
-        "affiliate_id": click.affiliate_id,
-        "slug": click.slug,
-        "sub_id": click.sub_id,
-        "visitor": click.visitor,
-        "network": click.network,
-        "occurred_at": one.at,
-        "is_duplicate": one.is_duplicate,
-        "score": one.verdict.score,
-        "reasons": one.verdict.reasons or None,
+        "id": raw.id,
+        "program_id": raw.program_id,
+        "affiliate_id": raw.affiliate_id,
+        "slug": raw.slug,
+        "sub_id": raw.sub_id,
+        "visitor": raw.visitor,
+        "network": raw.network,
+        "occurred_at": judged.occurred_at,
+        "is_duplicate": judged.is_duplicate,
+        "score": judged.verdict.score,
+        "reasons": judged.verdict.reasons or None,
         "outcome": fate.outcome,
         "conversion_id": fate.conversion_id,
     }

@@ -13,32 +13,32 @@ import orjson
 
 from adapters.fraud import scorer
 from domain import fraud
+from domain.clicks.fates import JudgedClick
 from domain.fraud import ClickFacts, Verdict
 from models.clicks import batches
 from models.clicks.batches import Unscored
 from models.fraud import fraud_settings
 from pipelines.clicks import clicks, pay
-from pipelines.clicks.pay import Fate, PaidClick
 
 _SETS = ("banned_referrers", "query_names")
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingClicks:
     """Clicks of one organization that wait for their score, with what they are judged by."""
 
     organization_id: UUID
     facts: Mapping[str, ClickFacts]
 
 
-def waiting(*, organization_id: UUID, asked: str) -> Waiting | None:
+def waiting(*, organization_id: UUID, asked: str) -> WaitingClicks | None:
     """Return those clicks of a job that still wait; None when none does. `asked` is what `clicks.write` staged."""
     facts = {click_id: _facts(said) for click_id, said in orjson.loads(asked).items()}
     found = batches.unscored(organization_id=organization_id, click_ids=list(facts))
-    return Waiting(organization_id, {one.id: facts[one.id] for one in found}) if found else None
+    return WaitingClicks(organization_id, {one.id: facts[one.id] for one in found}) if found else None
 
 
-def ask(those: Waiting) -> dict[str, Verdict] | None:
+def ask(those: WaitingClicks) -> dict[str, Verdict] | None:
     """Return what the scorer says of each; None when it is away."""
     try:
         return {click_id: scorer.judge(facts) for click_id, facts in those.facts.items()}
@@ -52,52 +52,38 @@ def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime)
     found = batches.unscored(organization_id=organization_id, click_ids=list(said))
     if not found:
         return
-    verdicts = {one.id: fraud.added(Verdict(one.score, tuple(one.reasons or ())), said[one.id]) for one in found}
-    fates = _fates(organization_id, found, verdicts, now)
+    scored = _scored(organization_id, found, said)
+    strictness = fraud_settings.of(organization_id).strictness
+    fates = pay.settle(scored, organization_id=organization_id, strictness=strictness, waits_for_scorer=False, now=now)
     batches.stage_scored(
         organization_id=organization_id,
         rows=[
             {
                 "id": one.id,
-                "score": verdicts[one.id].score,
-                "reasons": verdicts[one.id].reasons or None,
+                "score": one.verdict.score,
+                "reasons": one.verdict.reasons or None,
                 "outcome": fates[one.id].outcome,
                 "conversion_id": fates[one.id].conversion_id,
             }
-            for one in found
+            for one in scored
         ],
     )
 
 
-def _fates(
-    organization_id: UUID, found: list[Unscored], verdicts: Mapping[str, Verdict], now: datetime
-) -> dict[str, Fate]:
-    strictness = fraud_settings.of(organization_id).strictness
-    partners = batches.partners(
-        organization_id=organization_id, affiliate_ids=sorted({one.affiliate_id for one in found})
-    )
-    fees = clicks.fees_of(organization_id, partners)
-    unpaid: dict[str, Fate] = {}
-    paid = []
-    for one in found:
-        pair = (one.program_id, one.affiliate_id)
-        if pair in fees:
-            paid.append(
-                PaidClick(
-                    id=one.id,
-                    program_id=UUID(one.program_id),
-                    affiliate_id=UUID(one.affiliate_id),
-                    sub_id=one.sub_id,
-                    occurred_at=one.occurred_at,
-                    verdict=verdicts[one.id],
-                    reward=fees[pair],
-                    grace_days=partners[pair].grace_days,
-                )
-            )
-        else:
-            is_blocked = fraud.decide(verdicts[one.id].score, strictness) == "block"
-            unpaid[one.id] = Fate("blocked" if is_blocked else "recorded")
-    return unpaid | pay.fates(organization_id, paid, strictness=strictness, now=now)
+def _scored(organization_id: UUID, found: list[Unscored], said: Mapping[str, Verdict]) -> list[JudgedClick]:
+    terms = clicks.terms_of(organization_id, {one.affiliate_id for one in found})
+    return [
+        JudgedClick(
+            id=one.id,
+            program_id=one.program_id,
+            affiliate_id=one.affiliate_id,
+            sub_id=one.sub_id,
+            occurred_at=one.occurred_at,
+            verdict=fraud.added(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
+            terms=terms.get((one.program_id, one.affiliate_id)),
+        )
+        for one in found
+    ]
 
 
 def _facts(said: Mapping[str, Any]) -> ClickFacts:

@@ -26,7 +26,7 @@ from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
 from models.leads import paid
 from models.leads.leads import Referral
-from pipelines.fraud import events as fraud_records
+from pipelines.fraud import cases
 from pipelines.leads import leads
 from pipelines.leads.leads import Signup
 from pipelines.programs import rewards
@@ -243,7 +243,7 @@ def _write(case: Case, verdict: Verdict, reward: Reward | None, now: datetime) -
 
 
 def _note(case: Case, subject_id: UUID, verdict: Verdict, action: Literal["blocked", "held"], now: datetime) -> None:
-    fraud_records.record_event(
+    cases.record_event(
         organization_id=case.organization_id,
         program_id=case.referral.program_id,
         affiliate_id=case.referral.affiliate_id,

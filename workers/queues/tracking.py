@@ -46,11 +46,11 @@ def read_click_again(job: Claimed) -> None:
     letters.write_again(job.args, now=clock.now())
 
 
-def _waiting(job: Claimed) -> scores.Waiting | None:
+def _waiting(job: Claimed) -> scores.WaitingClicks | None:
     return scores.waiting(organization_id=job.tenant, asked=job.args["clicks"])
 
 
-def _settle(those: scores.Waiting, said: Mapping[str, Verdict] | None) -> datetime | None:
+def _settle(those: scores.WaitingClicks, said: Mapping[str, Verdict] | None) -> datetime | None:
     if said is None:
         return clock.now() + _SCORER_AGAIN_AFTER
     scores.settle(organization_id=those.organization_id, said=said, now=clock.now())

@@ -7,16 +7,18 @@ from uuid import UUID
 import pytest
 
 from domain.clicks import gathering
-from domain.clicks.gathering import Row
+from domain.clicks.gathering import HourRow
 from domain.programs.fees import Fee
+from domain.programs.rewards import Reward
 
-PROGRAM, AFFILIATE, ROW = (UUID(int=number) for number in (1, 2, 3))
+PROGRAM, AFFILIATE, ROW = str(UUID(int=1)), str(UUID(int=2)), UUID(int=3)
 FEE, VALUE = Fee(10, "USD"), Decimal("0.10")
+REWARD = Reward(FEE, VALUE, "program")
 BASE = "cpc:p:a:2026030112"
 
 
 def _row(status="Pending", currency="USD", value=VALUE):
-    return Row(ROW, status, currency, value)
+    return HourRow(ROW, BASE, status, currency, value, commission_cents=100, reversed_cents=0)
 
 
 @pytest.mark.parametrize(("sub_id", "end"), [(None, ""), ("", ""), ("mail", ":mail")])
@@ -44,30 +46,30 @@ def test_an_id_stays_within_what_an_external_id_may_be():
 
 
 def test_the_first_clicks_of_an_hour_make_its_row():
-    assert gathering.place(BASE, FEE, VALUE, {}) == (BASE, None)
+    assert gathering.place(BASE, REWARD, {}) == (BASE, None)
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved"])
 def test_an_open_row_of_the_same_fee_takes_more(status):
     row = _row(status)
 
-    assert gathering.place(BASE, FEE, VALUE, {BASE: row}) == (BASE, row)
+    assert gathering.place(BASE, REWARD, {BASE: row}) == (BASE, row)
 
 
 @pytest.mark.parametrize("other", [{"currency": "EUR"}, {"value": Decimal("0.11")}])
 def test_another_fee_of_the_hour_has_a_row_of_its_own(other):
-    assert gathering.place(BASE, FEE, VALUE, {BASE: _row(**other)}) == (f"{BASE}@10USD", None)
+    assert gathering.place(BASE, REWARD, {BASE: _row(**other)}) == (f"{BASE}@10USD", None)
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated", "Refunded"])
 def test_a_row_that_was_decided_against_takes_no_more_and_has_no_successor(status):
-    assert gathering.place(BASE, FEE, VALUE, {BASE: _row(status)}) is None
+    assert gathering.place(BASE, REWARD, {BASE: _row(status)}) is None
 
 
 def test_a_paid_row_has_successors_and_the_last_of_them_none():
     rows = {}
     for name in gathering.candidates(BASE, FEE):
-        assert gathering.place(BASE, FEE, VALUE, rows) == (name, None)
+        assert gathering.place(BASE, REWARD, rows) == (name, None)
         rows[name] = _row("Paid")
 
-    assert gathering.place(BASE, FEE, VALUE, rows) is None
+    assert gathering.place(BASE, REWARD, rows) is None

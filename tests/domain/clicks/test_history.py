@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.clicks.history import History
+from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ def _visited(history, last_at, first, last, slug="ben"):
 
 
 def test_the_first_click_of_all_has_nothing_against_it():
-    facts, is_duplicate = _ask(History())
+    facts, is_duplicate = _ask(ClickHistory())
 
     assert not is_duplicate
     assert (facts.network_clicks, facts.device_links, facts.ms_since_last) == (1, 1, None)
@@ -39,7 +39,7 @@ def test_the_first_click_of_all_has_nothing_against_it():
     ("minutes", "expected"), [(-61, False), (-60, False), (-59, True), (0, True), (59, True), (60, False)]
 )
 def test_a_click_within_an_hour_of_one_that_is_written_is_a_duplicate_either_way(minutes, expected):
-    history = History()
+    history = ClickHistory()
     _visited(history, NOON, NOON, NOON)
 
     _, is_duplicate = _ask(history, NOON + timedelta(minutes=minutes))
@@ -48,14 +48,14 @@ def test_a_click_within_an_hour_of_one_that_is_written_is_a_duplicate_either_way
 
 
 def test_between_two_clicks_that_are_written_is_a_duplicate():
-    history, last = History(), NOON + timedelta(minutes=118)
+    history, last = ClickHistory(), NOON + timedelta(minutes=118)
     _visited(history, last, NOON, last)
 
     assert _ask(history, NOON + timedelta(minutes=59))[1]
 
 
 def test_clicks_that_are_not_near_make_no_duplicate_and_count_for_the_rest():
-    history = History()
+    history = ClickHistory()
     _visited(history, NOON - timedelta(hours=2), None, None, slug="other")
 
     facts, is_duplicate = _ask(history)
@@ -64,7 +64,7 @@ def test_clicks_that_are_not_near_make_no_duplicate_and_count_for_the_rest():
 
 
 def test_milliseconds_count_from_the_visitors_last_click_on_any_link():
-    history = History()
+    history = ClickHistory()
     _ask(history, slug="other")
 
     facts, is_duplicate = _ask(history, NOON + timedelta(milliseconds=999, microseconds=999))
@@ -73,14 +73,14 @@ def test_milliseconds_count_from_the_visitors_last_click_on_any_link():
 
 
 def test_a_click_from_before_the_last_has_no_time_since():
-    history = History()
+    history = ClickHistory()
     _ask(history)
 
     assert _ask(history, NOON - timedelta(milliseconds=1), slug="other")[0].ms_since_last is None
 
 
 def test_the_links_of_a_device_are_counted_per_affiliate_once_each():
-    history = History()
+    history = ClickHistory()
     for slug in ("one", "two", "two"):
         _ask(history, slug=slug)
 
@@ -89,7 +89,7 @@ def test_the_links_of_a_device_are_counted_per_affiliate_once_each():
 
 
 def test_a_networks_clicks_of_an_hour_are_counted_per_link():
-    history = History()
+    history = ClickHistory()
     history.add_network(
         network="n", program_id="p", slug="ben", moments=[NOON - timedelta(minutes=m) for m in (60, 59, 1)]
     )
@@ -100,7 +100,7 @@ def test_a_networks_clicks_of_an_hour_are_counted_per_link():
 
 
 def test_what_the_edge_saw_is_passed_on():
-    facts, _ = History().facts(
+    facts, _ = ClickHistory().facts(
         _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=["q"], languages=["de"]),
         NOON,
         frozenset({"h"}),

@@ -47,7 +47,7 @@ def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: ob
     return RawClick(**values | fields)
 
 
-def write(brand: Brand, *batch: RawClick) -> clicks.Written:
+def write(brand: Brand, *batch: RawClick) -> clicks.WrittenClicks:
     """Write a batch in one transaction, as the consumer does."""
     with db.unit_of_work(brand.id):
         return clicks.write(batch, datetime.now(UTC))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from domain import fraud
 from models import db, ids
-from pipelines.fraud import events as fraud_events
+from pipelines.fraud import cases
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import ago
 
@@ -24,6 +24,6 @@ def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **
         "at": ago(hours=1),
     } | fields
     with db.unit_of_work(brand.id):
-        fraud_events.record_event(**sent)
+        cases.record_event(**sent)
     ((event_id,),) = brand.rows("select id from fraud_event where subject_id = %s", sent["subject_id"])
     return UUID(str(event_id))

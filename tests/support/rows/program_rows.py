@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from models import db, ids
-from models.clicks import clicks
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
 
@@ -61,7 +60,8 @@ def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "created_at": NOW,
     }
     with db.unit_of_work(brand.id):
-        clicks.insert_many([values | columns])
+        names, marks = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))
+        db.db.stage(f"insert into click ({names}) values ({marks})", tuple((values | columns).values()))
     return click_id
 
 
