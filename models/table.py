@@ -37,6 +37,17 @@ def unnest(kind: type, names: Sequence[str]) -> str:
     return f"unnest({', '.join(f'%s::{_sql_type(fields[name])}[]' for name in names)})"
 
 
+def marks(kind: type) -> str:
+    """Return the placeholders for a whole row of a class, in the order of `columns`; `values` fills them in."""
+    return ", ".join(["%s"] * len(_names(kind)))
+
+
+def values(row: object) -> tuple[object, ...]:
+    """Return what a row holds, in the order of `columns`."""
+    kind: Any = type(row)
+    return tuple(getattr(row, name) for name in _names(kind))
+
+
 class Rows(Generic[Row]):
     """Rows of one class, read by any statement that selects `columns(kind)`.
 
@@ -145,6 +156,11 @@ def _sql_type(type_: Any) -> str:
     """Return what a field is in the database; it may be None there if it may here."""
     kinds = [get_origin(kind) or kind for kind in (type_, *get_args(type_))]
     return next(_SQL_TYPES[kind] for kind in kinds if kind in _SQL_TYPES)
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(_fields(kind))
 
 
 def _fields(kind: type) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class KnownLeads:
     """Whether a program has a paid lead of this person, how many the affiliate brought, how many are welcome a day."""
 
     is_known: bool
@@ -18,6 +18,7 @@ class Count:
     per_day: int
 
 
+_COUNTS = Rows(KnownLeads)
 _COUNT = Hot("""
 select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
     and email_normalized = any(%(inboxes)s) and method = 'lead_form' and is_test = %(test)s),
@@ -37,29 +38,27 @@ def count(
     forgotten: Sequence[str],
     is_test: bool,
     since: datetime,
-) -> Count:
+) -> KnownLeads:
     """Return what is known of a person and of an affiliate's paid leads since a moment, final under the budget's lock.
 
     What was invalidated and what has expired counts too: nobody is paid for twice. `forgotten` is what may
     stand for the person in a lead whose address is not kept any more.
     """
-    row = db.row(
-        _COUNT,
-        {
-            "org": organization_id,
-            "program": program_id,
-            "affiliate": affiliate_id,
-            "inboxes": [email_normalized, *forgotten],
-            "test": is_test,
-            "since": since,
-        },
-    )
-    assert row is not None  # it is the organization of this unit of work
-    return Count(*row)
+    asked = {
+        "org": organization_id,
+        "program": program_id,
+        "affiliate": affiliate_id,
+        "inboxes": [email_normalized, *forgotten],
+        "test": is_test,
+        "since": since,
+    }
+    found = _COUNTS.first(_COUNT, asked)
+    assert found is not None  # it is the organization of this unit of work
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Click:
+class LastClick:
     """The last click of a visitor; no reasons (None) while nobody has judged it."""
 
     score: int
@@ -67,13 +66,14 @@ class Click:
     sub_id: str | None
 
 
-_NEWEST_CLICK = Hot(
-    "select score, reasons, sub_id from click where organization_id = %s and visitor_hash = %s and affiliate_id = %s"
-    " and occurred_at >= %s order by occurred_at desc, id desc limit 1"
-)
+_LAST_CLICKS = Rows(LastClick)
+_LAST_CLICK = Hot(f"""
+select {columns(LastClick)} from click
+where organization_id = %s and visitor_hash = %s and affiliate_id = %s and occurred_at >= %s
+order by occurred_at desc, id desc limit 1
+""")
 
 
-def newest_click(*, organization_id: UUID, affiliate_id: UUID, visitor_hash: bytes, since: datetime) -> Click | None:
+def last_click(*, organization_id: UUID, affiliate_id: UUID, visitor_hash: bytes, since: datetime) -> LastClick | None:
     """Return the last click of a visitor on an affiliate's links since a moment."""
-    row = db.row(_NEWEST_CLICK, (organization_id, visitor_hash, affiliate_id, since))
-    return Click(*row) if row else None
+    return _LAST_CLICKS.first(_LAST_CLICK, (organization_id, visitor_hash, affiliate_id, since))

@@ -15,7 +15,7 @@ from domain.statuses import AffiliateStatus
 from models import ids
 from models.conversions import attribution as attribution_decisions
 from models.conversions import sales
-from pipelines.leads import leads
+from pipelines.leads import lifecycle
 
 
 def decide(facts: Facts) -> Decision:
@@ -48,7 +48,7 @@ def of_sale(facts: sales.SaleFacts) -> Decision | None:
 def stage_effects(decision: Decision, *, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
     """Stage what a decision means beside its conversion: the lead has become a sale."""
     if decision.lead_id is not None:
-        leads.stage_convert(
+        lifecycle.stage_convert(
             organization_id=organization_id, lead_id=decision.lead_id, conversion_id=conversion_id, now=now
         )
 

@@ -21,7 +21,7 @@ from models.conversions import conversions, reviews
 from models.conversions.conversions import Conversion
 from models.ledger import entries
 from pipelines.conversions import settle
-from pipelines.leads import leads
+from pipelines.leads import lifecycle
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
@@ -104,7 +104,7 @@ def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent
     else:
         after = _restate(word, conversion, status)
     if conversion.type == ConversionType.LeadReward and word.action in (Action.validate, Action.invalidate):
-        leads.stage_reviewed(
+        lifecycle.stage_reviewed(
             organization_id=conversion.organization_id,
             lead_id=conversion.id,
             is_valid=word.action == Action.validate,

@@ -17,8 +17,8 @@ from adapters import sealing
 from domain import jobs, statuses
 from pipelines import work
 from pipelines.clicks import public_links
-from pipelines.leads import leads
-from pipelines.leads.leads import Signup
+from pipelines.leads import lifecycle
+from pipelines.leads.lifecycle import NewLead
 
 _BELONGS_TO = "lead.capture"
 
@@ -59,18 +59,18 @@ def record(
 ) -> None:
     """Record a lead that was captured `at` a moment, unless it is known or its affiliate cannot be credited by now."""
     lead = _unsealed(sealed)
-    referral = leads.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+    referral = lifecycle.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
     is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
     if referral is None or not is_approved or not referral.is_program_open:
         return
-    signup = Signup(
+    signup = NewLead(
         email=lead["email"],
         name=lead["name"],
         occurred_at=at,
         is_test=referral.is_test_affiliate,
         sub_id=lead["sub_id"],
     )
-    leads.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+    lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
 
 
 def _sealed(lead: Mapping[str, Any]) -> str:

@@ -25,10 +25,10 @@ from models.clicks.public_links import Link
 from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
 from models.leads import paid
-from models.leads.leads import Referral
+from models.leads.rows import LeadReferral
 from pipelines.fraud import cases
-from pipelines.leads import leads
-from pipelines.leads.leads import Signup
+from pipelines.leads import lifecycle
+from pipelines.leads.lifecycle import NewLead
 from pipelines.programs import rewards
 
 #: What ends a lead whatever its fraud score is, in this order.
@@ -50,7 +50,7 @@ class Case:
     """A lead that is looked at. `click` is the verdict on the visitor's last click, or on the visit itself."""
 
     organization_id: UUID
-    referral: Referral
+    referral: LeadReferral
     settings: FraudSettings
     email: str
     name: str | None
@@ -78,7 +78,7 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
     """
     organization_id = link.organization_id
     referral = _creditable(organization_id, link.program_id, link.affiliate_id)
-    click = paid.newest_click(
+    click = paid.last_click(
         organization_id=organization_id,
         affiliate_id=link.affiliate_id,
         visitor_hash=bytes.fromhex(visit.visitor),
@@ -142,8 +142,8 @@ def record(*, case: Case, verdict: Verdict | None, now: datetime) -> None:
         _write(case, verdict, now_known.reward, now)
 
 
-def _creditable(organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Referral:
-    referral = leads.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+def _creditable(organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral:
+    referral = lifecycle.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
     if referral is None or not referral.is_program_open or referral.affiliate_status != AffiliateStatus.Approved:
         raise not_open()
     return referral
@@ -156,7 +156,7 @@ class _Facts:
     reward: Reward | None
 
 
-def _facts(organization_id: UUID, referral: Referral, email: str, now: datetime) -> _Facts:
+def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
     inbox = emails.normalize(email)
     count = paid.count(
         organization_id=organization_id,
@@ -180,7 +180,7 @@ def _facts(organization_id: UUID, referral: Referral, email: str, now: datetime)
 
 
 def _obstacle(
-    organization_id: UUID, referral: Referral, facts: _Facts, purse: rewards.Purse | None = None
+    organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.Purse | None = None
 ) -> Obstacle | None:
     if self_lead.RULE.holds(facts.lead):
         return "self_lead"
@@ -194,7 +194,7 @@ def _obstacle(
     return None if held.affordable(facts.reward.fee, 1) else "budget"
 
 
-def _judged(click: paid.Click | None) -> Verdict | None:
+def _judged(click: paid.LastClick | None) -> Verdict | None:
     return Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
 
 
@@ -222,10 +222,10 @@ def _reject(case: Case, facts: LeadFacts, now: datetime) -> None:
 
 def _write(case: Case, verdict: Verdict, reward: Reward | None, now: datetime) -> None:
     decision = fraud.decide(verdict.score, case.settings.strictness)
-    recorded = leads.record(
+    recorded = lifecycle.record(
         organization_id=case.organization_id,
         referral=case.referral,
-        signup=Signup(
+        signup=NewLead(
             email=case.email,
             name=case.name,
             occurred_at=now,
@@ -234,8 +234,7 @@ def _write(case: Case, verdict: Verdict, reward: Reward | None, now: datetime) -
             method=LeadMethod.lead_form,
         ),
         now=now,
-        fee=reward.fee if reward else None,
-        rate_source=reward.source if reward else leads.SOURCE,
+        reward=reward,
         status=ConversionStatus.Pending if decision == "pass" else ConversionStatus.Invalidated,
     )
     if recorded.lead_id is not None and decision != "pass":

@@ -10,12 +10,13 @@ from uuid import UUID
 
 from domain import statuses
 from domain.refused import Refused
-from models.leads import leads as rows
-from pipelines.leads import leads
-from pipelines.leads.leads import Recorded, Signup
+from models.leads import rows
+from models.leads.rows import LeadReferral
+from pipelines.leads import lifecycle
+from pipelines.leads.lifecycle import LeadReceipt, NewLead
 
 
-def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now: datetime) -> Recorded:
+def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now: datetime) -> LeadReceipt:
     """Record a validated lead once; `lead` is `schemas.leads.lead.LeadBody` loaded.
 
     One whose event is known is recognised before anything about its affiliate is asked, so that a retry never turns
@@ -23,16 +24,16 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
     Raises Refused: affiliate_not_found, no_active_program, affiliate_not_active.
     Budget: 3 round trips (look up; insert; writes and commit).
     """
-    known_id, referral = rows.look_up(
+    found = rows.look_up(
         organization_id=organization_id,
         external_event_id=lead["external_event_id"],
         slug=lead["affiliate_slug"],
         program_id=lead["program_id"],
     )
-    if known_id is not None:
-        return Recorded(None)
-    referral = _creditable(referral)
-    signup = Signup(
+    if found.known_lead_id is not None:
+        return LeadReceipt(None)
+    referral = _creditable(found.referral)
+    signup = NewLead(
         email=lead["email"],
         name=lead["name"],
         occurred_at=now,
@@ -40,10 +41,10 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
         external_event_id=lead["external_event_id"],
         sub_id=lead["sub_id"],
     )
-    return leads.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+    return lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
 
 
-def _creditable(referral: rows.Referral | None) -> rows.Referral:
+def _creditable(referral: LeadReferral | None) -> LeadReferral:
     if referral is None:
         message = "affiliateSlug matches no tracking link of this organization, or none in the campaign of programId."
         raise Refused(400, "affiliate_not_found", message, field="affiliateSlug")

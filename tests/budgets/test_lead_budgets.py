@@ -4,7 +4,7 @@ import pytest
 
 from adapters import clock
 from models import db
-from pipelines.leads import captured, leads, signed
+from pipelines.leads import captured, lifecycle, signed
 from schemas.leads.lead import LeadBody
 from tests.budgets.test_budgets import _budget, _counting
 from tests.support.rows import paid_leads
@@ -31,7 +31,7 @@ def test_recording_a_signed_lead(shop):
         assert _post(shop, "ada@example.com")
 
     assert _budget(signed.record) == "3 round trips (look up; insert; writes and commit)"
-    assert _budget(leads.record) == "2 round trips (insert; writes and commit)"
+    assert _budget(lifecycle.record) == "2 round trips (insert; writes and commit)"
     assert len(counted.trips) == 3, counted
 
 
@@ -48,9 +48,9 @@ def test_recognising_a_known_lead(shop, fields, trips):
 def test_matching_a_buyer(shop):
     for _ in range(2):
         with _counting() as counted, db.unit_of_work(shop.id):
-            leads.match_by_email(organization_id=shop.id, email="ada@example.com", at=clock.now())
+            lifecycle.match_by_email(organization_id=shop.id, email="ada@example.com", at=clock.now())
 
-    assert _budget(leads.match_by_email) == "1 round trip"
+    assert _budget(lifecycle.match_by_email) == "1 round trip"
     assert len(counted.trips) == 2, counted  # and the commit
 
 

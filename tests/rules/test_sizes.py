@@ -55,7 +55,6 @@ _STILL = {
     ("parameters", "commands/service/jobs.py::living"),
     ("parameters", "commands/webhooks.py::deliveries"),
     ("parameters", "commands/webhooks.py::redeliver"),
-    ("parameters", "pipelines/leads/leads.py::_conversion"),
     ("parameters", "pipelines/organization/sign_in.py::_first_seen"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
     (

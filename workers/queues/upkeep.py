@@ -9,7 +9,7 @@ from models.jobs.rows import Claimed
 from pipelines import fx_intake, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.invites import invites
-from pipelines.leads import leads
+from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
 from workers.actor import calling_job, database_job
 
@@ -47,7 +47,7 @@ def release_holds(job: Claimed) -> None:
 @database_job(jobs.LEADS_EXPIRE)
 def expire_leads(job: Claimed) -> None:
     """Expire the leads of every organization that no sale came of in time."""
-    leads.any_org_expire(now=clock.now())
+    lifecycle.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.CLICKS_FORGET)

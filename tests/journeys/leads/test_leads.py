@@ -1,6 +1,7 @@
 """What becomes of a lead: a sale, ninety days without one, or a word of the brand (tracking spec, section 8)."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import peewee
 import pytest
@@ -9,11 +10,12 @@ from adapters import clock
 from domain import jobs
 from domain.leads import LeadMethod
 from domain.programs.fees import Fee
+from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus
 from models import db, ids
-from models.leads import leads as rows
+from models.leads import rows
 from pipelines import work
-from pipelines.leads import leads
+from pipelines.leads import lifecycle
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.leads import emails, signed, states
 from tests.support.rows.program_rows import NOW, ago, conversion
@@ -30,8 +32,8 @@ def ben(brand):
 
 
 def _record(brand, affiliate_id, email="ada@example.com", *, occurred_at=NOW, event_id=None, sub_id=None, **options):
-    """Record a lead; options are those of `leads.record`, and is_test and method."""
-    signup = leads.Signup(
+    """Record a lead; options are those of `lifecycle.record`, and is_test and method."""
+    signup = lifecycle.NewLead(
         email=email,
         name=None,
         occurred_at=occurred_at,
@@ -42,23 +44,27 @@ def _record(brand, affiliate_id, email="ada@example.com", *, occurred_at=NOW, ev
     )
     with db.unit_of_work(brand.id):
         ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
-        referral = leads.referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
-        return leads.record(organization_id=brand.id, referral=referral, signup=signup, now=NOW, **options).lead_id
+        referral = lifecycle.referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
+        return lifecycle.record(organization_id=brand.id, referral=referral, signup=signup, now=NOW, **options).lead_id
+
+
+def _reward(currency):
+    return Reward(Fee(750, currency), Decimal("7.50"), "program")
 
 
 def _match(brand, email="ada@example.com", *, at=NOW, **options):
     with db.unit_of_work(brand.id):
-        return leads.match_by_email(organization_id=brand.id, email=email, at=at, **options)
+        return lifecycle.match_by_email(organization_id=brand.id, email=email, at=at, **options)
 
 
 def _convert(brand, lead_id, conversion_id):
     with db.unit_of_work(brand.id):
-        leads.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=NOW)
+        lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=NOW)
 
 
 def _expire():
     with db.any_org_work():
-        leads.any_org_expire(now=clock.now())
+        lifecycle.any_org_expire(now=clock.now())
 
 
 def test_a_buyer_is_matched_with_their_lead(brand, ben):
@@ -66,7 +72,7 @@ def test_a_buyer_is_matched_with_their_lead(brand, ben):
 
     found = _match(brand, "adal@googlemail.com")
 
-    assert found == rows.Match(
+    assert found == rows.LeadMatch(
         lead_id=lead_id,
         program_id=brand.programs[-1],
         affiliate_id=ben,
@@ -217,7 +223,7 @@ def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monk
     _expire()  # what other tests left due
     rival.program()
     rita = rival.affiliate("rita")
-    monkeypatch.setattr("pipelines.leads.leads._AT_ONCE", 2)
+    monkeypatch.setattr("pipelines.leads.lifecycle._AT_ONCE", 2)
     for number in range(5):
         _record(
             brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)
@@ -322,8 +328,8 @@ def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
 
 def test_a_paid_lead_carries_its_fee_and_is_a_row_beside_the_free_one(brand, ben):
     free = _record(brand, ben)
-    paid = _record(brand, ben, method=LeadMethod.lead_form, fee=Fee(750, "EUR"), rate_source="program")
-    again = _record(brand, ben, method=LeadMethod.lead_form, fee=Fee(750, "EUR"), rate_source="program")
+    paid = _record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
+    again = _record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
 
     assert again is None
     assert brand.rows(
@@ -339,7 +345,9 @@ def test_a_paid_lead_carries_its_fee_and_is_a_row_beside_the_free_one(brand, ben
 
 
 def test_a_lead_in_quarantine_owes_nothing_until_it_is_validated(brand, ben):
-    lead_id = _record(brand, ben, method=LeadMethod.lead_form, fee=Fee(750, "USD"), status=ConversionStatus.Invalidated)
+    lead_id = _record(
+        brand, ben, method=LeadMethod.lead_form, reward=_reward("USD"), status=ConversionStatus.Invalidated
+    )
     held = (states(brand), brand.rows("select count(*) from ledger_entry"), _match(brand))
 
     _decide(brand, lead_id, "validate")

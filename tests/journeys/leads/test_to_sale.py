@@ -9,7 +9,7 @@ import pytest
 from domain.attribution import Candidate, Coupon, Facts, History, Lead, Referral, Signup
 from models import db, ids
 from pipelines.conversions import attribution
-from pipelines.leads import leads
+from pipelines.leads import lifecycle
 from tests.support.api.racing import at_once
 from tests.support.recruits import Recruits
 
@@ -276,7 +276,7 @@ def test_a_payment_of_an_affiliate_who_cannot_earn_is_listed_once_with_its_reaso
 def test_a_renewal_that_only_an_email_names_is_credited_by_the_newest_lead(shop):
     older, newer = _lead(shop, slug="dora", subId="old"), _lead(shop)
     with db.unit_of_work(shop.id):
-        found = leads.match_by_email(organization_id=shop.id, email="Cleo@example.org", at=datetime.now(UTC))
+        found = lifecycle.match_by_email(organization_id=shop.id, email="Cleo@example.org", at=datetime.now(UTC))
 
     lead = Lead(found.lead_id, _affiliate(shop, "ben"), found.occurred_at, found.sub_id)
     decision = attribution.decide(Facts(paid_at=datetime.now(UTC), buyer_email=MAIL, lead=lead))

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain import emails, jobs
-from domain import leads as rules
+from domain import emails, jobs, leads
 from domain.conversions import avatars
 from domain.leads import LeadMethod
-from domain.programs.fees import Fee
+from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus, ConversionType
 from models import ids
-from models.conversions import conversions
-from models.leads import leads
-from models.leads.leads import Match, Referral
+from models.conversions.conversions import Conversion
+from models.leads import rows
+from models.leads.rows import LeadMatch, LeadReferral, LeadRow
 from pipelines import earn, work
 
 SOURCE = "lead"
@@ -26,7 +25,7 @@ _AT_ONCE = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signup:
+class NewLead:
     """Somebody who signed up. `email` is a valid address as sent, `sub_id` is normalized, `occurred_at` aware."""
 
     email: str
@@ -39,7 +38,7 @@ class Signup:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class LeadReceipt:
     """A lead's id, which is its conversion's too; None when the person or the event was known already."""
 
     lead_id: UUID | None
@@ -50,48 +49,47 @@ class Recorded:
         return self.lead_id is not None
 
 
-def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Referral | None:
+def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
     """Return an affiliate as one whom `record` credits, on the terms of the moment; None for one who is not there."""
-    return leads.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+    return rows.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
 
 
 def record(
     *,
     organization_id: UUID,
-    referral: Referral,
-    signup: Signup,
+    referral: LeadReferral,
+    signup: NewLead,
     now: datetime,
-    fee: Fee | None = None,
-    rate_source: str = SOURCE,
+    reward: Reward | None = None,
     status: ConversionStatus = ConversionStatus.Pending,
-) -> Recorded:
+) -> LeadReceipt:
     """Record a lead once, with its conversion, ledger entry and event, in the caller's transaction.
 
-    Whether the affiliate may be credited is the caller's to decide. `fee` is what the lead earns (None: nothing),
-    `rate_source` whose terms say so; `status` is Pending, or Invalidated for a lead in quarantine. Known is, with an
+    Whether the affiliate may be credited is the caller's to decide. `reward` is what the lead earns (None: nothing);
+    `status` is Pending, or Invalidated for a lead in quarantine. Known is, with an
     external event id, who has the same one, else the same person at the same affiliate by the same method. A lead that
     expired is forgotten, one that was invalidated is not.
     Budget: 2 round trips (insert; writes and commit).
     """
     lead = _lead(organization_id, referral, signup, status)
-    if not leads.insert_unless_known(lead):
-        return Recorded(None)
-    earn.write(_conversion(lead, referral, fee, rate_source, status, now), now=now)
-    return Recorded(lead.id)
+    if not rows.insert_unless_known(lead):
+        return LeadReceipt(None)
+    earn.write(_conversion(lead, referral, reward, status, now), now=now)
+    return LeadReceipt(lead.id)
 
 
-def match_by_email(*, organization_id: UUID, email: str, at: datetime, is_test: bool = False) -> Match | None:
+def match_by_email(*, organization_id: UUID, email: str, at: datetime, is_test: bool = False) -> LeadMatch | None:
     """Return the newest lead of a buyer's inbox within the 90 days before a sale; None when there is none.
 
     Whether its affiliate may be credited (Approved, and not the buyer) is the caller's to decide; an older lead is
     never taken instead. Test sales know test leads.
     Budget: 1 round trip.
     """
-    return leads.match(
+    return rows.match(
         organization_id=organization_id,
         email_normalized=emails.normalize(email),
         is_test=is_test,
-        after=at - rules.WINDOW,
+        after=at - leads.WINDOW,
         until=at,
     )
 
@@ -101,29 +99,29 @@ def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, 
 
     `conversion_id` may be inserted later in the same transaction. Idempotent.
     """
-    leads.stage_convert(organization_id=organization_id, lead_id=lead_id, conversion_id=conversion_id, at=now)
+    rows.stage_convert(organization_id=organization_id, lead_id=lead_id, conversion_id=conversion_id, at=now)
 
 
 def stage_reviewed(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
     """Let a lead follow its own conversion: out when that is invalidated, back where it was when it is validated."""
     if not is_valid:
-        leads.stage_invalidate(organization_id=organization_id, lead_id=lead_id)
+        rows.stage_invalidate(organization_id=organization_id, lead_id=lead_id)
         return
-    found = leads.lock_invalidated(organization_id=organization_id, lead_id=lead_id)
+    found = rows.lock_invalidated(organization_id=organization_id, lead_id=lead_id)
     if found is not None:
-        state = rules.restored(is_converted=found.is_converted, expires_at=found.expires_at, now=now)
-        leads.stage_restore(organization_id=organization_id, lead_id=lead_id, state=state.value)
+        state = leads.restored(is_converted=found.is_converted, expires_at=found.expires_at, now=now)
+        rows.stage_restore(organization_id=organization_id, lead_id=lead_id, state=state.value)
 
 
 def any_org_expire(*, now: datetime) -> None:
     """Expire the next Open leads that no sale came of in time, and stage the job for the rest. Idempotent."""
-    if leads.any_org_expire(now=now, limit=_AT_ONCE) == _AT_ONCE:
+    if rows.any_org_expire(now=now, limit=_AT_ONCE) == _AT_ONCE:
         work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
 
-def _lead(organization_id: UUID, referral: Referral, signup: Signup, status: ConversionStatus) -> leads.Lead:
+def _lead(organization_id: UUID, referral: LeadReferral, signup: NewLead, status: ConversionStatus) -> LeadRow:
     lead_id = ids.new_id()
-    return leads.Lead(
+    return LeadRow(
         id=lead_id,
         organization_id=organization_id,
         program_id=referral.program_id,
@@ -132,25 +130,20 @@ def _lead(organization_id: UUID, referral: Referral, signup: Signup, status: Con
         email_normalized=emails.normalize(signup.email),
         name=signup.name,
         external_event_id=signup.external_event_id,
-        event_id=rules.event_id(lead_id, signup.external_event_id),
+        event_id=leads.event_id(lead_id, signup.external_event_id),
         sub_id=signup.sub_id,
         method=signup.method.value,
-        state=rules.state_of(status).value,
+        state=leads.state_of(status).value,
         is_test=signup.is_test,
         occurred_at=signup.occurred_at,
-        expires_at=rules.expires_at(signup.occurred_at),
+        expires_at=leads.expires_at(signup.occurred_at),
     )
 
 
 def _conversion(
-    lead: leads.Lead,
-    referral: Referral,
-    fee: Fee | None,
-    rate_source: str,
-    status: ConversionStatus,
-    now: datetime,
-) -> conversions.Conversion:
-    return conversions.Conversion(
+    lead: LeadRow, referral: LeadReferral, reward: Reward | None, status: ConversionStatus, now: datetime
+) -> Conversion:
+    return Conversion(
         id=lead.id,
         organization_id=lead.organization_id,
         program_id=lead.program_id,
@@ -158,14 +151,14 @@ def _conversion(
         source=SOURCE,
         external_event_id=lead.event_id,
         amount_cents=0,
-        currency=fee.currency if fee else referral.currency,
-        commission_cents=fee.cents if fee else 0,
+        currency=reward.fee.currency if reward else referral.currency,
+        commission_cents=reward.fee.cents if reward else 0,
         status=status.value,
         type=ConversionType.LeadReward.value,
-        payability=rules.payability(is_paid=fee is not None, pays_leads=referral.pays_leads).value,
+        payability=leads.payability(is_paid=reward is not None, pays_leads=referral.pays_leads).value,
         attribution_method=lead.method,
-        rate_source=rate_source,
-        rate_type="Fixed" if fee else None,
+        rate_source=reward.source if reward else SOURCE,
+        rate_type="Fixed" if reward else None,
         rate_value=None,
         is_test=lead.is_test,
         occurred_at=lead.occurred_at,

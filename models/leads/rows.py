@@ -7,10 +7,11 @@ from uuid import UUID
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns, marks, values
 
 
 @dataclass(frozen=True, slots=True)
-class Referral:
+class LeadReferral:
     """Whom a lead is credited to, on the terms of the moment. `currency` is the organization's home currency."""
 
     program_id: UUID
@@ -24,20 +25,45 @@ class Referral:
     grace_days: int
 
 
-_REFERRAL = f"""
-select p.id, a.id, a.status, a.email, a.is_test,
-  {OPEN_PROGRAM},
-  p.default_commission_model = 'Cpl' or p.lead_bounty_cents is not null, o.home_currency, o.payout_grace_days
-"""
-_BY_ID = Hot(f"""{_REFERRAL}
+_REFERRALS = Rows(LeadReferral)
+_REFERRAL = columns(
+    LeadReferral,
+    program_id="p.id",
+    affiliate_id="a.id",
+    affiliate_status="a.status",
+    affiliate_email="a.email",
+    is_test_affiliate="a.is_test",
+    is_program_open=OPEN_PROGRAM,
+    pays_leads="p.default_commission_model = 'Cpl' or p.lead_bounty_cents is not null",
+    currency="o.home_currency",
+    grace_days="o.payout_grace_days",
+)
+_BY_ID = Hot(f"""
+select {_REFERRAL}
 from affiliate a join program p on p.id = a.program_id join organization o on o.id = a.organization_id
 where a.organization_id = %s and a.program_id = %s and a.id = %s and a.deleted_at is null
 """)
+
+
+def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
+    """Return an affiliate as one who is credited with leads; None for one who is not there."""
+    return _REFERRALS.first(_BY_ID, (organization_id, program_id, affiliate_id))
+
+
+@dataclass(frozen=True, slots=True)
+class LeadLookUp:
+    """The id of a lead that is known already, and what the slug leads to; None for an unknown one."""
+
+    known_lead_id: UUID | None
+    referral: LeadReferral | None
+
+
+_LOOK_UPS = Rows(LeadLookUp)
 # Joined by primary keys alone, as a sale's look-up is.
 _BY_SLUG = Hot(f"""
 select (select id from lead where organization_id = %(org)s and event_id = %(event)s),
   found.* from (select) one left join lateral (
-  {_REFERRAL}
+  select {_REFERRAL}
   from tracking_link l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
@@ -49,26 +75,19 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
 """)
 
 
-def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Referral | None:
-    """Return an affiliate as one who is credited with leads; None for one who is not there."""
-    row = db.row(_BY_ID, (organization_id, program_id, affiliate_id))
-    return Referral(*row) if row else None
-
-
-def look_up(
-    *, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None
-) -> tuple[UUID | None, Referral | None]:
-    """Return the id of the lead that is known by this event id, and what the slug leads to, in one statement.
+def look_up(*, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None) -> LeadLookUp:
+    """Return which lead has this event id, if it is known, and what the slug leads to, in one statement.
 
     Among several campaigns the one that can earn now wins, then the oldest; `program_id` names one.
     """
-    row = db.row(_BY_SLUG, {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id})
-    assert row is not None
-    return row[0], Referral(*row[1:]) if row[1] is not None else None
+    asked = {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id}
+    found = _LOOK_UPS.first(_BY_SLUG, asked)
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class LeadRow:
     """One lead; `id` is its conversion's too. Times are aware UTC."""
 
     id: UUID
@@ -88,20 +107,18 @@ class Lead:
     expires_at: datetime
 
 
-_FIELDS = tuple(Lead.__dataclass_fields__)
-_COLUMNS = ", ".join(_FIELDS)
-_INSERT = Hot(
-    f"insert into lead ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))}) on conflict do nothing returning id"
-)
+_INSERT = Hot(f"""
+insert into lead ({columns(LeadRow)}) values ({marks(LeadRow)}) on conflict do nothing returning id
+""")
 
 
-def insert_unless_known(lead: Lead) -> bool:
+def insert_unless_known(lead: LeadRow) -> bool:
     """Insert a lead now; False when its event or its person is known. Of two at once the later one waits and loses."""
-    return bool(db.run(_INSERT, tuple(getattr(lead, name) for name in _FIELDS)))
+    return bool(db.run(_INSERT, values(lead)))
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class LeadMatch:
     """The lead that a buyer's email leads to, with its affiliate as they stand now (`Deleted` when removed)."""
 
     lead_id: UUID
@@ -114,6 +131,7 @@ class Match:
     occurred_at: datetime
 
 
+_MATCHES = Rows(LeadMatch)
 _MATCH = Hot("""
 select l.id, l.program_id, l.affiliate_id, case when a.deleted_at is null then a.status else 'Deleted' end, a.email,
   l.state, l.sub_id, l.occurred_at
@@ -126,16 +144,15 @@ order by l.occurred_at desc, l.id desc limit 1
 
 def match(
     *, organization_id: UUID, email_normalized: str, is_test: bool, after: datetime, until: datetime
-) -> Match | None:
+) -> LeadMatch | None:
     """Return the newest lead of one inbox that occurred after a moment and not after another."""
-    row = db.row(_MATCH, (organization_id, email_normalized, is_test, after, until))
-    return Match(*row) if row else None
+    return _MATCHES.first(_MATCH, (organization_id, email_normalized, is_test, after, until))
 
 
-_CONVERT = Hot(
-    "update lead set state = 'Converted', converted_by_conversion_id = %s, converted_at = %s"
-    " where organization_id = %s and id = %s and state = 'Open'"
-)
+_CONVERT = Hot("""
+update lead set state = 'Converted', converted_by_conversion_id = %s, converted_at = %s
+where organization_id = %s and id = %s and state = 'Open'
+""")
 
 
 def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, at: datetime) -> None:
@@ -143,35 +160,52 @@ def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, 
     db.stage(_CONVERT, (conversion_id, at, organization_id, lead_id))
 
 
+_INVALIDATE = """
+update lead set state = 'Invalidated' where organization_id = %s and id = %s and state <> 'Expired'
+"""
+
+
 def stage_invalidate(*, organization_id: UUID, lead_id: UUID) -> None:
     """Stage that a lead was none; one that has expired stays so, for the person may be a lead again by now."""
-    db.stage(
-        "update lead set state = 'Invalidated' where organization_id = %s and id = %s and state <> 'Expired'",
-        (organization_id, lead_id),
-    )
+    db.stage(_INVALIDATE, (organization_id, lead_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Invalidated:
+class InvalidatedLead:
     """What decides where an invalidated lead goes when it is validated."""
 
     is_converted: bool
     expires_at: datetime
 
 
-def lock_invalidated(*, organization_id: UUID, lead_id: UUID) -> Invalidated | None:
+_INVALIDATED = Rows(InvalidatedLead)
+_LOCK_INVALIDATED = """
+select converted_by_conversion_id is not null, expires_at from lead
+where organization_id = %s and id = %s and state = 'Invalidated'
+for update
+"""
+
+
+def lock_invalidated(*, organization_id: UUID, lead_id: UUID) -> InvalidatedLead | None:
     """Lock a lead that is Invalidated; None for every other."""
-    row = db.row(
-        "select converted_by_conversion_id is not null, expires_at from lead"
-        " where organization_id = %s and id = %s and state = 'Invalidated' for update",
-        (organization_id, lead_id),
-    )
-    return Invalidated(*row) if row else None
+    return _INVALIDATED.first(_LOCK_INVALIDATED, (organization_id, lead_id))
+
+
+_RESTORE = "update lead set state = %s where organization_id = %s and id = %s"
 
 
 def stage_restore(*, organization_id: UUID, lead_id: UUID, state: str) -> None:
     """Stage the state of a lead that was locked as Invalidated."""
-    db.stage("update lead set state = %s where organization_id = %s and id = %s", (state, organization_id, lead_id))
+    db.stage(_RESTORE, (state, organization_id, lead_id))
+
+
+_EXPIRE = """
+update lead set state = 'Expired'
+where id in (
+  select id from lead where state = 'Open' and expires_at <= %s order by expires_at limit %s for update skip locked
+)
+returning 1
+"""
 
 
 def any_org_expire(*, now: datetime, limit: int) -> int:
@@ -179,10 +213,4 @@ def any_org_expire(*, now: datetime, limit: int) -> int:
 
     What somebody is at work on waits for the next time.
     """
-    return len(
-        db.run(
-            "update lead set state = 'Expired' where id in (select id from lead where state = 'Open'"
-            " and expires_at <= %s order by expires_at limit %s for update skip locked) returning 1",
-            (now, limit),
-        )
-    )
+    return len(db.run(_EXPIRE, (now, limit)))
