@@ -17,7 +17,7 @@ from bench.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
 from models.conversions import lists
-from models.conversions.lists import Filters
+from models.conversions.lists import ConversionFilters
 
 _MANY, _FEW, _TAKE, _ROUNDS, _READS = 1_000_000, 10_000, 40, 5, 40
 
@@ -30,20 +30,20 @@ class _Place:
     seller: brand.Brand
     programs: list[Any]
 
-    def filters(self) -> dict[str, Filters]:
+    def filters(self) -> dict[str, ConversionFilters]:
         affiliate, program = self.seller.affiliate_ids[0], self.programs[0]
         return {
-            "none": Filters(),
-            "affiliate": Filters(affiliate_id=affiliate),
-            "program": Filters(program_id=program),
-            "status": Filters(status="Invalidated"),
-            "kind": Filters(kind="lead"),
-            "tag": Filters(sub_id="news"),
-            "untagged": Filters(untagged=True),
-            "affiliate, status": Filters(affiliate_id=affiliate, status="Invalidated"),
-            "program, status": Filters(program_id=program, status="Invalidated"),
-            "status, kind": Filters(status="Approved", kind="lead"),
-            "affiliate, kind": Filters(affiliate_id=affiliate, kind="sale"),
+            "none": ConversionFilters(),
+            "affiliate": ConversionFilters(affiliate_id=affiliate),
+            "program": ConversionFilters(program_id=program),
+            "status": ConversionFilters(status="Invalidated"),
+            "kind": ConversionFilters(kind="lead"),
+            "tag": ConversionFilters(sub_id="news"),
+            "untagged": ConversionFilters(untagged=True),
+            "affiliate, status": ConversionFilters(affiliate_id=affiliate, status="Invalidated"),
+            "program, status": ConversionFilters(program_id=program, status="Invalidated"),
+            "status, kind": ConversionFilters(status="Approved", kind="lead"),
+            "affiliate, kind": ConversionFilters(affiliate_id=affiliate, kind="sale"),
         }
 
 
@@ -80,7 +80,7 @@ def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
     return (time.perf_counter() - started) / _READS * 1000
 
 
-def _read(place: _Place, filters: Filters) -> None:
+def _read(place: _Place, filters: ConversionFilters) -> None:
     organization_id = place.seller.id
     with db.unit_of_work(organization_id):
         page = lists.page(organization_id=organization_id, filters=filters, after=None, limit=_TAKE)

@@ -8,7 +8,7 @@ from datetime import datetime
 from domain import jobs, statuses
 from domain.conversions.override import RecruiterShare
 from domain.webhooks import events
-from models.conversions import conversions
+from models.conversions import conversions, revenue
 from models.conversions.conversions import Conversion
 from models.ledger import entries
 from pipelines import work
@@ -48,7 +48,7 @@ def write_once(conversion: Conversion, *, now: datetime) -> bool:
 
 def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
     is_renewal = conversion.type == statuses.ConversionType.Recurring
-    conversions.stage_event(
+    conversions.stage_history(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
         event_type="renewal" if is_renewal else "initial",
@@ -67,7 +67,7 @@ def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
         data=_created(conversion),
         at=now,
     )
-    conversions.stage_revenue(conversion, amount_cents=conversion.amount_cents)
+    revenue.stage(conversion, amount_cents=conversion.amount_cents)
 
 
 def _created(conversion: Conversion) -> dict[str, object]:

@@ -18,6 +18,7 @@ from domain.organization import plans
 from domain.refused import not_found
 from models import db
 from models.conversions import conversions, lists
+from models.conversions.lists import ConversionFilters
 from pipelines.conversions import settle
 from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
 
@@ -39,7 +40,7 @@ def list_conversions() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
-            filters=lists.Filters(**query["filters"]),
+            filters=ConversionFilters(**query["filters"]),
             after=asked.after,
             limit=asked.limit,
         )
@@ -54,7 +55,7 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
         found = conversions.find(organization_id=organization_id, conversion_id=wanted_id)
-        history = conversions.events(organization_id=organization_id, conversion_id=wanted_id)
+        history = conversions.history(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:
         raise not_found("conversion", wanted_id)
     if was_waiting:

@@ -4,7 +4,7 @@ Source: core spec, "Conversions" (export.csv) and section 8 "Limits".
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from flask import Blueprint, Response, request
@@ -18,7 +18,7 @@ from domain import csv_cells
 from domain.organization import plans
 from models import db
 from models.conversions import lists
-from models.conversions.lists import Filters
+from models.conversions.lists import ConversionFilters, ExportedConversion
 from schemas.conversions.conversion import ExportQuery
 
 blueprint = Blueprint("conversion_export", __name__)
@@ -50,7 +50,7 @@ _HEADINGS = (
 @operation(_READ, text("text/csv"), asks=ExportQuery())
 def export_conversions() -> Response:
     """Export conversions as CSV, newest first, up to 50,000 rows."""
-    filters = Filters(**body.query()["filters"])
+    filters = ConversionFilters(**body.query()["filters"])
     organization_id = guards.organization_id()
     with db.unit_of_work(organization_id):
         audit.record("conversions.exported", organization_id, after={"filters": _asked()}, now=clock.now())
@@ -64,7 +64,7 @@ def _asked() -> Mapping[str, object]:
     return {name: request.args[name] for name in sorted(request.args) if name in known}
 
 
-def _csv(organization_id: UUID, filters: Filters) -> Iterator[str]:
+def _csv(organization_id: UUID, filters: ConversionFilters) -> Iterator[str]:
     yield ",".join(_HEADINGS) + _END
     position, left = None, _MOST_ROWS
     while left > 0:
@@ -79,9 +79,26 @@ def _csv(organization_id: UUID, filters: Filters) -> Iterator[str]:
         position, left = piece.end, left - len(piece.rows)
 
 
-def _line(row: Sequence[str]) -> str:
+def _line(row: ExportedConversion) -> str:
     # What a sender or a visitor wrote is made harmless; the rest is the service's own words and numbers.
-    return ",".join((*row[:8], _free(row[8]), *row[9:12], _free(row[12]), _free(row[13]))) + _END
+    return ",".join(
+        (
+            row.id,
+            row.affiliate_id,
+            row.program_id,
+            row.amount_cents,
+            row.currency,
+            row.net_commission_cents,
+            row.status,
+            row.type,
+            _free(row.external_event_id),
+            row.created_at,
+            row.refunded_at,
+            row.attribution_method,
+            _free(row.coupon_code),
+            _free(row.sub_id) + _END,
+        )
+    )
 
 
 def _free(text: str) -> str:

@@ -1,16 +1,17 @@
 """Conversions with the lines of their history. Money is minor units of the row's currency.
 
-Their lists are in `models.conversions.lists`, their refunds in `models.conversions.refunds`.
+Their lists are in `lists`, their refunds in `refunds`, what they brought by day in `revenue`.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
 from models.db import db
 from models.hot import Hot
 from models.ids import new_id
+from models.table import Rows, columns, marks, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +62,35 @@ class Conversion:
         return self.commission_cents - self.reversed_cents
 
 
-_FIELDS = tuple(Conversion.__dataclass_fields__)
-_COLUMNS = ", ".join(_FIELDS)
-_INSERT_TEXT = f"insert into conversion ({_COLUMNS}) values ({', '.join(['%s'] * len(_FIELDS))})"
-_INSERT = Hot(_INSERT_TEXT)
-_INSERT_UNLESS_KNOWN = Hot(
-    f"{_INSERT_TEXT} on conflict (organization_id, source, external_event_id) do nothing returning id"
-)
+_ROWS = Rows(Conversion)
+_COLUMNS = columns(Conversion)
+_INSERT = Hot(f"""
+insert into conversion ({_COLUMNS}) values ({marks(Conversion)})
+""")
+_INSERT_UNLESS_KNOWN = Hot(f"""
+insert into conversion ({_COLUMNS}) values ({marks(Conversion)})
+on conflict (organization_id, source, external_event_id) do nothing returning id
+""")
 
 
 def stage_insert(conversion: Conversion) -> None:
     """Stage a conversion row."""
-    db.stage(_INSERT, _values(conversion))
+    db.stage(_INSERT, values(conversion))
 
 
 def insert_unless_known(conversion: Conversion) -> bool:
     """Insert a conversion row now; False when its source knows this external event id already."""
-    return bool(db.run(_INSERT_UNLESS_KNOWN, _values(conversion)))
+    return bool(db.run(_INSERT_UNLESS_KNOWN, values(conversion)))
 
 
-def _values(conversion: Conversion) -> tuple[object, ...]:
-    return tuple(getattr(conversion, name) for name in _FIELDS)
-
-
-_INSERT_EVENT = Hot("""
+_ADD_LINE = Hot("""
 insert into conversion_event
   (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
 values (%s, %s, %s, %s, %s, %s, %s)
 """)
 
 
-def stage_event(
+def stage_history(
     *,
     organization_id: UUID,
     conversion_id: UUID,
@@ -102,92 +101,61 @@ def stage_event(
 ) -> None:
     """Stage one line of a conversion's own history (`initial`, `renewal`, `refund`)."""
     db.stage(
-        _INSERT_EVENT,
+        _ADD_LINE,
         (new_id(), organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at),
     )
 
 
-_REVENUE = Hot(
-    "insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)"
-    " values (%s, %s, %s, %s, %s) on conflict (organization_id, affiliate_id, day, currency) do update"
-    " set net_cents = r.net_cents + excluded.net_cents"
-)
-
-
-def stage_revenue(conversion: Conversion, *, amount_cents: int) -> None:
-    """Stage a change of the affiliate's net referred revenue on the day of the sale; test sales do not count."""
-    if conversion.is_test or amount_cents == 0:
-        return
-    day = conversion.occurred_at.astimezone(UTC).date()
-    db.stage(_REVENUE, (conversion.organization_id, conversion.affiliate_id, day, conversion.currency, amount_cents))
-
-
-@dataclass(frozen=True, slots=True)
-class DayRevenue:
-    """Net revenue of one day in one currency, with the newest rate published by then (None: no rate)."""
-
-    currency: str
-    net_cents: int
-    per_usd: Decimal | None
-    home_per_usd: Decimal | None
-
-
-def revenue_by_day(*, organization_id: UUID, affiliate_id: UUID, home_currency: str) -> list[DayRevenue]:
-    """Return an affiliate's lifetime net referred revenue, one row per day and currency."""
-    rows = db.run(
-        "select r.currency, r.net_cents::bigint, f.per_usd, h.per_usd from affiliate_revenue r"
-        " left join lateral (select per_usd from fx_rate where currency = r.currency and published_on <= r.day"
-        "  order by published_on desc limit 1) f on true"
-        " left join lateral (select per_usd from fx_rate where currency = %s and published_on <= r.day"
-        "  order by published_on desc limit 1) h on true"
-        " where r.organization_id = %s and r.affiliate_id = %s",
-        (home_currency, organization_id, affiliate_id),
-    )
-    return [DayRevenue(*row) for row in rows]
-
-
-_FIND_TEXT = f"select {_COLUMNS} from conversion where organization_id = %s and id = %s"
-_FIND = Hot(_FIND_TEXT)
-_LOCK = Hot(f"{_FIND_TEXT} for update")
+_FIND = Hot(f"""
+select {_COLUMNS} from conversion where organization_id = %s and id = %s
+""")
+_LOCK = Hot(f"""
+select {_COLUMNS} from conversion where organization_id = %s and id = %s for update
+""")
+_LOCK_OVERRIDE = f"""
+select {_COLUMNS} from conversion where organization_id = %s and parent_id = %s for update
+"""
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     """Return one conversion of the organization, or None."""
-    row = db.row(_FIND, (organization_id, conversion_id))
-    return Conversion(*row) if row else None
+    return _ROWS.first(_FIND, (organization_id, conversion_id))
 
 
 def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     """Return one conversion, locked until the transaction ends."""
-    row = db.row(_LOCK, (organization_id, conversion_id))
-    return Conversion(*row) if row else None
+    return _ROWS.first(_LOCK, (organization_id, conversion_id))
 
 
 def lock_override(*, organization_id: UUID, parent_id: UUID) -> Conversion | None:
     """Return the override row of a parent, locked. Lock the parent first."""
-    row = db.row(
-        f"select {_COLUMNS} from conversion where organization_id = %s and parent_id = %s for update",
-        (organization_id, parent_id),
-    )
-    return Conversion(*row) if row else None
-
-
-def followers(*, organization_id: UUID, conversion_id: UUID) -> tuple[bool, bool]:
-    """Say whether a conversion's override row is written, and whether any payout ever named the conversion.
-
-    True is only final under the conversion's lock.
-    """
-    row = db.row(
-        "select exists (select from conversion where organization_id = %(org)s and parent_id = %(id)s),"
-        " exists (select from payout_line where organization_id = %(org)s and conversion_id = %(id)s)",
-        {"org": organization_id, "id": conversion_id},
-    )
-    assert row is not None
-    return bool(row[0]), bool(row[1])
+    return _ROWS.first(_LOCK_OVERRIDE, (organization_id, parent_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Followers:
+    """Whether a conversion's override row is written, and whether any payout ever named the conversion."""
+
+    has_override: bool
+    is_in_payout: bool
+
+
+_FOLLOWED = Rows(Followers)
+_FOLLOWERS = """
+select exists (select from conversion where organization_id = %(org)s and parent_id = %(id)s),
+  exists (select from payout_line where organization_id = %(org)s and conversion_id = %(id)s)
+"""
+
+
+def followers(*, organization_id: UUID, conversion_id: UUID) -> Followers:
+    """Say what else hangs on a conversion. True is only final under the conversion's lock."""
+    found = _FOLLOWED.first(_FOLLOWERS, {"org": organization_id, "id": conversion_id})
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
     """One line of a conversion's history."""
 
     id: UUID
@@ -197,14 +165,16 @@ class Event:
     occurred_at: datetime
 
 
-def events(*, organization_id: UUID, conversion_id: UUID) -> list[Event]:
-    """Return a conversion's history, oldest first."""
-    rows = db.run(
-        "select id, event_type, amount_cents, commission_cents, occurred_at from conversion_event"
-        " where organization_id = %s and conversion_id = %s order by occurred_at, id",
-        (organization_id, conversion_id),
-    )
-    return [Event(*row) for row in rows]
+_LINES = Rows(HistoryLine)
+_HISTORY = f"""
+select {columns(HistoryLine)} from conversion_event
+where organization_id = %s and conversion_id = %s order by occurred_at, id
+"""
+
+
+def history(*, organization_id: UUID, conversion_id: UUID) -> list[HistoryLine]:
+    """Return what happened to a conversion, oldest first."""
+    return _LINES.all(_HISTORY, (organization_id, conversion_id))
 
 
 # In the order of their ids a conversion comes before its override, as everywhere.

@@ -6,15 +6,13 @@ from uuid import UUID
 
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
-_INSERT_REFUND = Hot(
-    "insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at)"
-    " values (%s, %s, %s, %s, %s, %s, %s)"
-)
-_INSERT_REVERSAL = Hot(
-    "insert into reversal (organization_id, refund_id, conversion_id, commission_cents, created_at)"
-    " values (%s, %s, %s, %s, %s)"
-)
+_REFUNDED = """
+update conversion set refunded_cents = %s, reversed_cents = reversed_cents + %s, status = %s,
+  refunded_at = coalesce(refunded_at, %s)
+where organization_id = %s and id = %s
+"""
 
 
 def stage_refunded(
@@ -27,11 +25,7 @@ def stage_refunded(
     refunded_at: datetime | None,
 ) -> None:
     """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
-    db.stage(
-        "update conversion set refunded_cents = %s, reversed_cents = reversed_cents + %s, status = %s,"
-        " refunded_at = coalesce(refunded_at, %s) where organization_id = %s and id = %s",
-        (refunded_cents, reversal_cents, status, refunded_at, organization_id, conversion_id),
-    )
+    db.stage(_REFUNDED, (refunded_cents, reversal_cents, status, refunded_at, organization_id, conversion_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +37,12 @@ class Refund:
     cumulative_cents: int
     is_full: bool
     created_at: datetime
+
+
+_INSERT_REFUND = Hot("""
+insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at)
+values (%s, %s, %s, %s, %s, %s, %s)
+""")
 
 
 def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) -> None:
@@ -61,6 +61,12 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
     )
 
 
+_INSERT_REVERSAL = Hot("""
+insert into reversal (organization_id, refund_id, conversion_id, commission_cents, created_at)
+values (%s, %s, %s, %s, %s)
+""")
+
+
 def stage_reversal(
     *, organization_id: UUID, refund_id: UUID, conversion_id: UUID, commission_cents: int, at: datetime
 ) -> None:
@@ -68,13 +74,15 @@ def stage_reversal(
     db.stage(_INSERT_REVERSAL, (organization_id, refund_id, conversion_id, commission_cents, at))
 
 
+_ROWS = Rows(Refund)
+_NOT_CASCADED = f"""
+select {columns(Refund, "r")} from refund r
+where r.organization_id = %s and r.conversion_id = %s
+  and not exists (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)
+order by r.cumulative_cents
+"""
+
+
 def not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
     """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
-    rows = db.run(
-        "select r.id, r.amount_cents, r.cumulative_cents, r.is_full, r.created_at from refund r"
-        " where r.organization_id = %s and r.conversion_id = %s and not exists"
-        " (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)"
-        " order by r.cumulative_cents",
-        (organization_id, parent_id, override_id),
-    )
-    return [Refund(*row) for row in rows]
+    return _ROWS.all(_NOT_CASCADED, (organization_id, parent_id, override_id))

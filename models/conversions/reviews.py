@@ -5,52 +5,69 @@ from uuid import UUID
 
 from domain.conversions.review import Reached
 from models.db import db
+from models.table import Rows
+
+_STATUS = "update conversion set status = %s where organization_id = %s and id = %s"
 
 
 def stage_status(*, organization_id: UUID, conversion_id: UUID, status: str) -> None:
     """Stage another status of a conversion that was locked in this transaction."""
-    db.stage(
-        "update conversion set status = %s where organization_id = %s and id = %s",
-        (status, organization_id, conversion_id),
-    )
+    db.stage(_STATUS, (status, organization_id, conversion_id))
+
+
+_VALIDATED = """
+update conversion c set status = %s, reversed_cents = reversed_cents + %s,
+  hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)
+from organization o
+where c.organization_id = %s and c.id = %s and o.id = c.organization_id
+"""
 
 
 def stage_validated(*, organization_id: UUID, conversion_id: UUID, status: str, late_cents: int) -> None:
     """Stage that a conversion earns again, less what refunds take back late; it is held from when it occurred."""
-    db.stage(
-        "update conversion c set status = %s, reversed_cents = reversed_cents + %s,"
-        " hold_until = c.occurred_at + make_interval(days => o.payout_grace_days)"
-        " from organization o where c.organization_id = %s and c.id = %s and o.id = c.organization_id",
-        (status, late_cents, organization_id, conversion_id),
-    )
+    db.stage(_VALIDATED, (status, late_cents, organization_id, conversion_id))
+
+
+_LATE_REVERSAL = """
+update reversal set late_cents = late_cents + %s where organization_id = %s and refund_id = %s and conversion_id = %s
+"""
 
 
 def stage_late_reversal(*, organization_id: UUID, refund_id: UUID, conversion_id: UUID, cents: int) -> None:
     """Stage what a refund takes back from a row that earned nothing when it came."""
-    db.stage(
-        "update reversal set late_cents = late_cents + %s"
-        " where organization_id = %s and refund_id = %s and conversion_id = %s",
-        (cents, organization_id, refund_id, conversion_id),
-    )
+    db.stage(_LATE_REVERSAL, (cents, organization_id, refund_id, conversion_id))
+
+
+_REACHED_ROWS = Rows(Reached)
+_REACHED = """
+select r.id, r.cumulative_cents, r.is_full from refund r
+join reversal v on v.refund_id = r.id and v.conversion_id = %s
+where r.organization_id = %s and r.conversion_id = %s order by r.cumulative_cents
+"""
 
 
 def reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[Reached]:
     """Return the refunds of a parent that reached a row (its own or its override's), in the order of acceptance."""
-    rows = db.run(
-        "select r.id, r.cumulative_cents, r.is_full from refund r"
-        " join reversal v on v.refund_id = r.id and v.conversion_id = %s"
-        " where r.organization_id = %s and r.conversion_id = %s order by r.cumulative_cents",
-        (conversion_id, organization_id, parent_id),
-    )
-    return [Reached(*row) for row in rows]
+    return _REACHED_ROWS.all(_REACHED, (conversion_id, organization_id, parent_id))
+
+
+_PARENT = "select parent_id from conversion where organization_id = %s and id = %s"
 
 
 def parent_of(*, organization_id: UUID, conversion_id: UUID) -> UUID | None:
     """Return the parent of an override row; None for every other row and for an id that nothing has."""
-    row = db.row(
-        "select parent_id from conversion where organization_id = %s and id = %s", (organization_id, conversion_id)
-    )
+    row = db.row(_PARENT, (organization_id, conversion_id))
     return row[0] if row else None
+
+
+_RELEASE = """
+update conversion set status = 'Approved'
+where id in (
+  select id from conversion where status = 'Pending' and not payout_locked and hold_until <= %s
+  order by hold_until limit %s for no key update skip locked
+)
+returning 1
+"""
 
 
 def any_org_release(*, now: datetime, limit: int) -> int:
@@ -58,11 +75,4 @@ def any_org_release(*, now: datetime, limit: int) -> int:
 
     Locked history stays. What somebody is at work on waits for the next time.
     """
-    return len(
-        db.run(
-            "update conversion set status = 'Approved' where id in (select id from conversion"
-            " where status = 'Pending' and not payout_locked and hold_until <= %s"
-            " order by hold_until limit %s for no key update skip locked) returning 1",
-            (now, limit),
-        )
-    )
+    return len(db.run(_RELEASE, (now, limit)))

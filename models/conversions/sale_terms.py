@@ -5,6 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from domain.conversions.override import RecruiterShare
+from models.table import columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,28 @@ class SaleTerms:
         return RecruiterShare(self.recruiter_id, self.override_percent)
 
 
-#: SQL of the fields of `SaleTerms` in their order, and of what they come from, for a statement with an affiliate `a`.
-#: Joined by primary keys alone: composite foreign keys keep the rows in one organization.
-COLUMNS = """p.default_commission_model, p.default_commission_type, p.default_commission_value,
-  p.sale_commission_type, p.sale_commission_value, p.recurring_months, p.recurring_delay_invoices,
-  a.custom_commission_type, a.custom_commission_value, g.commission_type, g.commission_value,
-  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id),
-  case when p.sub_affiliate_enabled then p.sub_affiliate_percent end, r.id, o.payout_grace_days"""
+_HAS_TIERS = """exists (select from performance_tier t
+  where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
+#: SQL of `SaleTerms`, and of what they come from, for a statement with an affiliate `a`. Joined by primary keys alone:
+#: composite foreign keys keep the rows in one organization.
+COLUMNS = columns(
+    SaleTerms,
+    commission_model="p.default_commission_model",
+    default_type="p.default_commission_type",
+    default_value="p.default_commission_value",
+    sale_leg_type="p.sale_commission_type",
+    sale_leg_value="p.sale_commission_value",
+    recurring_months="p.recurring_months",
+    recurring_delay_invoices="p.recurring_delay_invoices",
+    custom_type="a.custom_commission_type",
+    custom_value="a.custom_commission_value",
+    group_type="g.commission_type",
+    group_value="g.commission_value",
+    has_tiers=_HAS_TIERS,
+    override_percent="case when p.sub_affiliate_enabled then p.sub_affiliate_percent end",
+    recruiter_id="r.id",
+    grace_days="o.payout_grace_days",
+)
 JOINS = """join organization o on o.id = a.organization_id
 join program p on p.id = a.program_id
 left join partner_group g on g.id = a.partner_group_id

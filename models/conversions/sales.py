@@ -1,9 +1,7 @@
 """Accepted sales: the inbox that makes a retry harmless, and the facts that settling one needs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from domain import leads
@@ -12,10 +10,11 @@ from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns, marks, values
 
 
 @dataclass(frozen=True, slots=True)
-class Referral:
+class SaleReferral:
     """The id of a sale that is known already, and what the slug leads to; None for an unknown one."""
 
     known_sale_id: UUID | None
@@ -27,6 +26,7 @@ class Referral:
     has_sale_leg: bool | None
 
 
+_REFERRALS = Rows(SaleReferral)
 # Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
 # in the join a planner without statistics would rather walk all of a tenant's affiliates.
 _LOOK_UP = Hot(f"""
@@ -43,17 +43,14 @@ select (select id from sale where organization_id = %(org)s and external_event_i
 """)
 
 
-def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> Referral:
+def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
     """Return which sale this is, if it is known, and what its slug leads to, in one statement.
 
     A slug may stand in several campaigns of one organization: the one that can earn now wins, then the oldest.
     """
-    row = db.row(
-        _LOOK_UP,
-        {"org": organization_id, "event": external_event_id, "slug": slug},
-    )
-    assert row is not None
-    return Referral(*row)
+    found = _REFERRALS.first(_LOOK_UP, {"org": organization_id, "event": external_event_id, "slug": slug})
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +75,15 @@ class Sale:
     accepted_at: datetime
 
 
-_SALE_FIELDS = tuple(Sale.__dataclass_fields__)
-_INSERT = Hot(
-    f"insert into sale ({', '.join(_SALE_FIELDS)}) values ({', '.join(['%s'] * len(_SALE_FIELDS))})"
-    " on conflict (organization_id, external_event_id) do nothing returning id"
-)
+_INSERT = Hot(f"""
+insert into sale ({columns(Sale)}) values ({marks(Sale)})
+on conflict (organization_id, external_event_id) do nothing returning id
+""")
 
 
 def insert(sale: Sale) -> bool:
     """Insert an accepted sale; False when the organization has one with this external event id already."""
-    return bool(db.run(_INSERT, tuple(getattr(sale, name) for name in _SALE_FIELDS)))
+    return bool(db.run(_INSERT, values(sale)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +121,25 @@ class SaleFacts:
     lead: LeadOfBuyer | None = None
 
 
-# How many of the facts come first in the row: those of the sale and its customer.
-_OWN = tuple(SaleFacts.__dataclass_fields__).index("terms")
-# Both looks for one read an index in its order: with an order of
-# their own a plan made while the table is empty would go through all of a tenant's leads.
+_FACTS_ROWS = Rows(SaleFacts)
+_SHOWN = columns(
+    SaleFacts,
+    "s",
+    sale_id="s.id",
+    first_paid_at="coalesce(c.first_paid_at, s.accepted_at)",
+    terms=sale_terms.COLUMNS,
+    affiliate_email_normalized="a.email_normalized",
+    lead=columns(LeadOfBuyer, "lead"),
+)
+# Both looks for a lead read an index in its order: with an order of their own a plan that is made while the table is
+# empty would go through all of a tenant's leads.
 _LEAD = f"""from lead l
   where l.organization_id = s.organization_id and l.email_normalized = s.email_normalized and l.is_test = s.is_test
     and l.state <> 'Invalidated'
     and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
 # Of several leads the affiliate's own is meant, then the newest.
 _FACTS = Hot(f"""
-select s.id, s.organization_id, s.external_event_id, s.program_id, s.affiliate_id, s.amount_cents, s.currency,
-  s.customer_id, s.customer_name, s.customer_email, s.customer_avatar_url, s.sub_id, s.is_test, s.accepted_at,
-  s.customer_ordinal, coalesce(c.first_paid_at, s.accepted_at),
-  a.email_normalized, lead.id, lead.affiliate_id, lead.sub_id, lead.occurred_at,
-  {sale_terms.COLUMNS}
+select {_SHOWN}
 from sale s
 join affiliate a on a.id = s.affiliate_id
 {sale_terms.JOINS}
@@ -160,38 +160,32 @@ for update of s
 
 def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> SaleFacts | None:
     """Lock an accepted sale that has no conversion yet and return its facts; None when there is nothing to settle."""
-    row = db.row(_FACTS, (organization_id, sale_id))
-    if row is None:
-        return None
-    own, (email_normalized, *lead), terms = row[:_OWN], row[_OWN : _OWN + 5], row[_OWN + 5 :]
-    of_buyer = LeadOfBuyer(*lead) if lead[0] is not None else None
-    return SaleFacts(*[*own, SaleTerms(*terms), email_normalized, of_buyer])
+    return _FACTS_ROWS.first(_FACTS, (organization_id, sale_id))
 
 
 _SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")
 
 
 def stage_settled(*, organization_id: UUID, sale_id: UUID, settled_at: datetime) -> None:
-    """Mark the sale as having its conversion."""
+    """Stage that a sale has its conversion."""
     db.stage(_SETTLED, (settled_at, organization_id, sale_id))
+
+
+_ID = "select id from sale where organization_id = %s and external_event_id = %s"
 
 
 def find_id(*, organization_id: UUID, external_event_id: str) -> UUID | None:
     """Return the conversion id that was reserved for an external event id."""
-    row = db.row(
-        "select id from sale where organization_id = %s and external_event_id = %s",
-        (organization_id, external_event_id),
-    )
+    row = db.row(_ID, (organization_id, external_event_id))
     return row[0] if row else None
+
+
+_UNSETTLED = "select from sale where organization_id = %s and id = %s and settled_at is null"
 
 
 def is_unsettled(*, organization_id: UUID, sale_id: UUID) -> bool:
     """Say whether this id was given out for a sale that has no conversion yet."""
-    return bool(
-        db.run(
-            "select from sale where organization_id = %s and id = %s and settled_at is null", (organization_id, sale_id)
-        )
-    )
+    return bool(db.run(_UNSETTLED, (organization_id, sale_id)))
 
 
 _COUNT_PAYMENT = Hot("""
@@ -220,15 +214,4 @@ def stage_payment(sale: Sale) -> None:
             "at": sale.accepted_at,
             "sale": sale.id,
         },
-    )
-
-
-def stage_uncredited(values: Mapping[str, Any]) -> None:
-    """Record a sale that named an affiliate who could not earn; a retry of it records nothing more."""
-    columns = ", ".join(values)
-    marks = ", ".join(["%s"] * len(values))
-    db.stage(
-        f"insert into uncredited_conversion ({columns}) values ({marks})"
-        " on conflict (organization_id, source, external_event_id) do nothing",
-        tuple(values.values()),
     )

@@ -1,7 +1,4 @@
-"""Sales that credited nobody, because their affiliate could not earn. Rows of test keys are left out everywhere.
-
-`models.conversions.sales.stage_uncredited` writes them.
-"""
+"""Sales that credited nobody, because their affiliate could not earn. Rows of test keys are left out of every list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +7,41 @@ from uuid import UUID
 
 from domain.attribution import log
 from models.db import db
+from models.table import Rows, columns, marks, values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedSale:
+    """Such a sale when it comes in. Money is minor units; `affiliate_status_at_drop` is why it is dropped."""
+
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    source: str
+    external_event_id: str
+    amount_cents: int
+    currency: str
+    reason: str
+    affiliate_status_at_drop: str
+    is_test: bool
+    occurred_at: datetime
+    attribution_log: list[str] | None
+
+
+_INSERT = f"""
+insert into uncredited_conversion ({columns(DroppedSale)}) values ({marks(DroppedSale)})
+on conflict (organization_id, source, external_event_id) do nothing
+"""
+
+
+def stage_insert(dropped: DroppedSale) -> None:
+    """Stage the row of a sale that named an affiliate who could not earn; a retry of it records nothing more."""
+    db.stage(_INSERT, values(dropped))
 
 
 @dataclass(frozen=True, slots=True)
-class Uncredited:
+class UncreditedSale:
     """One such sale with its affiliate, who may be deleted by now. Money is minor units."""
 
     id: UUID
@@ -35,41 +63,43 @@ class Uncredited:
         return log.read(self.attribution_log or ())
 
 
-_SELECT = (
-    "select u.id, u.affiliate_id, a.email, a.full_name, u.program_id, u.amount_cents, u.currency, u.reason,"
-    " u.affiliate_status_at_drop, u.status, u.occurred_at, u.attribution_log"
-    " from uncredited_conversion u join affiliate a on a.id = u.affiliate_id"
-    " where u.organization_id = %s and not u.is_test"
-)
+_ROWS = Rows(UncreditedSale)
+_SHOWN = columns(UncreditedSale, "u", affiliate_email="a.email", affiliate_name="a.full_name")
+# The values are in the text that is planned, so a filter that is null costs nothing.
+_PAGE = f"""
+select {_SHOWN} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
+where u.organization_id = %(org)s and not u.is_test
+  and (%(status)s::text is null or u.status = %(status)s)
+  and (%(affiliate)s::uuid is null or u.affiliate_id = %(affiliate)s)
+order by u.occurred_at desc, u.id desc limit %(limit)s
+"""
+_LOCK = f"""
+select {_SHOWN} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
+where u.organization_id = %s and not u.is_test and u.id = %s
+for update of u
+"""
 
 
-def page(*, organization_id: UUID, status: str | None, affiliate_id: UUID | None, limit: int) -> list[Uncredited]:
+def page(*, organization_id: UUID, status: str | None, affiliate_id: UUID | None, limit: int) -> list[UncreditedSale]:
     """Return up to `limit` rows, newest first; None leaves a filter out."""
-    filters = {"u.status = %s": status, "u.affiliate_id = %s": affiliate_id}
-    wanted = {condition: value for condition, value in filters.items() if value is not None}
-    rows = db.run(
-        " and ".join([_SELECT, *wanted]) + " order by u.occurred_at desc, u.id desc limit %s",
-        (organization_id, *wanted.values(), limit),
-    )
-    return [Uncredited(*row) for row in rows]
+    return _ROWS.all(_PAGE, {"org": organization_id, "status": status, "affiliate": affiliate_id, "limit": limit})
 
 
-def lock(*, organization_id: UUID, uncredited_id: UUID) -> Uncredited | None:
+def lock(*, organization_id: UUID, uncredited_id: UUID) -> UncreditedSale | None:
     """Return one row, locked until the transaction ends."""
-    row = db.row(f"{_SELECT} and u.id = %s for update of u", (organization_id, uncredited_id))
-    return Uncredited(*row) if row else None
+    return _ROWS.first(_LOCK, (organization_id, uncredited_id))
+
+
+_DISMISSED = "update uncredited_conversion set status = 'dismissed' where organization_id = %s and id = %s"
 
 
 def stage_dismissed(*, organization_id: UUID, uncredited_id: UUID) -> None:
-    """Mark a row as reviewed."""
-    db.stage(
-        "update uncredited_conversion set status = 'dismissed' where organization_id = %s and id = %s",
-        (organization_id, uncredited_id),
-    )
+    """Stage that a row is reviewed."""
+    db.stage(_DISMISSED, (organization_id, uncredited_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class OpenTotal:
     """What is open in one currency."""
 
     currency: str
@@ -77,11 +107,13 @@ class Total:
     count: int
 
 
-def open_totals(organization_id: UUID) -> list[Total]:
+_TOTALS = Rows(OpenTotal)
+_OPEN_TOTALS = """
+select currency, sum(amount_cents)::bigint, count(*) from uncredited_conversion
+where organization_id = %s and status = 'open' and not is_test group by currency order by currency
+"""
+
+
+def open_totals(organization_id: UUID) -> list[OpenTotal]:
     """Return what is open, by currency."""
-    rows = db.run(
-        "select currency, sum(amount_cents)::bigint, count(*) from uncredited_conversion"
-        " where organization_id = %s and status = 'open' and not is_test group by currency order by currency",
-        (organization_id,),
-    )
-    return [Total(*row) for row in rows]
+    return _TOTALS.all(_OPEN_TOTALS, (organization_id,))

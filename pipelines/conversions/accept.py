@@ -15,6 +15,7 @@ from domain.conversions import customers
 from domain.refused import Refused
 from models import ids
 from models.conversions import sales
+from models.conversions.sales import Sale, SaleReferral
 from models.jobs import rows
 from pipelines import work
 from pipelines.conversions import attribution
@@ -64,7 +65,7 @@ def _backfill_override(organization_id: UUID, conversion_id: UUID) -> None:
     rows.stage_revive(jobs.OVERRIDE_WRITE, organization_id=organization_id, conversion_id=conversion_id)
 
 
-def _refuse_what_cannot_sell(referral: sales.Referral) -> None:
+def _refuse_what_cannot_sell(referral: SaleReferral) -> None:
     if referral.affiliate_id is None:
         raise Refused(
             400,
@@ -81,7 +82,7 @@ def _refuse_what_cannot_sell(referral: sales.Referral) -> None:
 
 
 def _uncredited(
-    organization_id: UUID, posted: Mapping[str, Any], referral: sales.Referral, is_test: bool, now: datetime
+    organization_id: UUID, posted: Mapping[str, Any], referral: SaleReferral, is_test: bool, now: datetime
 ) -> SaleReceipt:
     assert referral.program_id is not None
     assert referral.affiliate_id is not None
@@ -102,11 +103,11 @@ def _uncredited(
 
 
 def _accepted(
-    organization_id: UUID, posted: Mapping[str, Any], referral: sales.Referral, is_test: bool, now: datetime
-) -> sales.Sale:
+    organization_id: UUID, posted: Mapping[str, Any], referral: SaleReferral, is_test: bool, now: datetime
+) -> Sale:
     assert referral.program_id is not None
     assert referral.affiliate_id is not None
-    return sales.Sale(
+    return Sale(
         id=ids.new_id(),
         organization_id=organization_id,
         external_event_id=posted["external_event_id"],

@@ -13,8 +13,10 @@ from domain.attribution import Candidate, Decision, Facts, Lead, Referral, log, 
 from domain.attribution.log import Line
 from domain.statuses import AffiliateStatus
 from models import ids
-from models.conversions import attribution as attribution_decisions
-from models.conversions import sales
+from models.conversions import explanations, uncredited
+from models.conversions.explanations import StoredAttribution
+from models.conversions.sales import SaleFacts
+from models.conversions.uncredited import DroppedSale
 from pipelines.leads import lifecycle
 
 
@@ -23,7 +25,7 @@ def decide(facts: Facts) -> Decision:
     return attribution.decide(facts)
 
 
-def of_sale(facts: sales.SaleFacts) -> Decision | None:
+def of_sale(facts: SaleFacts) -> Decision | None:
     """Return the decision on a signed sale; None when the sale says it all, for its buyer is nobody's lead.
 
     Its affiliate was Approved when it was accepted, which is the sale's time.
@@ -73,22 +75,22 @@ def stage_uncredited(payment: Payment, decision: Decision, *, program_id: UUID) 
     """
     dropped = decision.uncredited
     assert dropped is not None
-    sales.stage_uncredited(
-        {
-            "id": ids.new_id(),
-            "organization_id": payment.organization_id,
-            "program_id": program_id,
-            "affiliate_id": dropped.affiliate_id,
-            "source": payment.source,
-            "external_event_id": payment.external_event_id,
-            "amount_cents": payment.amount_cents,
-            "currency": payment.currency,
-            "reason": dropped.reason,
-            "affiliate_status_at_drop": dropped.affiliate_status,
-            "is_test": payment.is_test,
-            "occurred_at": payment.occurred_at,
-            "attribution_log": log.written(decision.steps),
-        }
+    uncredited.stage_insert(
+        DroppedSale(
+            id=ids.new_id(),
+            organization_id=payment.organization_id,
+            program_id=program_id,
+            affiliate_id=dropped.affiliate_id,
+            source=payment.source,
+            external_event_id=payment.external_event_id,
+            amount_cents=payment.amount_cents,
+            currency=payment.currency,
+            reason=dropped.reason,
+            affiliate_status_at_drop=dropped.affiliate_status,
+            is_test=payment.is_test,
+            occurred_at=payment.occurred_at,
+            attribution_log=log.written(decision.steps),
+        )
     )
 
 
@@ -105,7 +107,7 @@ class Explanation:
 
 def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None:
     """Return why a conversion was credited as it was; None for one that is not there."""
-    stored = attribution_decisions.find(organization_id=organization_id, conversion_id=conversion_id)
+    stored = explanations.find(organization_id=organization_id, conversion_id=conversion_id)
     if stored is None:
         return None
     return Explanation(
@@ -117,7 +119,7 @@ def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None
     )
 
 
-def _origin(stored: attribution_decisions.Stored) -> origin.Origin:
+def _origin(stored: StoredAttribution) -> origin.Origin:
     return origin.Origin(
         affiliate_id=stored.affiliate_id,
         method=stored.attribution_method,

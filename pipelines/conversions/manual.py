@@ -14,9 +14,10 @@ from domain import statuses
 from domain.conversions import avatars, manual_sales
 from domain.refused import Refused, not_found
 from models import ids
-from models.conversions import conversions, sales
-from models.conversions import manual_sales as partners
+from models.conversions import partners
+from models.conversions.conversions import Conversion
 from models.conversions.sale_terms import SaleTerms
+from models.conversions.sales import SaleFacts
 from models.organization import organizations
 from models.programs import programs
 from pipelines import earn
@@ -26,7 +27,7 @@ from pipelines.conversions.price import Price
 SOURCE = METHOD = "manual"
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> conversions.Conversion:
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Conversion:
     """Write a conversion with its ledger entry and event, and stage its override. Each call writes another one.
 
     `wanted` is `schemas.conversions.manual.ManualConversionBody` loaded.
@@ -59,7 +60,7 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
 
 
 def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
-    partner = partners.partner(
+    partner = partners.find(
         organization_id=organization_id, program_id=wanted["program_id"], affiliate_id=wanted["affiliate_id"]
     )
     if partner is None:
@@ -76,11 +77,11 @@ def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
 
 def _facts(
     organization_id: UUID, wanted: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
-) -> sales.SaleFacts:
+) -> SaleFacts:
     """Return the sale as one that stands alone: its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
     email = wanted["customer_email"]
-    return sales.SaleFacts(
+    return SaleFacts(
         sale_id=conversion_id,
         organization_id=organization_id,
         external_event_id=f"{SOURCE}:{conversion_id}",
@@ -101,7 +102,7 @@ def _facts(
     )
 
 
-def _price(wanted: Mapping[str, Any], facts: sales.SaleFacts) -> Price:
+def _price(wanted: Mapping[str, Any], facts: SaleFacts) -> Price:
     if wanted["commission_cents"] is not None:
         return Price(None, wanted["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:

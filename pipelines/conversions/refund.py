@@ -12,7 +12,7 @@ from domain.conversions import refund
 from domain.refused import Refused
 from domain.webhooks import events
 from models import ids
-from models.conversions import conversions, refunds, sales
+from models.conversions import conversions, refunds, revenue, sales
 from models.ledger import entries
 from pipelines import work
 from pipelines.conversions import settle
@@ -57,12 +57,12 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
-    conversions.stage_revenue(conversion, amount_cents=-record.amount_cents)
-    has_override, is_in_payout = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
-    if is_in_payout:
+    revenue.stage(conversion, amount_cents=-record.amount_cents)
+    followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
+    if followers.is_in_payout:
         take_back.take_back(conversion, outcome.reversal_cents, now=now)
     # An override that is not written yet catches up by itself: its job locks this parent first.
-    if has_override:
+    if followers.has_override:
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
     return Refunded(
         conversion_id=conversion_id,
@@ -149,7 +149,7 @@ def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, re
         commission_cents=reversal_cents,
         at=record.created_at,
     )
-    conversions.stage_event(
+    conversions.stage_history(
         organization_id=organization_id,
         conversion_id=conversion.id,
         event_type="refund",

@@ -169,7 +169,7 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
             conversion_id=conversion.id,
             cents=cents,
         )
-        conversions.stage_event(
+        conversions.stage_history(
             organization_id=conversion.organization_id,
             conversion_id=conversion.id,
             event_type="adjustment",

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from domain.conversions import commission
 from domain.money import fx
-from models.conversions import conversions
+from models.conversions import revenue
+from models.conversions.revenue import DayRevenue
 from models.money import fx_rates
 from models.organization import organizations
 from models.programs import performance_tiers
@@ -27,9 +28,7 @@ class Standing:
 def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Standing:
     """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
     home_currency = organizations.home_currency(organization_id)
-    days = conversions.revenue_by_day(
-        organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency
-    )
+    days = revenue.by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
     tiers = performance_tiers.of_program(organization_id=organization_id, program_id=program_id)
     foreign = {tier.currency for tier in tiers} - {home_currency}
     return Standing(
@@ -49,7 +48,7 @@ def _tier(tier: performance_tiers.Tier) -> commission.Tier:
     )
 
 
-def _in_home_currency(day: conversions.DayRevenue, home_currency: str) -> Fraction:
+def _in_home_currency(day: DayRevenue, home_currency: str) -> Fraction:
     rates: dict[str, Decimal] = {}
     if day.per_usd is not None:
         rates[day.currency] = day.per_usd

@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids
-from models.conversions import sales
+from models.conversions import uncredited
+from models.conversions.uncredited import DroppedSale
 from tests.support.api.racing import at_once
 from tests.support.rows.brands import Brand
 
@@ -22,7 +23,7 @@ def campaign(brand):
     return brand
 
 
-def _insert(brand, affiliate_id=None, **columns):
+def _insert(brand, affiliate_id=None, *, is_dismissed=False, **columns):
     ((owner, program_id),) = brand.rows(
         "select id, program_id from affiliate where %s::uuid is null or id = %s order by created_at limit 1",
         affiliate_id,
@@ -32,9 +33,12 @@ def _insert(brand, affiliate_id=None, **columns):
         "id": ids.new_id(), "organization_id": brand.id, "program_id": program_id, "affiliate_id": owner,
         "source": "s2s", "external_event_id": str(uuid4()), "amount_cents": 1_000, "currency": "USD",
         "reason": "affiliate_not_active", "affiliate_status_at_drop": "Paused", "is_test": False, "occurred_at": _NOW,
+        "attribution_log": None,
     } | columns  # fmt: skip
     with db.unit_of_work(brand.id):
-        sales.stage_uncredited(values)
+        uncredited.stage_insert(DroppedSale(**values))
+        if is_dismissed:
+            uncredited.stage_dismissed(organization_id=brand.id, uncredited_id=values["id"])
     return str(values["id"])
 
 
@@ -74,7 +78,7 @@ def test_the_list_is_newest_first_and_a_flat_array(campaign):
 def test_the_list_is_narrowed_by_status_and_affiliate(campaign):
     cleo = campaign.affiliate("cleo", status="Banned")
     ours, hers = _insert(campaign), _insert(campaign, cleo)
-    done = _insert(campaign, cleo, status="dismissed")
+    done = _insert(campaign, cleo, is_dismissed=True)
 
     assert set(_ids(campaign.get(URL))) == {ours, hers}
     assert _ids(campaign.get(f"{URL}?status=dismissed")) == [done]
@@ -104,7 +108,7 @@ def test_the_summary_sums_what_is_open_by_currency(campaign):
     _insert(campaign, currency="USD")
     _insert(campaign, currency="EUR", amount_cents=10**12)
     _insert(campaign, currency="EUR", amount_cents=5)
-    _insert(campaign, status="dismissed")
+    _insert(campaign, is_dismissed=True)
 
     assert empty == {"openCount": 0, "byCurrency": []}
     assert campaign.get(f"{URL}/summary").json == {
