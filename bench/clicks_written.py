@@ -25,7 +25,7 @@ from bench import brand, history
 from bench.figure import Figure, Target, interleaved
 from bench.machine import owner
 from bench.plan import Plan
-from domain.clicks import raw_click as wire
+from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import ids
 
@@ -77,7 +77,7 @@ def _write(plan: Plan, cursor: Any, organization_id: UUID, people: Sequence[tupl
     for chunk in _chunks(clicks):
         pipeline = client.pipeline()
         for click in chunk:
-            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
         pipeline.execute()
     history.settle_down(cursor)
     cursor.execute("select clock_timestamp()")

@@ -19,7 +19,7 @@ import structlog
 from adapters import broker, clock
 from adapters.broker import RedisError
 from adapters.clicks.intake import Entry, Intake
-from domain.clicks import raw_click as wire
+from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
 from pipelines.clicks import clicks, letters
@@ -86,7 +86,7 @@ class Consumer:
         by_organization: defaultdict[str, list[_Read]] = defaultdict(list)
         for entry in entries:
             try:
-                click = wire.from_bytes(entry.sent)
+                click = raw_click.from_bytes(entry.sent)
             except ValueError as error:
                 self._bury(entry, None, error)
             else:

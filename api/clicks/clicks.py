@@ -16,8 +16,7 @@ from api.clicks import debug, page_seen, visits
 from api.clicks.visits import Origin
 from api.edge import body
 from api.edge.operations import one, operation, text
-from domain.clicks import raw_click as rules
-from domain.clicks import subid
+from domain.clicks import raw_click, subid
 from domain.clicks.attribution_params import Params
 from domain.refused import Refused
 from models import db
@@ -108,7 +107,7 @@ def origin_of(sent: Mapping[str, Any]) -> Origin:
     return Origin(
         sub_id=subid.normalize(sent["sub_id"]),
         referrer=sent["referrer"],
-        query_names=rules.query_names(sent["url"]) if sent["url"] else (),
+        query_names=raw_click.query_names(sent["url"]) if sent["url"] else (),
         visitor_id=sent["visitor_id"] or None,
     )
 
@@ -135,7 +134,7 @@ def _see_page(program: str | None) -> None:
         page_seen.note_install(program_id)
     slug = _slug_of(page, program_id) if "?" in page else None
     link = visits.find(slug, program) if slug else None
-    visits.count(link, Origin(query_names=rules.query_names(page)))
+    visits.count(link, Origin(query_names=raw_click.query_names(page)))
 
 
 def _slug_of(page: str, program_id: UUID | None) -> str | None:
@@ -143,4 +142,4 @@ def _slug_of(page: str, program_id: UUID | None) -> str | None:
     if program_id is not None:
         with db.any_org_work():
             custom = organizations.any_org_params_of(program_id)
-    return rules.first_parameter(page, Params(custom).effective_order)
+    return raw_click.first_parameter(page, Params(custom).effective_order)

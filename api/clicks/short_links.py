@@ -10,8 +10,7 @@ from flask import request
 from api.clicks import visits
 from api.clicks.visits import Origin
 from domain import links
-from domain.clicks import raw_click as rules
-from domain.clicks import subid
+from domain.clicks import raw_click, subid
 from domain.refused import Refused
 from models import db
 from models.clicks.public_links import Link
@@ -40,7 +39,7 @@ def follow(slug: str, program: str | None) -> str | None:
     origin = Origin(
         sub_id=subid.normalize(next((request.args[name] for name in _TAGS if name in request.args), None)),
         referrer=request.headers.get("Referer"),
-        query_names=rules.query_names(f"?{request.query_string.decode('latin-1')}"),
+        query_names=raw_click.query_names(f"?{request.query_string.decode('latin-1')}"),
     )
     is_over_limit = visits.count(link, origin).is_over_limit
     site = _site(link, origin.sub_id)

@@ -20,7 +20,7 @@ from adapters.clicks import agents, networks, visitors
 from adapters.clicks.stream import ClickStream
 from api.access import strangers
 from api.access.limits import Full, Limiter, Window
-from domain.clicks import raw_click as rules
+from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
 from models.clicks.public_links import Link
@@ -119,7 +119,7 @@ def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
     """Like `count`, for a request that did not come through a route."""
     is_click = link is not None and link.can_earn and _is_looked_at(sender.environ)
     click = _click(sender, link, origin) if link is not None and is_click else None
-    entry = rules.to_bytes(click) if click else None
+    entry = raw_click.to_bytes(click) if click else None
 
     def send(windows: Sequence[Window]) -> Full | None:
         limits = {window.key: window.limit for window in windows}
@@ -169,7 +169,7 @@ def _write_or_leave(click: RawClick) -> None:
 
 def _click(sender: Sender, link: Link, origin: Origin) -> RawClick:
     sent, ip = sender.environ, sender.ip
-    agent = rules.agent(sent.get("HTTP_USER_AGENT", ""))
+    agent = raw_click.agent(sent.get("HTTP_USER_AGENT", ""))
     return RawClick(
         id=str(ids.new_id()),
         organization_id=str(link.organization_id),
@@ -182,9 +182,9 @@ def _click(sender: Sender, link: Link, origin: Origin) -> RawClick:
         network=visitors.network(ip),
         agent=agent,
         is_data_centre=networks.is_data_centre(ip),
-        referrer_host=rules.host(origin.referrer) if origin.referrer else None,
+        referrer_host=raw_click.host(origin.referrer) if origin.referrer else None,
         query_names=origin.query_names,
-        languages=rules.languages(sent.get("HTTP_ACCEPT_LANGUAGE", "")),
+        languages=raw_click.languages(sent.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
     )
 

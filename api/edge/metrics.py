@@ -129,16 +129,18 @@ class _Ledger:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                red, checked, age_s = results.any_org_summary()
+                found = results.any_org_summary()
         except db.UNAVAILABLE:
             return
         organizations = GaugeMetricFamily(
             "finderfee_ledger_organizations", "Organizations by what their last check found.", labels=["state"]
         )
-        organizations.add_metric(["red"], red)
-        organizations.add_metric(["clean"], checked - red)
+        organizations.add_metric(["red"], found.red)
+        organizations.add_metric(["clean"], found.checked - found.red)
         yield organizations
-        yield GaugeMetricFamily("finderfee_ledger_check_oldest_seconds", "Age of the oldest last check.", value=age_s)
+        yield GaugeMetricFamily(
+            "finderfee_ledger_check_oldest_seconds", "Age of the oldest last check.", value=found.age_s
+        )
 
 
 class _FxRates:

@@ -3,16 +3,16 @@
 Source: tracking spec, section 8 "Lead attribution order"; "Attribution method taxonomy"; "Coupon codes".
 """
 
-from domain.attribution.facts import Candidate, Coupon, Facts, History, Lead, Referral, Signup
+from domain.attribution.facts import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from domain.attribution.order import Decision, Uncredited, decide
 
 __all__ = [
-    "Candidate",
     "Coupon",
     "Decision",
     "Facts",
     "History",
     "Lead",
+    "NamedAffiliate",
     "Referral",
     "Signup",
     "Uncredited",

@@ -3,10 +3,10 @@
 Source: tracking spec, "Coupon codes", rules 2 and 3 of a redeemed code.
 """
 
-from domain.attribution.facts import PROMOTION_CODE, Candidate, Facts
+from domain.attribution.facts import PROMOTION_CODE, Facts, NamedAffiliate
 
 
-def method(facts: Facts, affiliate: Candidate, own: str | None) -> str | None:
+def method(facts: Facts, affiliate: NamedAffiliate, own: str | None) -> str | None:
     """Return coupon_with_metadata for the code's owner, metadata_or_customer for another, `own` without a code."""
     if facts.coupon is None or facts.coupon.method != PROMOTION_CODE:
         return own

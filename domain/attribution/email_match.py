@@ -4,7 +4,7 @@ Source: tracking spec, section 8 "Lead attribution order" and "Lead email match 
 """
 
 from domain import leads
-from domain.attribution.facts import Candidate, Facts
+from domain.attribution.facts import Facts, NamedAffiliate
 from domain.attribution.outcome import Matched, Outcome, Skipped
 from domain.gateways import Gateway
 
@@ -43,7 +43,7 @@ def look(facts: Facts) -> Outcome:
     return Matched(MATCH, lead.affiliate, METHOD)
 
 
-def look_after(facts: Facts, winner: Candidate) -> Skipped | None:
+def look_after(facts: Facts, winner: NamedAffiliate) -> Skipped | None:
     """Return what the lead means once another step has credited somebody; None when there is no lead."""
     if facts.lead is None:
         return None

@@ -12,7 +12,7 @@ PROMOTION_CODE = "coupon"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NamedAffiliate:
     """An affiliate that something names. `status` is the one at sale time, `email` normalized (None: not asked)."""
 
     id: UUID
@@ -24,7 +24,7 @@ class Candidate:
 class Coupon:
     """A redeemed code: whose it is, and whether it wins over what else the payment carries."""
 
-    owner: Candidate
+    owner: NamedAffiliate
     overrides: bool
     method: str = PROMOTION_CODE
 
@@ -33,7 +33,7 @@ class Coupon:
 class Referral:
     """An affiliate whom the payment itself names. `method` is such as stripe_metadata; None for a signed sale."""
 
-    affiliate: Candidate
+    affiliate: NamedAffiliate
     method: str | None
 
 
@@ -41,7 +41,7 @@ class Referral:
 class History:
     """The affiliate of the customer's earlier payments. `method` is such as stripe_customer_history."""
 
-    affiliate: Candidate
+    affiliate: NamedAffiliate
     method: str
 
 
@@ -50,7 +50,7 @@ class Lead:
     """The newest lead of the buyer's inbox, in any campaign of the organization. `occurred_at` is aware UTC."""
 
     id: UUID
-    affiliate: Candidate
+    affiliate: NamedAffiliate
     occurred_at: datetime
     sub_id: str | None = None
 
@@ -59,7 +59,7 @@ class Lead:
 class Signup:
     """A newsletter or CRM platform's own record of who brought the buyer."""
 
-    affiliate: Candidate
+    affiliate: NamedAffiliate
     platform: str
 
 

@@ -14,7 +14,7 @@ _DECIDED_EARLIER = "An earlier step had decided already."
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One step as it is shown: its name, whether it named somebody, a code for machines, a sentence for people."""
 
     step: str
@@ -29,7 +29,7 @@ def written(steps: Iterable[Outcome]) -> list[str]:
     return [_entry(found.code, _about(found)) for found in steps]
 
 
-def read(entries: Sequence[str]) -> list[Line]:
+def read(entries: Sequence[str]) -> list[LogLine]:
     """Return the lines of a stored log."""
     return [_line(place, *entry.partition(":")) for place, entry in enumerate(entries)]
 
@@ -42,9 +42,9 @@ def _entry(code: str, affiliate_id: UUID | None) -> str:
     return code if affiliate_id is None else f"{code}:{affiliate_id}"
 
 
-def _line(place: int, code: str, _: str, affiliate: str) -> Line:
+def _line(place: int, code: str, _: str, affiliate: str) -> LogLine:
     step = STEPS[place]
-    return Line(
+    return LogLine(
         step=step.NAME,
         outcome="matched" if code == step.MATCH else "skipped",
         code=code,

@@ -14,7 +14,7 @@ from domain.attribution import (
     email_match,
     platform_lookup,
 )
-from domain.attribution.facts import Candidate, Facts, Lead
+from domain.attribution.facts import Facts, Lead, NamedAffiliate
 from domain.attribution.outcome import Matched, Outcome, Skipped
 from domain.statuses import AffiliateStatus
 
@@ -61,7 +61,7 @@ def decide(facts: Facts) -> Decision:
     return _combined(facts, tuple(outcomes), match)
 
 
-def _after(name: str, facts: Facts, winner: Candidate) -> Skipped:
+def _after(name: str, facts: Facts, winner: NamedAffiliate) -> Skipped:
     said = email_match.look_after(facts, winner) if name == email_match.NAME else None
     return said or Skipped(DECIDED_EARLIER)
 
@@ -82,7 +82,7 @@ def _combined(facts: Facts, steps: tuple[Outcome, ...], match: Matched | None) -
     )
 
 
-def _lead_of(facts: Facts, winner: Candidate) -> Lead | None:
+def _lead_of(facts: Facts, winner: NamedAffiliate) -> Lead | None:
     """Return the buyer's lead if it is the winner's, no matter by which step they won."""
     found = email_match.look(facts)
     return facts.lead if isinstance(found, Matched) and found.affiliate.id == winner.id else None

@@ -9,8 +9,8 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.attribution import carried_referral, log
-from domain.attribution.facts import Candidate, Facts, Referral
-from domain.attribution.log import Line
+from domain.attribution.facts import Facts, NamedAffiliate, Referral
+from domain.attribution.log import LogLine
 from domain.attribution.order import decide
 from domain.statuses import AffiliateStatus
 
@@ -31,7 +31,7 @@ class Origin:
     recorded_by: str | None = None
 
 
-def lines(origin: Origin) -> list[Line]:
+def lines(origin: Origin) -> list[LogLine]:
     """Return why the affiliate was credited, for a conversion without a stored log.
 
     Without a method it is a signed sale whose buyer was nobody's lead: all steps of the order.
@@ -41,11 +41,11 @@ def lines(origin: Origin) -> list[Line]:
     name = origin.method.partition(":")[0]
     told = _TOLD.get(name, _by_its_source)
     step, code, detail = told(origin)
-    return [Line(step=step, outcome="matched", code=code, detail=detail, affiliate_id=origin.affiliate_id)]
+    return [LogLine(step=step, outcome="matched", code=code, detail=detail, affiliate_id=origin.affiliate_id)]
 
 
-def _signed(origin: Origin) -> list[Line]:
-    named = Referral(Candidate(origin.affiliate_id, AffiliateStatus.Approved), method=None)
+def _signed(origin: Origin) -> list[LogLine]:
+    named = Referral(NamedAffiliate(origin.affiliate_id, AffiliateStatus.Approved), method=None)
     return log.read(log.written(decide(Facts(paid_at=origin.decided_at, referral=named)).steps))
 
 

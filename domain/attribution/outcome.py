@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from domain.attribution.facts import Candidate
+from domain.attribution.facts import NamedAffiliate
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,7 @@ class Matched:
     """The step names an affiliate; `method` is the conversion's attribution method, null for a signed sale."""
 
     code: str
-    affiliate: Candidate
+    affiliate: NamedAffiliate
     method: str | None
 
 

@@ -21,7 +21,7 @@ class CommissionType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class RevenueTier:
     """One performance tier: the rate of an affiliate whose referred revenue reached the minimum.
 
     Units: minor units of the tier's own currency, which was the home currency when the tier was set.
@@ -48,7 +48,7 @@ class RateFacts:
     custom_value: Decimal | None
     group_type: CommissionType | None
     group_value: Decimal | None
-    tiers: tuple[Tier, ...]
+    tiers: tuple[RevenueTier, ...]
     tier_revenue_cents: Fraction
     home_currency: str
     per_usd: Mapping[str, Decimal]
@@ -57,7 +57,7 @@ class RateFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class CommissionRate:
     """The rate that was chosen, and the level it came from: affiliate, group, tier or program."""
 
     type: CommissionType
@@ -65,7 +65,7 @@ class Rate:
     source: str
 
 
-def choose_rate(facts: RateFacts) -> Rate:
+def choose_rate(facts: RateFacts) -> CommissionRate:
     """Return the rate that applies to a sale.
 
     The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
@@ -74,16 +74,16 @@ def choose_rate(facts: RateFacts) -> Rate:
     Source: tracking spec, "Server-to-server sale body", commission rules.
     """
     if facts.custom_type is not None and facts.custom_value is not None:
-        return Rate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
+        return CommissionRate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
     if facts.group_type is not None and facts.group_value is not None:
-        return Rate(type=facts.group_type, value=facts.group_value, source="group")
+        return CommissionRate(type=facts.group_type, value=facts.group_value, source="group")
     tier = reached_tier(facts)
     if tier is not None:
-        return Rate(type=tier.type, value=tier.value, source="tier")
-    return Rate(type=facts.default_type, value=facts.default_value, source="program")
+        return CommissionRate(type=tier.type, value=tier.value, source="tier")
+    return CommissionRate(type=facts.default_type, value=facts.default_value, source="program")
 
 
-def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
+def price(*, rate: CommissionRate, amount_cents: int, currency: str) -> int:
     """Return the commission of a sale at that rate.
 
     Units: minor units of the sale's own currency, in and out. Percentage is of the amount; Fixed is that many major
@@ -96,7 +96,7 @@ def price(*, rate: Rate, amount_cents: int, currency: str) -> int:
     return money.major_to_minor(major=rate.value, currency=currency)
 
 
-def reached_tier(facts: RateFacts) -> Tier | None:
+def reached_tier(facts: RateFacts) -> RevenueTier | None:
     """Return the highest tier that the affiliate's revenue reached; None for none."""
     reached = []
     for tier in facts.tiers:
@@ -107,7 +107,7 @@ def reached_tier(facts: RateFacts) -> Tier | None:
     return max(reached, key=lambda pair: pair[0])[1] if reached else None
 
 
-def _home_minimum(tier: Tier, facts: RateFacts) -> Fraction | None:
+def _home_minimum(tier: RevenueTier, facts: RateFacts) -> Fraction | None:
     return fx.exactly(
         amount_cents=tier.min_revenue_cents,
         from_currency=tier.currency,

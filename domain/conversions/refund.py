@@ -12,7 +12,7 @@ from domain.money import money
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class RefundBalance:
     """A conversion as it stands before a refund.
 
     Units: minor units of its currency. `amount_cents` and `commission_cents` are the original ones; `refunded_cents`
@@ -27,7 +27,7 @@ class Balance:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RefundOutcome:
     """What a refund does.
 
     Units: minor units. `refund_cents` and `reversal_cents` are this refund's own, `cumulative_cents` is refunded in
@@ -53,7 +53,7 @@ class RefundRefused(Exception):
         self.message = message
 
 
-def apply(balance: Balance, *, requested_cents: int | None) -> Outcome:
+def apply(balance: RefundBalance, *, requested_cents: int | None) -> RefundOutcome:
     """Return what a refund of the requested amount does; None asks for all that remains.
 
     The commission follows the refunded share of the amount, half to even; the completing refund reverses the exact
@@ -69,7 +69,7 @@ def apply(balance: Balance, *, requested_cents: int | None) -> Outcome:
     is_full = cumulative_cents == balance.amount_cents
     earns_nothing = balance.status in statuses.EARNS_NOTHING
     reversal_cents = 0 if earns_nothing else _own_reversal_cents(balance, cumulative_cents, is_full)
-    return Outcome(
+    return RefundOutcome(
         refund_cents=refund_cents,
         cumulative_cents=cumulative_cents,
         reversal_cents=reversal_cents,
@@ -104,7 +104,7 @@ def cascade(
     return max(0, target_cents - reversed_cents)
 
 
-def _own_reversal_cents(balance: Balance, cumulative_cents: int, is_full: bool) -> int:
+def _own_reversal_cents(balance: RefundBalance, cumulative_cents: int, is_full: bool) -> int:
     return cascade(
         commission_cents=balance.commission_cents,
         reversed_cents=balance.reversed_cents,
@@ -114,7 +114,7 @@ def _own_reversal_cents(balance: Balance, cumulative_cents: int, is_full: bool) 
     )
 
 
-def _refuse_unless_allowed(balance: Balance, requested_cents: int | None) -> None:
+def _refuse_unless_allowed(balance: RefundBalance, requested_cents: int | None) -> None:
     if requested_cents is not None and requested_cents <= 0:
         raise RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
     if _is_fully_refunded(balance):
@@ -123,7 +123,7 @@ def _refuse_unless_allowed(balance: Balance, requested_cents: int | None) -> Non
         raise RefundRefused("amount_exceeds_original", "The refunds would exceed the conversion's amount.")
 
 
-def _is_fully_refunded(balance: Balance) -> bool:
+def _is_fully_refunded(balance: RefundBalance) -> bool:
     # An amount of 0 has no refunded share to look at, so its status is what tells.
     if balance.amount_cents == 0:
         return balance.status == statuses.ConversionStatus.Refunded

@@ -42,7 +42,7 @@ class Terms:
     custom: Level
     group: Level
     flat: Fee | None
-    tiers: tuple[commission.Tier, ...] = ()
+    tiers: tuple[commission.RevenueTier, ...] = ()
     revenue_cents: Fraction = Fraction(0)
     home_currency: str = ""
     per_usd: Mapping[str, Decimal] | None = None
@@ -105,7 +105,7 @@ def _fee_of(level: Level) -> Decimal | None:
     return level.value if level.type == CommissionType.Fixed and level.currency is not None else None
 
 
-def _currency(terms: Terms, facts: commission.RateFacts, rate: commission.Rate) -> str | None:
+def _currency(terms: Terms, facts: commission.RateFacts, rate: commission.CommissionRate) -> str | None:
     if rate.source == "tier":
         tier = commission.reached_tier(facts)
         return tier.currency if tier else None

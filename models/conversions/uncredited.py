@@ -58,7 +58,7 @@ class UncreditedSale:
     attribution_log: list[str] | None
 
     @property
-    def attribution(self) -> Sequence[log.Line]:
+    def attribution(self) -> Sequence[log.LogLine]:
         """What the steps said that led to the affiliate; nothing where it was not kept."""
         return log.read(self.attribution_log or ())
 

@@ -6,12 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import Json, db
+from models.table import Rows
 
-_TURN = UUID(int=0)
+_BEFORE_ALL = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LedgerCheck:
     """The last check of one organization; `findings` are objects of `rule` and `exception`."""
 
     organization_id: UUID
@@ -20,49 +21,71 @@ class Result:
     findings: list[dict[str, str]]
 
 
+_STORE = """
+insert into ledger_check (organization_id, checked_at, findings) values (%s, %s, %s)
+on conflict (organization_id) do update set checked_at = excluded.checked_at, findings = excluded.findings
+"""
+
+
 def stage(*, organization_id: UUID, findings: Sequence[tuple[str, str]], at: datetime) -> None:
     """Stage what a check found, in place of what the one before it found."""
-    db.stage(
-        "insert into ledger_check (organization_id, checked_at, findings) values (%s, %s, %s)"
-        " on conflict (organization_id) do update set checked_at = excluded.checked_at, findings = excluded.findings",
-        (organization_id, at, Json([{"rule": rule, "exception": exception} for rule, exception in findings])),
-    )
+    said = Json([{"rule": rule, "exception": exception} for rule, exception in findings])
+    db.stage(_STORE, (organization_id, at, said))
+
+
+_DOUBTFUL = """
+select from ledger_check where organization_id = %(org)s and is_red
+union all
+select from rail_event e join payout p on p.organization_id = e.organization_id and p.id = e.payout_id
+where e.organization_id = %(org)s and e.outcome = 'Contradicts' and e.answer = 'Paid' and p.voided_at is not null
+limit 1
+"""
 
 
 def is_doubtful(organization_id: UUID) -> bool:
     """Say whether the last check of an organization found anything, or a rail has paid what was let go of as unpaid."""
-    return bool(
-        db.run(
-            "select from ledger_check where organization_id = %s and is_red union all"
-            " select from rail_event e join payout p on p.organization_id = e.organization_id and p.id = e.payout_id"
-            " where e.organization_id = %s and e.outcome = 'Contradicts' and e.answer = 'Paid'"
-            " and p.voided_at is not null limit 1",
-            (organization_id, organization_id),
-        )
-    )
+    return bool(db.run(_DOUBTFUL, {"org": organization_id}))
 
 
-def any_org_list(*, only_red: bool) -> list[Result]:
+_CHECKS = Rows(LedgerCheck)
+_LIST = """
+select k.organization_id, o.name, k.checked_at, k.findings
+from ledger_check k join organization o on o.id = k.organization_id
+where k.is_red or not %s order by k.checked_at
+"""
+
+
+def any_org_list(*, only_red: bool) -> list[LedgerCheck]:
     """Return the last checks, the oldest first."""
-    rows = db.run(
-        "select k.organization_id, o.name, k.checked_at, k.findings from ledger_check k"
-        " join organization o on o.id = k.organization_id where k.is_red or not %s order by k.checked_at",
-        (only_red,),
-    )
-    return [Result(*row) for row in rows]
+    return _CHECKS.all(_LIST, (only_red,))
 
 
-def any_org_summary() -> tuple[int, int, float]:
-    """Return how many organizations are red, how many were checked, and how old the oldest check is, in seconds."""
-    row = db.row(
-        "select count(*) filter (where is_red), count(*),"
-        " coalesce(extract(epoch from now() - min(checked_at)), 0)::float from ledger_check"
-    )
-    assert row is not None
-    return int(row[0]), int(row[1]), float(row[2])
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """How many organizations are red, how many were checked, and how old the oldest check is, in seconds."""
+
+    red: int
+    checked: int
+    age_s: float
 
 
-def any_org_next(*, after: UUID = _TURN, limit: int) -> list[UUID]:
+_SUMMARIES = Rows(CheckSummary)
+_SUMMARY = """
+select count(*) filter (where is_red), count(*), coalesce(extract(epoch from now() - min(checked_at)), 0)::float
+from ledger_check
+"""
+
+
+def any_org_summary() -> CheckSummary:
+    """Return what the last checks come to."""
+    found = _SUMMARIES.first(_SUMMARY)
+    assert found is not None
+    return found
+
+
+_NEXT = "select id from organization where id > %s order by id limit %s"
+
+
+def any_org_next(*, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
     """Return the next organizations to check, by id."""
-    rows = db.run("select id from organization where id > %s order by id limit %s", (after, limit))
-    return [row[0] for row in rows]
+    return [organization_id for (organization_id,) in db.run(_NEXT, (after, limit))]

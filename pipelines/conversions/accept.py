@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import emails, jobs, statuses
-from domain.attribution import Candidate, Facts, Referral
+from domain.attribution import Facts, NamedAffiliate, Referral
 from domain.conversions import customers
 from domain.refused import Refused
 from models import ids
@@ -86,7 +86,7 @@ def _uncredited(
 ) -> SaleReceipt:
     assert referral.program_id is not None
     assert referral.affiliate_id is not None
-    named = Candidate(referral.affiliate_id, referral.affiliate_status or "")
+    named = NamedAffiliate(referral.affiliate_id, referral.affiliate_status or "")
     payment = attribution.Payment(
         organization_id=organization_id,
         source=SOURCE,

@@ -9,8 +9,8 @@ from datetime import datetime
 from uuid import UUID
 
 from domain import attribution, emails
-from domain.attribution import Candidate, Decision, Facts, Lead, Referral, log, origin
-from domain.attribution.log import Line
+from domain.attribution import Decision, Facts, Lead, NamedAffiliate, Referral, log, origin
+from domain.attribution.log import LogLine
 from domain.statuses import AffiliateStatus
 from models import ids
 from models.conversions import explanations, uncredited
@@ -32,10 +32,10 @@ def of_sale(facts: SaleFacts) -> Decision | None:
     """
     if facts.lead is None:
         return None
-    named = Candidate(facts.affiliate_id, AffiliateStatus.Approved, email=facts.affiliate_email_normalized)
+    named = NamedAffiliate(facts.affiliate_id, AffiliateStatus.Approved, email=facts.affiliate_email_normalized)
     lead = facts.lead
     # Somebody else is not credited here: what they are by now says nothing.
-    whose = named if lead.affiliate_id == named.id else Candidate(lead.affiliate_id, AffiliateStatus.Approved)
+    whose = named if lead.affiliate_id == named.id else NamedAffiliate(lead.affiliate_id, AffiliateStatus.Approved)
     return decide(
         Facts(
             paid_at=facts.accepted_at,
@@ -102,7 +102,7 @@ class Explanation:
     affiliate_id: UUID
     attribution_method: str | None
     decided_at: datetime
-    steps: Sequence[Line]
+    steps: Sequence[LogLine]
 
 
 def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain import statuses
 from domain.conversions import commission, recurring
-from domain.conversions.commission import CommissionType, Rate
+from domain.conversions.commission import CommissionRate, CommissionType
 from models.conversions.sale_terms import SaleTerms
 from models.conversions.sales import SaleFacts
 from models.programs import programs
@@ -19,7 +19,7 @@ from pipelines.programs import standing
 class Price:
     """What a sale earns, in minor units of its currency. `rate` is None where the source itself said how much."""
 
-    rate: Rate | None
+    rate: CommissionRate | None
     commission_cents: int
 
 
@@ -35,14 +35,16 @@ def of(facts: SaleFacts) -> Price:
     return Price(rate, _commission_cents(facts, rate))
 
 
-def _sale_leg(terms: SaleTerms) -> Rate | None:
+def _sale_leg(terms: SaleTerms) -> CommissionRate | None:
     """Return what a click or lead campaign pays for a sale beside; partner-specific rates never apply to that."""
     if terms.sale_leg_type is None or terms.sale_leg_value is None or statuses.pays_on_sale(terms.commission_model):
         return None
-    return Rate(type=CommissionType(terms.sale_leg_type), value=terms.sale_leg_value, source="program_sale_leg")
+    return CommissionRate(
+        type=CommissionType(terms.sale_leg_type), value=terms.sale_leg_value, source="program_sale_leg"
+    )
 
 
-def _chosen(facts: SaleFacts) -> Rate:
+def _chosen(facts: SaleFacts) -> CommissionRate:
     terms, stands = facts.terms, _standing(facts)
     return commission.choose_rate(
         commission.RateFacts(
@@ -73,7 +75,7 @@ def _standing(facts: SaleFacts) -> standing.Standing:
     )
 
 
-def _commission_cents(facts: SaleFacts, rate: Rate) -> int:
+def _commission_cents(facts: SaleFacts, rate: CommissionRate) -> int:
     window = recurring.WindowFacts(
         first_paid_at=facts.first_paid_at,
         ordinal=facts.customer_ordinal,

@@ -93,8 +93,8 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     take_back.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
 
 
-def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> refund.Outcome:
-    balance = refund.Balance(
+def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> refund.RefundOutcome:
+    balance = refund.RefundBalance(
         amount_cents=conversion.amount_cents,
         commission_cents=conversion.commission_cents,
         refunded_cents=conversion.refunded_cents,

@@ -19,7 +19,7 @@ from models.programs import performance_tiers
 class Standing:
     """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
 
-    tiers: tuple[commission.Tier, ...] = ()
+    tiers: tuple[commission.RevenueTier, ...] = ()
     revenue_cents: Fraction = Fraction(0)
     home_currency: str = ""
     per_usd: Mapping[str, Decimal] = field(default_factory=dict)
@@ -39,8 +39,8 @@ def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Standi
     )
 
 
-def _tier(tier: performance_tiers.Tier) -> commission.Tier:
-    return commission.Tier(
+def _tier(tier: performance_tiers.Tier) -> commission.RevenueTier:
+    return commission.RevenueTier(
         min_revenue_cents=tier.min_revenue_cents,
         currency=tier.currency,
         type=commission.CommissionType(tier.commission_type),

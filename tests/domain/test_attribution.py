@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.attribution import Candidate, Coupon, Facts, History, Lead, Referral, Signup, decide, log, origin
+from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup, decide, log, origin
 from domain.attribution.order import STEPS
 from domain.statuses import AffiliateStatus
 
 NOW = datetime(2024, 5, 31, 12, tzinfo=UTC)
-ANN, BEN, CY, DEE, EVE, FAY = (Candidate(UUID(int=number), "Approved") for number in range(1, 7))
+ANN, BEN, CY, DEE, EVE, FAY = (NamedAffiliate(UUID(int=number), "Approved") for number in range(1, 7))
 MAIL = "buyer@example.com"
 
 COUPON = Coupon(ANN, overrides=False)
@@ -112,7 +112,7 @@ def test_a_signed_sale_has_no_method():
 def test_an_affiliate_who_is_not_approved_earns_nothing_and_nobody_else_does(facts, status):
     ((name, named),) = ((name, value) for name, value in facts.items() if name != "buyer_email")
     field = "owner" if name == "coupon" else "affiliate"
-    dropped = Candidate(getattr(named, field).id, str(status))
+    dropped = NamedAffiliate(getattr(named, field).id, str(status))
     later = {"signup": SIGNUP} | facts | {name: type(named)(**_parts(named) | {field: dropped})}
 
     decision = _decide(**later)
@@ -149,7 +149,7 @@ def test_a_lead_is_of_no_use_without_the_buyers_email():
     ("gateway", "winner"), [(None, FAY.id), ("paddle", FAY.id), ("stripe", EVE.id)], ids=["signed", "paddle", "stripe"]
 )
 def test_a_lead_never_matches_its_own_affiliate_but_for_the_card_processor(gateway, winner):
-    own = Lead(LEAD.id, Candidate(EVE.id, "Approved", email=MAIL), LEAD.occurred_at, "news")
+    own = Lead(LEAD.id, NamedAffiliate(EVE.id, "Approved", email=MAIL), LEAD.occurred_at, "news")
 
     decision = _decide(gateway=gateway, buyer_email=MAIL, lead=own, signup=SIGNUP)
 
@@ -158,7 +158,7 @@ def test_a_lead_never_matches_its_own_affiliate_but_for_the_card_processor(gatew
 
 
 def test_a_platform_credits_an_affiliate_who_buys_for_themselves():
-    own = Signup(Candidate(EVE.id, "Approved", email=MAIL), "mailer")
+    own = Signup(NamedAffiliate(EVE.id, "Approved", email=MAIL), "mailer")
 
     assert _decide(buyer_email=MAIL, signup=own).affiliate_id == EVE.id
 
@@ -179,7 +179,7 @@ def test_the_lead_of_somebody_else_is_mentioned_and_left_alone():
 
 
 def test_an_affiliate_who_buys_for_themselves_takes_nothing_over_from_their_lead():
-    own = Lead(LEAD.id, Candidate(BEN.id, "Approved", email=MAIL), LEAD.occurred_at, "news")
+    own = Lead(LEAD.id, NamedAffiliate(BEN.id, "Approved", email=MAIL), LEAD.occurred_at, "news")
 
     decision = _decide(buyer_email=MAIL, lead=own, referral=SIGNED)
 
@@ -188,7 +188,7 @@ def test_an_affiliate_who_buys_for_themselves_takes_nothing_over_from_their_lead
 
 
 _CANDIDATES = st.builds(
-    Candidate,
+    NamedAffiliate,
     id=st.sampled_from([one.id for one in (ANN, BEN, CY)]),
     status=st.sampled_from(["Approved", "Approved", "Paused", "Deleted"]),
     email=st.sampled_from([None, MAIL, "other@example.com"]),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.clicks.stream import FIELD, GROUP, KEY
-from domain.clicks import raw_click as wire
+from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, servers
 from tests.support.installation.machine import Machine
@@ -30,7 +30,7 @@ def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
     sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
     pipeline = machine.valkey().pipeline()
     for click in sent:
-        pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+        pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
     pipeline.execute()
     machine.note(f"{number} clicks are on the stream")
     return sent
@@ -148,7 +148,7 @@ def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: M
         batch = _send(machine, paying, 10)
         pipeline = machine.valkey().pipeline()
         for click in batch:
-            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
         pipeline.execute()
         sent += batch
 

@@ -14,7 +14,7 @@ from adapters import broker, clock
 from adapters.clicks import intake
 from adapters.clicks.intake import Intake
 from adapters.clicks.stream import GROUP, KEY
-from domain.clicks import raw_click as wire
+from domain.clicks import raw_click
 from models import db, ids
 from pipelines import upkeep
 from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
@@ -138,7 +138,7 @@ _POISON = {
 
 def _spoilt(click, fields):
     """Return the entry of a click with other fields, which `to_bytes` might refuse to write."""
-    return json.dumps(json.loads(wire.to_bytes(click)) | fields).encode()
+    return json.dumps(json.loads(raw_click.to_bytes(click)) | fields).encode()
 
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
@@ -314,8 +314,8 @@ def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
         with db.any_org_work():
             upkeep.forget_click_hashes(now=clock.now() + timedelta(days=91))
 
-    old = wire.from_bytes(_entries()[0].encode())
-    assert young[0].encode() == wire.to_bytes(click)
+    old = raw_click.from_bytes(_entries()[0].encode())
+    assert young[0].encode() == raw_click.to_bytes(click)
     assert old.visitor_id is None
     assert (len(old.visitor), len(old.network)) == (32, 32)
     assert not {old.visitor, old.network} & {click.visitor, click.network}
@@ -331,13 +331,13 @@ def _entries():
 
 
 def test_a_dead_letter_has_all_of_the_longest_click(paying):
-    names = ["\U0001f600" * 61 + f"{number:03}" for number in range(wire.MAX_QUERY_NAMES)]
-    click = raw(paying, ids.new_id(), query_names=names, agent="é" * wire.MAX_AGENT_CHARS, visitor_id="é" * 128)
+    names = ["\U0001f600" * 61 + f"{number:03}" for number in range(raw_click.MAX_QUERY_NAMES)]
+    click = raw(paying, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128)
     send(click)
 
     consume()
 
-    assert _entries()[0].encode() == wire.to_bytes(click)
+    assert _entries()[0].encode() == raw_click.to_bytes(click)
 
 
 def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.conversions.commission import CommissionType, Rate, RateFacts, Tier, choose_rate, price
+from domain.conversions.commission import CommissionRate, CommissionType, RateFacts, RevenueTier, choose_rate, price
 
-SILVER = Tier(min_revenue_cents=100_000, currency="USD", type=CommissionType.Percentage, value=Decimal(25))
-GOLD = Tier(min_revenue_cents=500_000, currency="USD", type=CommissionType.Percentage, value=Decimal(30))
+SILVER = RevenueTier(min_revenue_cents=100_000, currency="USD", type=CommissionType.Percentage, value=Decimal(25))
+GOLD = RevenueTier(min_revenue_cents=500_000, currency="USD", type=CommissionType.Percentage, value=Decimal(30))
 
 EVERY_LEVEL = RateFacts(
     custom_type=CommissionType.Fixed,
@@ -29,36 +29,36 @@ NO_OVERRIDE = replace(EVERY_LEVEL, custom_type=None, custom_value=None)
 TIERS_AND_DEFAULT = replace(NO_OVERRIDE, group_type=None, group_value=None)
 
 
-def percentage(value: str) -> Rate:
-    return Rate(type=CommissionType.Percentage, value=Decimal(value), source="program")
+def percentage(value: str) -> CommissionRate:
+    return CommissionRate(type=CommissionType.Percentage, value=Decimal(value), source="program")
 
 
-def fixed(value: str) -> Rate:
-    return Rate(type=CommissionType.Fixed, value=Decimal(value), source="program")
+def fixed(value: str) -> CommissionRate:
+    return CommissionRate(type=CommissionType.Fixed, value=Decimal(value), source="program")
 
 
 def test_affiliate_override_wins_over_everything() -> None:
     rate = choose_rate(EVERY_LEVEL)
 
-    assert rate == Rate(type=CommissionType.Fixed, value=Decimal(7), source="affiliate")
+    assert rate == CommissionRate(type=CommissionType.Fixed, value=Decimal(7), source="affiliate")
 
 
 def test_partner_group_wins_over_tier_and_default() -> None:
     rate = choose_rate(NO_OVERRIDE)
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(40), source="group")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(40), source="group")
 
 
 def test_tier_wins_over_the_default() -> None:
     rate = choose_rate(TIERS_AND_DEFAULT)
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(30), source="tier")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(30), source="tier")
 
 
 def test_default_applies_when_nothing_else_speaks() -> None:
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=()))
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(20), source="program")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(20), source="program")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,9 @@ def test_default_applies_when_nothing_else_speaks() -> None:
     ],
 )
 @pytest.mark.parametrize("tiers", [(SILVER, GOLD), (GOLD, SILVER)])
-def test_highest_reached_tier_counts(tiers: tuple[Tier, ...], revenue_cents: int, value: str, source: str) -> None:
+def test_highest_reached_tier_counts(
+    tiers: tuple[RevenueTier, ...], revenue_cents: int, value: str, source: str
+) -> None:
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=tiers, tier_revenue_cents=Fraction(revenue_cents)))
 
     assert (rate.value, rate.source) == (Decimal(value), source)
@@ -82,28 +84,28 @@ def test_highest_reached_tier_counts(tiers: tuple[Tier, ...], revenue_cents: int
 def test_explicit_zero_override_is_a_rate() -> None:
     rate = choose_rate(replace(EVERY_LEVEL, custom_type=CommissionType.Percentage, custom_value=Decimal(0)))
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(0), source="affiliate")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="affiliate")
 
 
 def test_explicit_zero_group_rate_is_a_rate() -> None:
     rate = choose_rate(replace(NO_OVERRIDE, group_value=Decimal(0)))
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(0), source="group")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="group")
 
 
 def test_zero_tier_is_a_rate() -> None:
-    nothing = Tier(min_revenue_cents=0, currency="USD", type=CommissionType.Fixed, value=Decimal(0))
+    nothing = RevenueTier(min_revenue_cents=0, currency="USD", type=CommissionType.Fixed, value=Decimal(0))
 
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(nothing,), tier_revenue_cents=Fraction(0)))
 
-    assert rate == Rate(type=CommissionType.Fixed, value=Decimal(0), source="tier")
+    assert rate == CommissionRate(type=CommissionType.Fixed, value=Decimal(0), source="tier")
 
 
 PER_USD = {"USD": Decimal(1), "EUR": Decimal("0.9"), "JPY": Decimal("150.37"), "KWD": Decimal("0.307")}
 
 
 def _source_in(home: str, currency: str, least: int, revenue: Fraction, per_usd: dict[str, Decimal]) -> str:
-    tier = Tier(min_revenue_cents=least, currency=currency, type=CommissionType.Fixed, value=Decimal(1))
+    tier = RevenueTier(min_revenue_cents=least, currency=currency, type=CommissionType.Fixed, value=Decimal(1))
     facts = replace(TIERS_AND_DEFAULT, tiers=(tier,), tier_revenue_cents=revenue, home_currency=home, per_usd=per_usd)
     return choose_rate(facts).source
 
@@ -143,7 +145,7 @@ def test_a_tier_without_a_rate_stands_in_no_other_ones_way() -> None:
 
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, lost)))
 
-    assert rate == Rate(type=CommissionType.Percentage, value=Decimal(25), source="tier")
+    assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(25), source="tier")
 
 
 def test_the_highest_of_tiers_in_different_currencies_is_the_one_of_the_most_value() -> None:
@@ -179,7 +181,7 @@ def test_level_with_a_value_but_no_type_is_silent() -> None:
     ],
 )
 def test_sale_is_priced_in_its_own_currency(
-    rate: Rate, amount_cents: int, currency: str, commission_cents: int
+    rate: CommissionRate, amount_cents: int, currency: str, commission_cents: int
 ) -> None:
     assert price(rate=rate, amount_cents=amount_cents, currency=currency) == commission_cents
 

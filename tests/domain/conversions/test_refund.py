@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.conversions import refund
-from domain.conversions.refund import Balance, Outcome, RefundRefused
+from domain.conversions.refund import RefundBalance, RefundOutcome, RefundRefused
 
-SALE = Balance(amount_cents=10_000, commission_cents=2_000, refunded_cents=0, reversed_cents=0, status="Pending")
-BONUS = Balance(amount_cents=0, commission_cents=500, refunded_cents=0, reversed_cents=0, status="Pending")
+SALE = RefundBalance(amount_cents=10_000, commission_cents=2_000, refunded_cents=0, reversed_cents=0, status="Pending")
+BONUS = RefundBalance(amount_cents=0, commission_cents=500, refunded_cents=0, reversed_cents=0, status="Pending")
 
 
-def after(balance: Balance, outcome: Outcome) -> Balance:
+def after(balance: RefundBalance, outcome: RefundOutcome) -> RefundBalance:
     return replace(
         balance,
         refunded_cents=outcome.cumulative_cents,
@@ -22,7 +22,7 @@ def after(balance: Balance, outcome: Outcome) -> Balance:
     )
 
 
-def refusal_code(balance: Balance, *, requested_cents: int | None) -> str:
+def refusal_code(balance: RefundBalance, *, requested_cents: int | None) -> str:
     with pytest.raises(RefundRefused) as refused:
         refund.apply(balance, requested_cents=requested_cents)
     return refused.value.code
@@ -31,7 +31,7 @@ def refusal_code(balance: Balance, *, requested_cents: int | None) -> str:
 def test_partial_refund_keeps_the_status() -> None:
     outcome = refund.apply(SALE, requested_cents=4_000)
 
-    assert outcome == Outcome(
+    assert outcome == RefundOutcome(
         refund_cents=4_000, cumulative_cents=4_000, reversal_cents=800, is_full=False, status="Pending"
     )
 
@@ -41,7 +41,7 @@ def test_omitted_amount_refunds_all_that_remains() -> None:
 
     outcome = refund.apply(partly_refunded, requested_cents=None)
 
-    assert outcome == Outcome(
+    assert outcome == RefundOutcome(
         refund_cents=6_000, cumulative_cents=10_000, reversal_cents=1_200, is_full=True, status="Refunded"
     )
 
@@ -51,7 +51,7 @@ def test_refund_that_reaches_the_amount_is_full() -> None:
 
     outcome = refund.apply(partly_refunded, requested_cents=1)
 
-    assert outcome == Outcome(
+    assert outcome == RefundOutcome(
         refund_cents=1, cumulative_cents=10_000, reversal_cents=0, is_full=True, status="Refunded"
     )
 
@@ -72,7 +72,7 @@ def test_conversion_out_of_payment_records_the_refund_and_reverses_nothing(
 ) -> None:
     outcome = refund.apply(replace(SALE, status=status), requested_cents=requested_cents)
 
-    assert outcome == Outcome(
+    assert outcome == RefundOutcome(
         refund_cents=cumulative_cents,
         cumulative_cents=cumulative_cents,
         reversal_cents=0,
@@ -127,7 +127,9 @@ def test_commission_adjusted_below_what_was_reversed_reverses_nothing() -> None:
 def test_amount_zero_conversion_is_refunded_whole_when_the_amount_is_omitted() -> None:
     outcome = refund.apply(BONUS, requested_cents=None)
 
-    assert outcome == Outcome(refund_cents=0, cumulative_cents=0, reversal_cents=500, is_full=True, status="Refunded")
+    assert outcome == RefundOutcome(
+        refund_cents=0, cumulative_cents=0, reversal_cents=500, is_full=True, status="Refunded"
+    )
 
 
 def test_amount_zero_conversion_refuses_an_amount() -> None:
@@ -208,7 +210,7 @@ def test_cascade_reverses_the_parents_fraction(
 
 
 @st.composite
-def sales_with_refunds(draw: st.DrawFn) -> tuple[Balance, list[int]]:
+def sales_with_refunds(draw: st.DrawFn) -> tuple[RefundBalance, list[int]]:
     """Draw an unrefunded sale and positive refunds that sum to its amount."""
     amount_cents = draw(st.integers(min_value=1, max_value=1_000_000_000_000))
     commission_cents = draw(st.integers(min_value=0, max_value=5 * amount_cents))
@@ -220,7 +222,7 @@ def sales_with_refunds(draw: st.DrawFn) -> tuple[Balance, list[int]]:
 
 
 @given(sales_with_refunds())
-def test_any_partial_refunds_grow_within_the_commission_and_complete_it(drawn: tuple[Balance, list[int]]) -> None:
+def test_any_partial_refunds_grow_within_the_commission_and_complete_it(drawn: tuple[RefundBalance, list[int]]) -> None:
     balance, refunds = drawn
 
     reversals = []
@@ -237,7 +239,7 @@ def test_any_partial_refunds_grow_within_the_commission_and_complete_it(drawn: t
 
 
 @given(sales_with_refunds())
-def test_partial_refunds_reverse_what_one_refund_of_their_sum_does(drawn: tuple[Balance, list[int]]) -> None:
+def test_partial_refunds_reverse_what_one_refund_of_their_sum_does(drawn: tuple[RefundBalance, list[int]]) -> None:
     untouched, refunds = drawn
     stepwise = untouched
 
@@ -250,7 +252,7 @@ def test_partial_refunds_reverse_what_one_refund_of_their_sum_does(drawn: tuple[
 
 @given(sales_with_refunds(), st.integers(min_value=0, max_value=10**12), st.data())
 def test_cascade_reaches_the_same_total_in_any_grouping(
-    drawn: tuple[Balance, list[int]], override_cents: int, data: st.DataObject
+    drawn: tuple[RefundBalance, list[int]], override_cents: int, data: st.DataObject
 ) -> None:
     parent, refunds = drawn
     at_every_refund = skipping_some = 0
@@ -266,7 +268,7 @@ def test_cascade_reaches_the_same_total_in_any_grouping(
     assert skipping_some == at_every_refund == override_cents
 
 
-def _cascaded(parent: Balance, override_cents: int, reversed_cents: int) -> int:
+def _cascaded(parent: RefundBalance, override_cents: int, reversed_cents: int) -> int:
     return refund.cascade(
         commission_cents=override_cents,
         reversed_cents=reversed_cents,

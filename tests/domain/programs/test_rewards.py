@@ -22,8 +22,8 @@ _CPL = dataclasses.replace(_CPC, model="Cpl", program=Level("Fixed", Decimal(5),
 _CPS = dataclasses.replace(_CPC, model="Cps", program=Level("Percentage", Decimal(20), None))
 
 
-def _tier(least: int, value: int, currency: str = "USD", type: str = "Fixed") -> commission.Tier:
-    return commission.Tier(least, currency, commission.CommissionType(type), Decimal(value))
+def _tier(least: int, value: int, currency: str = "USD", type: str = "Fixed") -> commission.RevenueTier:
+    return commission.RevenueTier(least, currency, commission.CommissionType(type), Decimal(value))
 
 
 def _paid(terms: Terms, kind: rewards.Kind) -> tuple[int, str, str] | None:

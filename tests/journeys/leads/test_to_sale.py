@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from domain.attribution import Candidate, Coupon, Facts, History, Lead, Referral, Signup
+from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from models import db, ids
 from pipelines.conversions import attribution
 from pipelines.leads import lifecycle
@@ -236,7 +236,7 @@ def _affiliate(brand, slug):
     ((found, status, email),) = brand.rows(
         "select id, status, email_normalized from affiliate where email = %s", f"{slug}@example.com"
     )
-    return Candidate(found, status, email)
+    return NamedAffiliate(found, status, email)
 
 
 def _drop(brand, facts, event="invoice-1"):

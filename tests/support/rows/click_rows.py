@@ -11,7 +11,7 @@ from uuid import UUID
 
 from adapters import broker
 from adapters.clicks.stream import FIELD, KEY
-from domain.clicks import raw_click as wire
+from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
 from models.clicks import batches
@@ -57,7 +57,7 @@ def send(*entries: RawClick | bytes) -> None:
     """Put clicks, or anything else, on the stream."""
     client = broker.client(os.environ["REDIS_URL"])
     for entry in entries:
-        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)})
+        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else raw_click.to_bytes(entry)})
 
 
 def consume() -> int:
