@@ -18,7 +18,7 @@ from models.conversions import sales
 from models.conversions.sales import Sale, SaleReferral
 from models.jobs import rows
 from pipelines import work
-from pipelines.conversions import attribution
+from pipelines.conversions import credit
 
 #: The source of signed sales.
 SOURCE = "s2s"
@@ -87,7 +87,7 @@ def _uncredited(
     assert referral.program_id is not None
     assert referral.affiliate_id is not None
     named = NamedAffiliate(referral.affiliate_id, referral.affiliate_status or "")
-    payment = attribution.Payment(
+    payment = credit.Payment(
         organization_id=organization_id,
         source=SOURCE,
         external_event_id=posted["external_event_id"],
@@ -96,8 +96,8 @@ def _uncredited(
         is_test=is_test,
         occurred_at=now,
     )
-    decision = attribution.decide(Facts(paid_at=now, referral=Referral(named, method=None)))
-    attribution.stage_uncredited(payment, decision, program_id=referral.program_id)
+    decision = credit.decide(Facts(paid_at=now, referral=Referral(named, method=None)))
+    credit.stage_uncredited(payment, decision, program_id=referral.program_id)
     message = f"The affiliate is {referral.affiliate_status}, not Approved; the sale is listed as uncredited."
     return SaleReceipt(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
 

@@ -13,7 +13,7 @@ from models.conversions import sales
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
 from pipelines import earn
-from pipelines.conversions import accept, attribution, price
+from pipelines.conversions import accept, credit, price
 from pipelines.conversions.price import Price
 
 
@@ -28,7 +28,7 @@ def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
     if facts is None:
         return
-    decision = attribution.of_sale(facts)
+    decision = credit.of_sale(facts)
     conversion = conversion_of(
         facts,
         price.of(facts),
@@ -39,7 +39,7 @@ def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     earn.write(conversion, share=facts.terms.recruiter_share, now=now)
     sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
     if decision is not None:
-        attribution.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)
+        credit.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)
 
 
 def if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:

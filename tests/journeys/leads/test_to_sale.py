@@ -8,7 +8,7 @@ import pytest
 
 from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from models import db, ids
-from pipelines.conversions import attribution
+from pipelines.conversions import credit
 from pipelines.leads import lifecycle
 from tests.support.api.racing import at_once
 from tests.support.recruits import Recruits
@@ -240,12 +240,12 @@ def _affiliate(brand, slug):
 
 
 def _drop(brand, facts, event="invoice-1"):
-    payment = attribution.Payment(
+    payment = credit.Payment(
         organization_id=brand.id, source="stripe", external_event_id=event, amount_cents=5_000, currency="EUR",
         is_test=False, occurred_at=NOW,
     )  # fmt: skip
     with db.unit_of_work(brand.id):
-        attribution.stage_uncredited(payment, attribution.decide(facts), program_id=brand.programs[-1])
+        credit.stage_uncredited(payment, credit.decide(facts), program_id=brand.programs[-1])
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_renewal_that_only_an_email_names_is_credited_by_the_newest_lead(shop)
         found = lifecycle.match_by_email(organization_id=shop.id, email="Cleo@example.org", at=datetime.now(UTC))
 
     lead = Lead(found.lead_id, _affiliate(shop, "ben"), found.occurred_at, found.sub_id)
-    decision = attribution.decide(Facts(paid_at=datetime.now(UTC), buyer_email=MAIL, lead=lead))
+    decision = credit.decide(Facts(paid_at=datetime.now(UTC), buyer_email=MAIL, lead=lead))
 
     assert newer == decision.lead_id != older
     assert (decision.affiliate_id, decision.method) == (_affiliate(shop, "ben").id, "email_lead_match")
