@@ -20,7 +20,7 @@ from adapters.embedded import pair, place
 from commands import output
 from commands.demo import demo
 from models import migrate
-from workers.supervisor import Supervisor, parse
+from workers.procfile.supervisor import Supervisor, parse
 
 _ROOT = Path(__file__).resolve().parents[2]
 _WATCH = {"code": "python -m commands.service.watch"}

@@ -10,7 +10,7 @@ from models import db
 from models.jobs import desk, processes
 from models.jobs import rows as job_rows
 from pipelines import work
-from workers.supervisor import parse
+from workers.procfile.supervisor import parse
 
 _ROOT = Path(__file__).resolve().parents[2]
 

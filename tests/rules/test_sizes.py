@@ -46,8 +46,6 @@ _STILL = {
     ("module", "tests/journeys/clicks/test_clicks.py"),
     ("module", "tests/journeys/leads/test_leads.py"),
     ("module", "tests/journeys/test_mail.py"),
-    ("module", "tests/workers/test_click_writer.py"),
-    ("module", "tests/workers/test_retention.py"),
     ("parameters", "commands/affiliates.py::payout_account"),
     ("parameters", "commands/organization/keys.py::create"),
     ("parameters", "commands/organization/organizations.py::create"),

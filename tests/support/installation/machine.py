@@ -16,7 +16,7 @@ from tests.adapters.rails import fake_processor
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
-from workers import supervisor
+from workers.procfile import supervisor
 
 # As in the Procfile, with another choice of queues, fewer threads and a shorter grace. A fleet's other modules come
 # after the word that starts one.

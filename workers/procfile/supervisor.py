@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TextIO
 
-from workers import child, console
+from workers.procfile import child, console
 
 # What the dead have written is read for this long; a descendant that escaped its group could write for ever.
 _DRAIN_S = 1.0

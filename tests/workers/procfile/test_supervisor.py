@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from workers import child, supervisor
+from workers.procfile import child, supervisor
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _PATIENCE_S = 10
 
 # Writes its pid to a file named by its first argument at each start, then sleeps.
@@ -24,7 +24,7 @@ _DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {_SLEEPE
 _ORPHANING = "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], sys.argv[1]]); os.wait()"
 _RUN = """
 import json, os, sys
-from workers import supervisor
+from workers.procfile import supervisor
 chosen = {"env": os.environ, "grace_s": int(sys.argv[2]), "lasting": ["lasting"]}
 sys.exit(supervisor.Supervisor(json.loads(sys.argv[1]), **chosen).run())
 """

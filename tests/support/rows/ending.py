@@ -1,0 +1,73 @@
+"""What is old enough to end, and the ending of it."""
+
+from models import db
+from pipelines import retention
+from tests.support.rows.program_rows import NOW, ago
+
+
+def end(*kinds: str) -> dict[str, int]:
+    """End all that is due of these kinds, slice by slice; returns how many rows of each."""
+    ended = {}
+    for kind in kinds:
+        ended[kind] = 0
+        while True:
+            with db.any_org_work():
+                of_slice = retention.any_org_slice(kind, now=NOW)
+            ended[kind] += of_slice
+            if of_slice < retention.SLICE:
+                break
+    return ended
+
+
+def count(brand, table, condition="true"):
+    """Return how many rows of a table the brand has."""
+    return brand.rows(f"select count(*) from {table} where organization_id = %s and {condition}", brand.id)[0][0]
+
+
+def change(brand, sql, *params):
+    """Run a statement in a unit of work of the brand."""
+    with db.unit_of_work(brand.id):
+        db.db.stage(sql, params)
+
+
+def old_clicks(brand, affiliate_id, number, *, days=100):
+    """Insert clicks of so many days ago, a second apart."""
+    change(
+        brand,
+        "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
+        " select gen_random_uuid(), %s, %s, %s, 'ben', now() - %s * interval '1 day' - n * interval '1 s'"
+        " from generate_series(1, %s) n",
+        brand.id,
+        brand.programs[-1],
+        affiliate_id,
+        days,
+        number,
+    )
+
+
+def event(brand, kind="conversion.created", *, days=100, body="{}"):
+    """Insert an event that nobody is told of; returns its id."""
+    event_id = brand.rows("select gen_random_uuid()")[0][0]
+    change(
+        brand,
+        "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
+        event_id,
+        brand.id,
+        kind,
+        body,
+        ago(days=days),
+    )
+    return event_id
+
+
+def dead_letter(brand, queue, *, days, name="webhook.deliver"):
+    """Insert a job that failed for good so many days ago."""
+    change(
+        brand,
+        "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at)"
+        " values (%s, %s, %s, '{}', 'x', 1, 1, %s)",
+        brand.id,
+        queue,
+        name,
+        ago(days=days),
+    )

@@ -1,0 +1,95 @@
+"""Old clicks become counts by the hour, and every number stays."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from models import db
+from pipelines.imports import undo
+from tests.support.rows.ending import change, count, end
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.program_rows import NOW, ago, click, conversion
+
+
+def test_old_clicks_become_counts_and_every_number_stays(brand, ben):
+    paying = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=99))
+    last = ago(days=95)
+    for columns in (
+        {"occurred_at": last},
+        {"occurred_at": ago(days=95, seconds=1)},
+        {"occurred_at": ago(days=96), "is_duplicate": True, "outcome": "duplicate"},
+        {"occurred_at": ago(days=97), "sub_id": "mail"},
+        {"occurred_at": ago(days=98), "outcome": "earned", "conversion_id": paying},
+    ):
+        click(brand, ben, **columns)
+    paths = [f"/api/v1/programs/{brand.programs[-1]}/tracking-status", "/api/v1/programs/stats"]
+    before = [brand.get(path).json for path in paths]
+
+    end("clicks")
+
+    assert count(brand, "click") == 0
+    assert brand.rows("select sum(number)::int, max(last_at) from click_hour") == [(5, last)]
+    assert brand.rows("select sum(number)::int from click_hour where is_duplicate") == [(1,)]
+    assert brand.rows("select sub_id, number from click_hour where sub_id is not null") == [("mail", 1)]
+    assert brand.rows("select conversion_id from click_hour where conversion_id is not null") == [(paying,)]
+    assert [brand.get(path).json for path in paths] == before
+    assert before[0]["lastClickAt"] is not None
+
+
+def test_clicks_of_ninety_days_stay_one_by_one(brand, ben):
+    for days in (1, 40, 89):
+        click(brand, ben, occurred_at=ago(days=days), visitor_hash=b"v")
+
+    end("clicks")
+
+    assert (count(brand, "click"), count(brand, "click_hour")) == (3, 0)
+
+
+def test_a_click_that_waits_for_its_score_stays(brand, ben):
+    click(brand, ben, occurred_at=ago(days=100), outcome="unscored")
+
+    end("clicks")
+
+    assert count(brand, "click", "outcome = 'unscored'") == 1
+
+
+def test_clicks_of_one_hour_are_one_count_however_many_slices_they_ended_in(brand, ben, in_tens):
+    at = ago(days=100).replace(minute=0, second=0, microsecond=0)
+    for second in range(25):
+        click(brand, ben, occurred_at=at + timedelta(seconds=second))
+
+    end("clicks")
+
+    assert brand.rows("select number, last_at from click_hour") == [(25, at + timedelta(seconds=24))]
+
+
+def test_a_held_clicks_conversion_stays_known_to_the_fraud_summary(brand):
+    brand.program(click_reward_cents=10)
+    ben = brand.affiliate("paid")
+    released = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=100))
+    click_id = click(brand, ben, occurred_at=ago(days=100), outcome="held", conversion_id=released)
+    flagged(brand, ben, subject_id=click_id, action="held", at=ago(days=100))
+    path = f"/api/v1/fraud-events/summary?programId={brand.programs[-1]}&days=365"
+    before = brand.get(path).json
+
+    end("clicks")
+
+    assert count(brand, "click") == 0
+    assert before["estimatedNotBilledCents"] == 0
+    assert brand.get(path).json == before
+    assert brand.rows("select conversion_id from fraud_event") == [(released,)]
+
+
+def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(brand, ben):
+    (import_id,) = brand.rows(
+        "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
+        " created_at) values (gen_random_uuid(), %s, 'Affiliates', 'Completed', 1, 1, 0, 0, '{}', now()) returning id",
+        brand.id,
+    )[0]
+    change(brand, "update affiliate set import_job_id = %s where id = %s", import_id, ben)
+    click(brand, ben, occurred_at=ago(days=100))
+
+    end("clicks")
+
+    with db.unit_of_work(brand.id):
+        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=NOW)
+    assert (undone.removed, undone.kept) == (0, 1)

@@ -1,0 +1,126 @@
+"""What else ends and what never does: mail, invites, members, imports; money is known for ever."""
+
+from models import db
+from models.upkeep import expiry
+from pipelines import retention
+from tests.support.rows.ending import change, count, end
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.program_rows import NOW, ago
+
+
+def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
+    flagged(brand, ben, at=ago(days=366))
+    flagged(brand, ben, at=ago(days=364))
+    for status, days in (("Sent", 91), ("Failed", 91), ("Sent", 89), ("Queued", 91)):
+        change(
+            brand,
+            "insert into mail_message (id, organization_id, kind, recipient, subject, status, body_sealed, created_at,"
+            " sent_at) values (gen_random_uuid(), %s, 'x', 'a@example.com', 's', %s, %s, %s, %s)",
+            brand.id,
+            status,
+            b"x" if status == "Queued" else None,
+            ago(days=days),
+            NOW if status == "Sent" else None,
+        )
+    for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
+        change(
+            brand,
+            "insert into affiliate_invite (id, organization_id, program_id, email, auto_approve, state, token_hash,"
+            " expires_at, created_at) values (gen_random_uuid(), %s, %s, %s, false, %s, sha256(%s), %s, %s)",
+            brand.id,
+            brand.programs[-1],
+            f"{state}{days}@example.com",
+            state,
+            f"{brand.id}{state}{days}".encode(),
+            ago(days=days),
+            ago(days=days),
+        )
+    ended = end("fraud_events", "mail", "invites", "rail_events")
+
+    assert min(ended[kind] for kind in ("fraud_events", "mail", "invites")) >= 1
+    assert count(brand, "fraud_event") == 1
+    assert brand.rows("select status from mail_message where kind = 'x' order by 1") == [("Queued",), ("Sent",)]
+    assert brand.rows("select state from affiliate_invite order by 1") == [("Expired",), ("Pending",)]
+
+
+def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
+    with db.any_org_work():
+        for outcome, days in (("Parked", 366), ("Parked", 364)):
+            db.db.stage(
+                'insert into rail_event (rail, event_id, answer, "references", outcome, received_at)'
+                " values ('wallet', %s, 'Paid', '{}', %s, %s)",
+                (f"{brand.id}{days}", outcome, ago(days=days)),
+            )
+
+    end("rail_events")
+
+    with db.any_org_work():
+        left = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
+        assert left == [(f"{brand.id}364",)]
+    assert "Contradicts" in expiry.KINDS["rail_events"].there
+
+
+def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_owner(brand):
+    for role in ("Owner", "Viewer", "Admin"):
+        assert brand.person(role, email=f"{role}@example.org").get("/api/v1/programs").status_code == 200
+    brand.person("Owner", email="second@example.org").get("/api/v1/programs")
+    change(brand, "update member set seen_at = %s", ago(days=400))
+    assert brand.person("Admin", email="Admin@example.org").get("/api/v1/programs").status_code == 200, "still comes"
+
+    end("members")
+
+    left = brand.rows("select email, role from member where subject is not null order by email")
+    assert [role for _, role in left] == ["Admin", "Owner"]
+    assert brand.get("/api/v1/programs").status_code == 200, "and who has a key stays"
+
+
+def test_who_comes_is_noted_to_the_day(brand):
+    viewer = brand.person("Viewer")
+    viewer.get("/api/v1/programs")
+    change(brand, "update member set seen_at = %s where role = 'Viewer'", ago(days=2))
+
+    viewer.get("/api/v1/programs")
+
+    assert brand.rows("select seen_at > now() - interval '1 hour' from member where role = 'Viewer'") == [(True,)]
+
+
+def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(brand, ben):
+    for status, imported in (("Undone", 1), ("Completed", 0), ("Completed", 1)):
+        change(
+            brand,
+            "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
+            " created_at, undone_at) values (gen_random_uuid(), %s, 'Affiliates', %s, 1, %s, %s, 0, '{}', %s, %s)",
+            brand.id,
+            status,
+            imported,
+            1 - imported,
+            ago(days=400),
+            NOW if status == "Undone" else None,
+        )
+    change(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
+
+    end("imports")
+
+    assert brand.rows("select status, imported from import_job") == [("Completed", 1)]
+    assert brand.rows("select import_job_id from affiliate") == [(None,)]
+
+
+def test_money_is_no_kind():
+    money = ("conversion", "sale", "ledger_entry", "refund", "reversal", "payout", "payout_line", "payout_attempt")
+
+    for kind in expiry.KINDS.values():
+        for table in money:
+            assert f"from {table} " not in kind.rows + (kind.end or ""), (kind.name, table)
+
+
+def test_a_sale_is_known_for_ever(brand, ben, drain):
+    brand.sale(externalEventId="order-1")
+    drain()
+    for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
+        change(brand, f"update {table} set {column} = %s", ago(days=4000))
+
+    end(*retention.kinds())
+    again = brand.sale(externalEventId="order-1")
+
+    assert again.json["deduped"] is True
+    assert count(brand, "event") == 0

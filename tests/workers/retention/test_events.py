@@ -1,0 +1,96 @@
+"""Events end with their deliveries, and dead letters that nobody touched."""
+
+import pytest
+
+from domain import jobs
+from models import db
+from models.ledger import check
+from tests.support.rows.ending import count, dead_letter, end, event
+from tests.support.rows.program_rows import ago, conversion
+
+
+@pytest.fixture
+def endpoint(brand):
+    return brand.endpoint("https://localhost/hook")["id"]
+
+
+def _delivery(brand, endpoint, event_id, status="Delivered", *, days=100, settled_days=None):
+    (delivery_id,) = brand.rows(
+        "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, created_at, settled_at)"
+        " values (gen_random_uuid(), %s, %s, %s, 'conversion.created', %s, %s, %s) returning id",
+        brand.id,
+        event_id,
+        endpoint,
+        status,
+        ago(days=days),
+        None if status == "Pending" else ago(days=settled_days or days),
+    )[0]
+    return delivery_id
+
+
+def test_settled_deliveries_end_and_their_events_with_them(brand, ben, endpoint):
+    for status in ("Delivered", "Failed"):
+        _delivery(brand, endpoint, event(brand), status)
+    old = _delivery(brand, endpoint, event(brand), "Failed")
+
+    end("deliveries", "events")
+
+    assert (count(brand, "delivery"), count(brand, "event")) == (0, 0)
+    assert brand.post(f"/api/v1/webhooks/{endpoint}/deliveries/{old}/redeliver").status_code == 404
+
+
+def test_what_is_pending_or_was_sent_again_lately_stays_with_its_event(brand, ben, endpoint):
+    _delivery(brand, endpoint, event(brand), "Pending")
+    _delivery(brand, endpoint, event(brand), "Delivered", settled_days=1)
+    _delivery(brand, endpoint, event(brand, days=10), "Delivered", days=10)
+
+    end("deliveries", "events")
+
+    assert (count(brand, "delivery"), count(brand, "event")) == (3, 3)
+
+
+def test_an_event_that_nobody_was_told_of_ends(brand, ben):
+    event(brand)
+    event(brand, days=10)
+
+    end("events")
+
+    assert count(brand, "event") == 1
+
+
+def test_the_ledger_adds_up_when_the_event_is_gone_that_said_that_nothing_was_owed(brand, ben):
+    born = conversion(brand, ben, status="Invalidated", payout_locked=False)
+    event(brand, body=f'{{"data": {{"conversionId": "{born}", "status": "Invalidated"}}}}')
+    rule = "the ledger earned what the conversion says"
+
+    with db.any_org_work():
+        before = {name for name, _ in check.broken(brand.id, limit=5)}
+    end("events")
+    with db.any_org_work():
+        after = {name for name, _ in check.broken(brand.id, limit=5)}
+
+    assert count(brand, "event") == 0
+    assert rule not in before
+    assert after == before
+
+
+def test_dead_letters_that_nobody_touched_end_except_where_they_are_money(brand):
+    for queue in jobs.QUEUES:
+        dead_letter(brand, queue, days=100)
+        dead_letter(brand, queue, days=10)
+
+    end("dead_letters")
+
+    old = brand.rows("select queue from job where failed_at < %s order by 1", ago(days=50))
+    assert [queue for (queue,) in old] == ["payouts", "refunds", "sales"]
+    assert count(brand, "job", "failed_at > now() - interval '50 days'") == len(jobs.QUEUES)
+
+
+def test_dead_letters_of_clicks_that_may_be_paid_do_not_end(brand):
+    names = [job.name for job in (jobs.CLICK_LATE, jobs.CLICK_UNREADABLE, jobs.CLICKS_RESCORE)]
+    for name in (*names, jobs.LEAD_CAPTURE.name):
+        dead_letter(brand, "tracking", days=100, name=name)
+
+    end("dead_letters")
+
+    assert [name for (name,) in brand.rows("select name from job where failed_at is not null order by 1")] == names
