@@ -19,8 +19,8 @@ run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, th
 dev: .venv/.dev ## the same, and the processes start again when the code changes
 	@$(BIN)/flask up --reload
 
-test: .venv/.dev ## all tests, on a private PostgreSQL and Valkey
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadgroup
+test: .venv/.dev ## all tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(or $(ARGS),-n 4 --dist loadgroup)
 
 check: lint types layers test ## exactly what CI runs
 

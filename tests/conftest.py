@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from adapters.embedded import pair
+from tests.support import clusters, databases, durations
 from tests.support.outside import receiver as receivers
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
@@ -41,7 +42,8 @@ _UNSET = {
     "FX_FEED_URL",
 }
 _TESTS = Path(__file__).parent
-# Rooms of tests/ that share something dear (a machine, a browser, the parsed description): each in one process.
+# Rooms of tests/ whose folders share something dear (a machine, a browser, the parsed description): each folder's tests
+# run in one process.
 _TOGETHER = {"faults", "contracts", "browser"}
 _BUCKETS = (
     "STANDARD",
@@ -59,6 +61,9 @@ _BUCKETS = (
 def pytest_configure(config: pytest.Config) -> None:
     """Point this process at servers of its own before anything reads the settings."""
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
+    if not hasattr(config, "workerinput"):
+        clusters.prepare(_HOME, config.cache.mkdir("clusters"))
+        config.pluginmanager.register(durations.Slowest())
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
 
@@ -77,9 +82,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep what belongs together in one process of `--dist loadgroup`."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
-            room = item.path.relative_to(_TESTS).parts[0]
-            if room in _TOGETHER:
-                item.add_marker(pytest.mark.xdist_group(room))
+            folder = item.path.parent.relative_to(_TESTS)
+            if folder.parts[:1] and folder.parts[0] in _TOGETHER:
+                item.add_marker(pytest.mark.xdist_group(str(folder)))
 
 
 def _servers() -> pair.Servers:
@@ -100,22 +105,14 @@ def _is_distributed(config: pytest.Config) -> bool:
 
 
 def _point_at_servers() -> None:
-    import psycopg2
-
     for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name or "PAYOUT_RAIL_" in name]:
         os.environ.pop(name, None)
     found = _servers()
     name = f"finderfee_test_{_WORKER}"
-    owner = psycopg2.connect(found.database_owner_url)
-    owner.autocommit = True
-    with owner.cursor() as cursor:
-        cursor.execute(f"drop database if exists {name} with (force)")
-        cursor.execute(f"create database {name}")
-    owner.close()
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
         DATABASE_URL=urlsplit(found.database_url)._replace(path=f"/{name}").geturl(),
-        DATABASE_OWNER_URL=urlsplit(found.database_owner_url)._replace(path=f"/{name}").geturl(),
+        DATABASE_OWNER_URL=databases.make(found.database_owner_url, name),
         REDIS_URL=found.redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
@@ -127,9 +124,6 @@ def _point_at_servers() -> None:
         WEBHOOK_TIMEOUT_S="2",
         WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
     )
-    from models import migrate
-
-    migrate.up(os.environ["DATABASE_OWNER_URL"])
 
 
 @pytest.fixture(scope="session")
@@ -229,7 +223,5 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 @pytest.fixture
 def alone(app: object) -> Iterator[None]:
     """A database without the organizations of other tests."""
-    from tests.support import databases
-
     with databases.alone():
         yield

