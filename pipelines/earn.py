@@ -1,4 +1,4 @@
-"""The one way to a new conversion, whatever made it: the row with all that goes with it, in one transaction.
+"""The one way to a new conversion of any kind: the row with all that goes with it, in one transaction.
 
 Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 """

@@ -77,7 +77,7 @@ def any_org_ages(*, now: datetime) -> list[Age]:
 
 
 def feed_url() -> str | None:
-    """Return where the feed is, None when there is none."""
+    """Return where the feed is, None without a feed."""
     return settings.current().rates.feed_url
 
 

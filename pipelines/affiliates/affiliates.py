@@ -1,4 +1,4 @@
-"""Affiliates: how somebody joins a program, whoever brought them, and which slug they get.
+"""Affiliates: how somebody joins a program, who brought them, and which slug they get.
 
 Source: core spec, "Affiliate"; tracking spec, section 6, affiliate.created and affiliate.approved.
 """

@@ -1,4 +1,4 @@
-"""One decision about many affiliates. Whoever is not there, or not in the status for it, is left alone.
+"""One decision about many affiliates. Affiliates who are not there, or not in the status for it, are left alone.
 
 Source: core spec, "Affiliates" (bulk-action) and section 3 (affiliate, bulk approve or bulk pause).
 """

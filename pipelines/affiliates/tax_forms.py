@@ -16,7 +16,7 @@ from models.affiliates.tax_forms import TaxForm
 
 MOST_BYTES = 5 * 1024 * 1024
 
-# What a file is, is what it begins with, whatever it is called.
+# A file is what its first bytes say, not what it is called.
 _MAGIC = {b"%PDF-": "application/pdf", b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _ENDINGS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
@@ -40,7 +40,7 @@ class Kept:
 
 def signed_url(form: TaxForm, *, now: datetime) -> str:
     """Return the link that opens a form of ours."""
-    assert form.file_id is not None  # one that the provider holds has no link
+    assert form.file_id is not None  # a form that the provider holds has no link
     return file_links.signed(form.file_id, now=now)
 
 

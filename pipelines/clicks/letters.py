@@ -35,7 +35,7 @@ def leave(click: RawClick) -> None:
 
 
 def write_again(args: Mapping[str, str], *, now: datetime) -> None:
-    """Write the click of a dead letter that is played again, or of one that was left for later.
+    """Write the click of a dead letter that is replayed, or of a click that was left for later.
 
     Raises GiveUp when it still cannot be read: no repetition mends it.
     """
@@ -43,7 +43,7 @@ def write_again(args: Mapping[str, str], *, now: datetime) -> None:
         click: RawClick = raw_click.from_bytes(args["entry"].encode())
         clicks.write([click], now)
     except ValueError as error:
-        raise GiveUp(f"it is no click that can be written: {error}") from error
+        raise GiveUp(f"this click cannot be written: {error}") from error
 
 
 def _storable(text: str) -> str:

@@ -106,7 +106,7 @@ class Explanation:
 
 
 def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None:
-    """Return why a conversion was credited as it was; None for one that is not there."""
+    """Return why a conversion was credited as it was; None when there is no such conversion."""
     stored = explanations.find(organization_id=organization_id, conversion_id=conversion_id)
     if stored is None:
         return None

@@ -78,7 +78,7 @@ def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
 def _facts(
     organization_id: UUID, wanted: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
 ) -> SaleFacts:
-    """Return the sale as one that stands alone: its customer's first, paid when it occurred."""
+    """Return the sale as if it stood alone: its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
     email = wanted["customer_email"]
     return SaleFacts(

@@ -45,7 +45,7 @@ def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
 def if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:
     """Settle inline when this id was given out and its conversion does not exist yet; say whether it was so.
 
-    Budget: 1 round trip, and those of `sale` for one that waits.
+    Budget: 1 round trip, and those of `sale` when it waits.
     """
     is_waiting = sales.is_unsettled(organization_id=organization_id, sale_id=conversion_id)
     if is_waiting:

@@ -13,5 +13,5 @@ from pipelines.affiliates import changes
 
 
 def ban(*, affiliate: Affiliate, now: datetime) -> Affiliate:
-    """Ban a locked affiliate, whatever their status, and return them as they are now."""
+    """Ban a locked affiliate in any status, and return them as they are now."""
     return changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)

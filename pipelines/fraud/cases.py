@@ -84,7 +84,7 @@ def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClic
     """Stage the events of blocked clicks, in the organization's turn, each click in the transaction that writes it.
 
     Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
-    that whoever clicks cannot fill the list. One that the brand closed goes on counting till its hour is over.
+    that nobody can fill the list by clicking. An event that the brand closed goes on counting till its hour is over.
     """
     counted: dict[UUID, list[BlockedClick]] = defaultdict(list)
     for click in clicks:

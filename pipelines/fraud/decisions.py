@@ -25,7 +25,7 @@ def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
 def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> FraudEvent:
     """Resolve or dismiss an open event and return it as it is now. `by` is the member.
 
-    Raises Refused: 409 invalid_status_transition for one that is closed, also by somebody a moment ago.
+    Raises Refused: 409 invalid_status_transition when it is closed, also by somebody a moment ago.
     """
     status = _CLOSED_AS[action]
     closed = events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now)

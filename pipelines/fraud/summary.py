@@ -23,7 +23,7 @@ from models.programs import programs
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Events of the last `window_days`, closed or not. Leads that were refused are none in quarantine.
+    """Events of the last `window_days`, closed or not. Leads that were refused do not count as leads in quarantine.
 
     `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
     units, without those that the brand has validated since; None when a rate that it needs is missing.

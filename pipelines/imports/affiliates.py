@@ -37,7 +37,7 @@ def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
 
     A row that cannot be taken is counted and skipped. No event is sent.
     Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
-    Budget: 7 round trips, whatever the number of rows.
+    Budget: 7 round trips for any number of rows.
     """
     organization_id = asked.organization_id
     program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])

@@ -72,9 +72,9 @@ def preview(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> dict[s
 def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> Outcome:
     """Import rows and return what came of them. `wanted` is `schemas.imports.conversions.ConversionImport` loaded.
 
-    A row of nobody, or one that is there, is counted and skipped. No event, no mail, no override.
+    A row whose affiliate is unknown, or that is there already, is counted and skipped. No event, no mail, no override.
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
-    Budget: 5 round trips, whatever the number of rows (program; turn; affiliates; known rows; writes and commit).
+    Budget: 5 round trips for any number of rows (program; turn; affiliates; known rows; writes and commit).
     """
     program = _program(asked, wanted)
     rows, errors = _read(wanted["conversions"], now)

@@ -31,7 +31,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
     recruit or an account stay, the others are deleted with their links.
     Raises Refused: 404 not_found; 409 migration_already_in_progress, import_already_undone, import_not_undoable (with
     `reasons`, how many conversions each holds back: refunded, overridden, paid).
-    Budget: 5 round trips for conversions and 7 for affiliates, whatever their number.
+    Budget: 5 round trips for any number of conversions, 7 for affiliates.
     """
     if not imports.find(organization_id=organization_id, job_id=import_id):
         raise not_found("import", import_id)

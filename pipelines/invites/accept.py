@@ -86,7 +86,7 @@ def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Previ
 
 
 def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accepted:
-    """Make the invited person an affiliate; whoever repeats it is told the same.
+    """Make the invited person an affiliate; a repetition gets the same answer.
 
     Somebody who joined in the meantime stays the affiliate that they are.
     Raises Refused: 404 not_found; 410 invite_expired, invite_revoked; 409 program_inactive.

@@ -1,6 +1,6 @@
 """Invitations: writing one or many, sending one again, taking one back.
 
-Whoever adds to the pending invites of an organization has its turn until the end, so the ceiling holds and two
+What adds to the pending invites of an organization holds its turn until the end, so the ceiling holds and two
 invites never promise one slug. `pipelines.invites.accept` is the other side.
 Source: core spec, "Affiliate invites" and section 3 (Invite).
 """
@@ -61,7 +61,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
 def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
     """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
 
-    Whoever is in the batch twice or in the program already is skipped; a slug that cannot be had is a conflict.
+    People who are in the batch twice or in the program already are skipped; a slug that cannot be had is a conflict.
     Raises Refused: 404 not_found for the program; 409 program_inactive, pending_invites_limit_reached for the whole
     batch.
     """
@@ -117,7 +117,7 @@ def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInv
 
 
 def any_org_expire(*, now: datetime) -> None:
-    """Mark what was not accepted in time. Idempotent; whatever reads an invite knows it before."""
+    """Mark what was not accepted in time. Idempotent; all that reads an invite knows it before."""
     invites.any_org_stage_expiry(now=now)
 
 

@@ -1,4 +1,4 @@
-"""A lead that a page of the brand sends. Whoever sends one learns nothing from it.
+"""A lead that a page of the brand sends. Its sender learns nothing from the answer.
 
 The request is only written down; everything that depends on who is known happens in two jobs. The first finds the
 tenant, the second works inside it. What was sent says who somebody is, so the jobs carry it sealed.
@@ -26,7 +26,7 @@ _BELONGS_TO = "lead.capture"
 def any_org_stage(*, lead: Mapping[str, Any], now: datetime) -> None:
     """Stage the job for what a page sent; `lead` is `schemas.leads.lead.BrowserLeadBody` loaded.
 
-    Every link has its turn, so that one that is flooded keeps nobody else waiting.
+    Every link has its turn, so that a flooded link keeps nobody else waiting.
     Budget: 1 round trip.
     """
     work.enqueue(

@@ -68,7 +68,7 @@ def record(
     Whether the affiliate may be credited is the caller's to decide. `reward` is what the lead earns (None: nothing);
     `status` is Pending, or Invalidated for a lead in quarantine. Known is, with an
     external event id, who has the same one, else the same person at the same affiliate by the same method. A lead that
-    expired is forgotten, one that was invalidated is not.
+    expired is forgotten, an invalidated lead is not.
     Budget: 2 round trips (insert; writes and commit).
     """
     lead = _lead(organization_id, referral, signup, status)
@@ -79,7 +79,7 @@ def record(
 
 
 def match_by_email(*, organization_id: UUID, email: str, at: datetime, is_test: bool = False) -> LeadMatch | None:
-    """Return the newest lead of a buyer's inbox within the 90 days before a sale; None when there is none.
+    """Return the newest lead of a buyer's inbox within the 90 days before a sale, or None.
 
     Whether its affiliate may be credited (Approved, and not the buyer) is the caller's to decide; an older lead is
     never taken instead. Test sales know test leads.

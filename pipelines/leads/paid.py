@@ -31,7 +31,7 @@ from pipelines.leads import lifecycle
 from pipelines.leads.lifecycle import NewLead
 from pipelines.programs import rewards
 
-#: What ends a lead whatever its fraud score is, in this order.
+#: What ends a lead with any fraud score, in this order.
 Obstacle = Literal["self_lead", "known", "daily_cap", "budget"]
 
 
@@ -126,9 +126,9 @@ def judge(case: Case) -> Verdict | None:
 def record(*, case: Case, verdict: Verdict | None, now: datetime) -> None:
     """Record a judged lead with its conversion and its fraud event, or nothing where it ends before.
 
-    A known person leaves no trace, a lead of the affiliate's own or over the cap a fraud event alone. One with a high
-    score is written as Invalidated; it takes nothing of the budget until it is validated.
-    Raises Refused 409 campaign_budget_reached, 404 not_found for whoever cannot earn any more.
+    A known person leaves no trace, a lead of the affiliate's own or over the cap a fraud event alone. With a high score
+    the lead is written as Invalidated; it takes nothing of the budget until it is validated.
+    Raises Refused 409 campaign_budget_reached, 404 not_found when the affiliate cannot earn any more.
     """
     purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
     _creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)

@@ -19,7 +19,7 @@ from models.organization.organizations import Organization
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What is used of one limit; `max` None is no limit."""
+    """What is used of one limit; `max` None means no limit."""
 
     current: int
     max: int | None
@@ -36,13 +36,13 @@ class Shares:
 
 
 def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
-    """Return how many more affiliates the organization may have; None is no limit.
+    """Return how many more affiliates the organization may have; None means no limit.
 
-    Whoever adds one on the strength of the answer takes `organizations.stage_capacity_turn` first, so that two who
+    A caller who adds one because of the answer takes `organizations.stage_capacity_turn` first, so that two who
     ask for the last place at once are told one after the other.
     """
     organization = organizations.find(organization_id)
-    assert organization is not None  # whoever asks has looked up something of it
+    assert organization is not None  # the caller has looked up something of it
     most = _most_affiliates(organization, now)
     return None if most is None else max(most - organizations.count_affiliates(organization_id), 0)
 

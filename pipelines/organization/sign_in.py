@@ -54,7 +54,7 @@ def _first_seen(
     role: Role,
     now: datetime,
 ) -> Standing | None:
-    # Whoever made the member by email meant this person, provided that the email is really theirs.
+    # A member who was made by email is this person, provided that the email is really theirs.
     is_claimed = is_email_verified and members.claim(
         organization_id=organization_id, email=email, subject=subject, role=role
     )

@@ -69,7 +69,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
 def void(payout: Payout, *, now: datetime) -> None:
     """Let go of what a locked payout was to pay: it is due again.
 
-    Takes one that Failed, and one that was listed to be paid by hand and was not, which fails with it. Raises Refused
+    Takes a payout that Failed, or that was listed to be paid by hand and was not, which fails with it. Raises Refused
     409: invalid_status_transition, payout_voided, rail_says_paid.
     """
     is_listed = payout.status == PayoutStatus.Pending and payout.exported_at is not None

@@ -34,7 +34,7 @@ def any_org_look(*, now: datetime) -> int:
 
 
 def propose(*, organization_id: UUID, now: datetime) -> None:
-    """Write down what is due if the cadence has come round, and tell the Owners; once, whoever asks and how often.
+    """Write down what is due if the cadence has come round, and tell the Owners; once, no matter who asks how often.
 
     What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
     """

@@ -1,4 +1,4 @@
-"""Which rail a payout takes: the one that is configured for its method, or the sandbox.
+"""Which rail a payout takes: the rail that is configured for its method, or the sandbox.
 
 The sandbox stands in on a machine that runs its own servers, and for an organization whose operator chose it. An
 installation with a database of its own and no rail pays nothing by itself: payouts wait, or are paid by hand.

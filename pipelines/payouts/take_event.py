@@ -1,7 +1,7 @@
 """Takes what payout rails tell by themselves: each confirmation once, in any order, and never backwards.
 
 A confirmation only brings forward what asking the rail would bring too. One that comes after the end changes nothing;
-one that contradicts what we hold is kept for the operator, since money is somewhere else than the books say.
+an event that contradicts what we hold is kept for the operator, since money is somewhere else than the books say.
 Source: tracking spec, section 6 (payout.paid, payout.failed).
 """
 

@@ -199,7 +199,7 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
         rail_events.stage_settled(**where)
         return payout.status
     if payout.status != PayoutStatus.Processing:
-        message = f"The payout is {payout.status}; only one that is Processing waits for its rail."
+        message = f"The payout is {payout.status}; only a Processing payout waits for its rail."
         raise Refused(409, "invalid_status_transition", message)
     answer: Answer
     if paid_as is not None:

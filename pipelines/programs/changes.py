@@ -39,7 +39,7 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
     if settled.get("is_primary"):
-        # Before the slug: whoever wants the one that is given up waits for it while they hold a program.
+        # Before the slug: a change that wants the slug given up here waits for it while it holds a program.
         programs.stage_no_primary(organization_id=program.organization_id)
     if "slug" in settled:
         _rename(program, settled["slug"], now)

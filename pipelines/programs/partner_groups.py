@@ -1,6 +1,6 @@
 """Partner groups: affiliates of one program who share a rate.
 
-A group's rate is one that an affiliate of the program could have: core spec, "Program fields accepted on create or
+A group's rate is what an affiliate of the program could have: core spec, "Program fields accepted on create or
 update", rules 1 to 3. Groups change under their program's lock, so that names and their number can be counted on.
 """
 

@@ -1,6 +1,6 @@
 """Performance tiers: from so much lifetime revenue on, an affiliate's sales are paid by another rate.
 
-A tier's rate is one that an affiliate of the program could have: core spec, "Program fields accepted on create or
+A tier's rate is what an affiliate of the program could have: core spec, "Program fields accepted on create or
 update", rules 1 to 3. What a sale has earned stays as it is.
 """
 

@@ -79,7 +79,7 @@ def lock_living(*, organization_id: UUID, program_id: UUID) -> programs.Program:
 def archive(*, program: programs.Program, now: datetime) -> programs.Program:
     """Archive a locked program and return it as it is now; itself when it is archived already.
 
-    It earns nothing from now on, is no longer the primary one, and lets go of its domain.
+    It earns nothing from now on, stops being the primary one, and lets go of its domain.
     """
     if program.archived_at:
         return program

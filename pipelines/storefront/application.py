@@ -1,4 +1,4 @@
-"""Strangers apply to a campaign. Whatever the outcome, they are told the same, and it costs the same.
+"""Strangers apply to a campaign. Every outcome gives the same answer and costs the same.
 
 Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
 """
@@ -51,12 +51,12 @@ def any_org_has_account(*, email: str, program_id: UUID) -> bool:
 
 
 def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, Any], now: datetime) -> Filed:
-    """Record an application; one that is there already stays as it is.
+    """Record an application; an application that is there already stays as it is.
 
-    `application` is `ApplicationBody` loaded. An invite-only campaign takes applications too: it
-    approves none by itself. Room in the plan and the alias are looked at before the applicant is, everything is read
-    before anything is decided, and what is written goes with the commit: whoever applied before, the database is asked
-    the same questions as often.
+    `application` is `ApplicationBody` loaded. An invite-only campaign takes applications too, and never approves them
+    by itself. Room in the plan and the alias are looked at before the applicant is, everything is read before anything
+    is decided, and what is written goes with the commit, so that the database is asked the same questions about every
+    applicant.
     Raises Refused: 404 not_found for a campaign that is not open; 409 program_at_capacity, alias_already_taken.
     Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
     of affiliates under a plan that limits it, for a recruiter and for an alias.

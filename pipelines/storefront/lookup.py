@@ -38,7 +38,7 @@ def any_org_landing(*, handle: str, campaign: str | None) -> Found:
 
 
 def any_org_domain(host: str) -> tuple[str, str]:
-    """Return handle and campaign slug of a verified custom domain, whatever its case, port and trailing dot.
+    """Return handle and campaign slug of a verified custom domain, in any case, with or without port and trailing dot.
 
     Raises Refused 404 not_found. Budget: 1 statement.
     """

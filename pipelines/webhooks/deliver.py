@@ -19,7 +19,7 @@ from models.webhooks import outages, outbox
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An attempt that is counted and about to be sent; `is_single` is one that somebody asked for by hand."""
+    """An attempt that is counted and about to be sent; `is_single` means that somebody asked for it by hand."""
 
     attempt: outbox.Attempt
     is_single: bool
