@@ -38,7 +38,7 @@ Params = Sequence[object] | Mapping[str, object]
 
 # A statement that runs longer than 15 s on an online path is a mistake; it must not hold locks for ever. Prepared
 # statements are found by key, so one plan serves every value. A plan is made once and kept, often while a table is
-# still empty: it must not be one that reads the whole of it.
+# still empty: it must not read the whole of it.
 _SESSION = (
     "-c role=finderfee_app -c timezone=UTC -c statement_timeout=15000 -c lock_timeout=10000 "
     "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
@@ -149,7 +149,7 @@ class Database(PostgresqlDatabase):
     def _prepare(self, sql: Hot) -> None:
         """Prepare a statement on this connection. `begin` may go with it, staged writes wait for what they belong to.
 
-        Whoever froze between the two would hold the locks of those writes.
+        A process that froze between the two would hold the locks of those writes.
         """
         number_to_send = 1 if self._is_unsent() else 0
         writes = self._statements()[number_to_send:]
@@ -301,5 +301,5 @@ def _transaction(prelude: str) -> Iterator[None]:
         with db.transaction(prelude):
             yield
     except UNAVAILABLE:
-        db.drop_connection()  # whatever state it is in, nobody may inherit it
+        db.drop_connection()  # nobody may inherit its state
         raise

@@ -43,7 +43,7 @@ class Listing(Generic[Row]):
     ) -> list[Row]:
         """Return up to `limit` rows with these values in these columns, after a position or after `skip` rows.
 
-        A filter that is None is no filter; `skip` does not count behind a position.
+        A filter that is None is left out; `skip` does not count behind a position.
         """
         filters = {column: value for column, value in where.items() if value is not None}
         before, before_id = after or (None, None)

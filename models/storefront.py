@@ -42,7 +42,8 @@ _MAIN = (
     f"{_SHOWN} join program p on p.organization_id = o.id {_OPEN}"
     " order by p.is_primary desc, p.created_at, p.id limit 1"
 )
-# Whoever has a slug now has it, open or not; only a slug that nobody has leads to the campaign that had it before.
+# The campaign that has a slug now goes first, open or not. A slug that nobody has leads to the campaign that had it
+# before.
 _BY_SLUG = f"""
 {_SHOWN}
 cross join lateral (
@@ -99,7 +100,8 @@ class Desk:
 
 
 # A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is nobody's alias,
-# whatever the email: a stranger who tries emails must not learn whose it is. Who has it in this organization keeps it.
+# not even with that account's email: a stranger who tries emails must not learn whose it is. Within this organization
+# its holder keeps it.
 _DESK = """
 select
   (select id from affiliate

@@ -60,7 +60,7 @@ def find_recruiter(
     return Recruiter(*row) if row else None
 
 
-# Affiliates of somebody who signed in: their account's, and those with their verified email who are no account's yet.
+# Affiliates of somebody who signed in: their account's, and those with their verified email who have no account yet.
 _MINE = "m.deleted_at is null and (m.account_id = %(account)s or (m.account_id is null and m.email = %(email)s))"
 
 

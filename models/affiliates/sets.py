@@ -54,7 +54,7 @@ def pause(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> list[Chang
 
 
 def delete(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime) -> list[ChangedAffiliate]:
-    """Mark affiliates as deleted, whatever their status, and return them. Their links are the caller's."""
+    """Mark affiliates as deleted, in any status, and return them. Their links are the caller's."""
     return _changed(_DELETE, organization_id, affiliate_ids, at=at)
 
 

@@ -9,7 +9,7 @@ from models.db import db
 
 @dataclass(frozen=True, slots=True)
 class TaxForm:
-    """A form that was sent to us (`type` and `file_id`), or one that the payout provider holds (neither)."""
+    """A form that was sent to us (`type` and `file_id`), or a form that the payout provider holds (neither)."""
 
     id: UUID
     organization_id: UUID

@@ -124,7 +124,7 @@ def count(*, organization_id: UUID, affiliate_id: UUID) -> int:
 
 
 def retire(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
-    """End a living link that is not the default one. False when there is none.
+    """End a living link other than the default. False when there is no such link.
 
     Its slug is free in this organization from then on; alone in an address it is nobody else's ever (`bare_slug`).
     """

@@ -65,7 +65,7 @@ group by 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class LinkVisits:
-    """A visitor's clicks on one link: the last of all, the first and the last of those near (None: there are none)."""
+    """A visitor's clicks on one link: the last of all, the first and the last of those near (None: none is near)."""
 
     visitor: str
     program_id: str
@@ -130,7 +130,7 @@ from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uu
 
 
 def stage_insert(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
-    """Stage clicks that `known` does not have. Hashes are hex, reasons None where there are none."""
+    """Stage clicks that `known` does not have. Hashes are hex, reasons None where nothing spoke against a click."""
     if rows:
         db.stage(_INSERT, {"org": organization_id, "rows": _json(rows), "now": now})
 

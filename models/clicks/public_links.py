@@ -58,7 +58,7 @@ _FIND_BY_SLUG = Hot(f"""{_LINKS} and p.slug = %(program)s and l.organization_id 
 def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:
     """Return where a slug in lower case leads; `program` is a program's id or slug.
 
-    Of several links one that can earn now comes first, then the oldest; by a program's slug it is the one of the
+    Of several links those that can earn now come first, then the oldest; by a program's slug it is the one of the
     organization that had both slugs first, or none.
     `is_shared_bare` is for an address that names no program: it leads to the link that is shared by it or nowhere, so
     that nobody's visitors are led elsewhere.

@@ -43,5 +43,5 @@ where c.organization_id = %s and c.id = %s
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> StoredAttribution | None:
-    """Return what is stored of a conversion's attribution; None for one that is not there."""
+    """Return what is stored of a conversion's attribution; None when there is no such conversion."""
     return _ROWS.first(_FIND, (organization_id, conversion_id))

@@ -166,6 +166,6 @@ class Piece:
 
 
 def piece(*, organization_id: UUID, filters: ConversionFilters, after: Position | None, limit: int) -> Piece | None:
-    """Return the next up to `limit` conversions of an export, newest first; None when there are no more."""
+    """Return the next up to `limit` conversions of an export, newest first; None at the end."""
     rows = _PIECES.read(organization_id=organization_id, filters=filters, after=after, limit=limit)
     return Piece(rows, (rows[-1].moment, UUID(rows[-1].id))) if rows else None

@@ -10,9 +10,9 @@ from models.table import columns
 
 @dataclass(frozen=True, slots=True)
 class SaleTerms:
-    """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where there is none.
+    """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where it is not set.
 
-    `override_percent` and `recruiter_id` are of who recruited them, None for who has no share.
+    `override_percent` and `recruiter_id` are the recruiter's, None where no recruiter has a share.
     """
 
     commission_model: str

@@ -46,7 +46,7 @@ select (select id from sale where organization_id = %(org)s and external_event_i
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
     """Return which sale this is, if it is known, and what its slug leads to, in one statement.
 
-    A slug may stand in several campaigns of one organization: the one that can earn now wins, then the oldest.
+    A slug may stand in several campaigns of one organization: the campaign that can earn now wins, then the oldest.
     """
     found = _REFERRALS.first(_LOOK_UP, {"org": organization_id, "event": external_event_id, "slug": slug})
     assert found is not None

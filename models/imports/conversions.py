@@ -71,7 +71,7 @@ where l.organization_id = %(org)s and l.program_id = %(program)s and l.slug = an
 
 
 def affiliates_named(*, organization_id: UUID, program_id: UUID, emails: Sequence[str], slugs: Sequence[str]) -> Named:
-    """Return which affiliates of the program have these emails and slugs, whatever their status."""
+    """Return which affiliates of the program have these emails and slugs, in any status."""
     rows = db.run(_NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)})
     return Named(
         by_email={email: found for email, _, found in rows if email is not None},

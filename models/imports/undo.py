@@ -6,7 +6,7 @@ from uuid import UUID
 from models.db import db
 from models.ledger import entries
 
-# Locked before they are looked at, in the order of their ids: whoever waits for one finds it gone.
+# Locked before they are looked at, in the order of their ids: a transaction that waits for one finds it gone.
 _LOCK = "select from conversion where organization_id = %s and import_job_id = %s order by id for update"
 
 _HELD = """

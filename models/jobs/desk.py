@@ -52,7 +52,7 @@ class JobRow:
         return "retrying" if self.attempt else "waiting"
 
 
-#: What a job that is no dead letter can be: not begun, to be begun anew, with a worker.
+#: What a job that is not a dead letter can be: not begun, to be begun anew, with a worker.
 LIVING = ("waiting", "retrying", "out")
 _IS = {
     "waiting": "deadline is null and attempt = 0",

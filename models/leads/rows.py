@@ -78,7 +78,7 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
 def look_up(*, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None) -> LeadLookUp:
     """Return which lead has this event id, if it is known, and what the slug leads to, in one statement.
 
-    Among several campaigns the one that can earn now wins, then the oldest; `program_id` names one.
+    Among several campaigns the one that can earn now wins, then the oldest; `program_id` names the campaign.
     """
     asked = {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id}
     found = _LOOK_UPS.first(_BY_SLUG, asked)
@@ -156,7 +156,7 @@ where organization_id = %s and id = %s and state = 'Open'
 
 
 def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, at: datetime) -> None:
-    """Stage that a sale has come of an Open lead; one that is not Open stays as it is."""
+    """Stage that a sale has come of an Open lead; any other lead stays as it is."""
     db.stage(_CONVERT, (conversion_id, at, organization_id, lead_id))
 
 
@@ -166,7 +166,7 @@ update lead set state = 'Invalidated' where organization_id = %s and id = %s and
 
 
 def stage_invalidate(*, organization_id: UUID, lead_id: UUID) -> None:
-    """Stage that a lead was none; one that has expired stays so, for the person may be a lead again by now."""
+    """Stage that a lead does not count; an expired one stays expired, for the person may be a lead again by now."""
     db.stage(_INVALIDATE, (organization_id, lead_id))
 
 

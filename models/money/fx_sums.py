@@ -103,7 +103,7 @@ def table_params(factors: Factors) -> dict[str, object]:
 def fraction_params(fractions: Sequence[Fraction]) -> dict[str, str]:
     """Return the columns of a table `r` for `narrow` and `wide`, a list each.
 
-    `most` is up to which amount a fraction is multiplied within eight bytes, 0 for one that never is.
+    `most` is up to which amount a fraction is multiplied within eight bytes, 0 for a fraction that never is.
     """
     fits = [max(fraction.numerator, fraction.denominator) < _NARROW for fraction in fractions]
     held = [fraction if is_narrow else Fraction(1) for fraction, is_narrow in zip(fractions, fits, strict=True)]

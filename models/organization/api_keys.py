@@ -133,7 +133,7 @@ def any_org_holder(key_hash: bytes) -> Holder | None:
     return _HOLDERS.first(_HOLDER, (key_hash,))
 
 
-#: How much of a key's hash tells it from all others, for whoever only wants to know that it is not there.
+#: How much of a key's hash tells it from all others, where one only wants to know that it is not there.
 HASH_START = 8
 
 

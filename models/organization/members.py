@@ -54,7 +54,7 @@ def owners(organization_id: UUID) -> list[str]:
 
 
 def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
-    """Give the member that somebody made by email to the person who signed in with it; False when there is none."""
+    """Give the member that somebody made by email to the person who signed in with it; False without such a member."""
     claimed = db.run(
         "update member set subject = %s, role = %s where organization_id = %s and email = %s and subject is null"
         " returning id",

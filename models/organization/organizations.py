@@ -104,7 +104,7 @@ def insert(values: Mapping[str, Any]) -> None:
 
 
 def update(organization_id: UUID, changes: Mapping[str, Any]) -> Organization | None:
-    """Change columns of an organization and return it as it is now; None when there is none."""
+    """Change columns of an organization and return it as it is now; None when there is no such organization."""
     return _TABLE.update({"id": organization_id}, changes)
 
 

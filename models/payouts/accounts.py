@@ -46,7 +46,7 @@ def stage_own(account_id: UUID, wanted: PayoutAccount | None, *, at: datetime) -
 
 
 def any_org_affiliates(account_id: UUID) -> list[tuple[UUID, UUID]]:
-    """Return organization and id of every affiliate that a person is; whoever was deleted is still paid."""
+    """Return organization and id of every affiliate that a person is; deleted affiliates are still paid."""
     return [
         (organization_id, affiliate_id)
         for organization_id, affiliate_id in db.run(

@@ -67,7 +67,7 @@ def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[s
 
 
 def stage_turn(organization_id: UUID) -> None:
-    """Stage the wait for a run that is at work; whoever takes money back from a conversion takes this turn first.
+    """Stage the wait for a run that is at work; what takes money back from a conversion takes this turn first.
 
     Many may have it at once. Taken before the conversion is locked, so that what a run claimed is seen afterwards.
     """
@@ -200,7 +200,7 @@ left join affiliate_account k on k.id = a.account_id
 def payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
     """Return how affiliates can be paid, by their ids. What they say themselves goes before what the brand says.
 
-    Whoever was deleted keeps what they earned.
+    Deleted affiliates keep what they earned.
     """
     with reading_whole_tables():
         rows = db.run(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})

@@ -84,7 +84,7 @@ def page(
 ) -> list[Any]:
     """Return up to `limit` payouts, newest first, after the keyset position `after`. Ids are texts.
 
-    Budget: 2 round trips with the lines, 1 without, whatever is on the page.
+    Budget: 2 round trips with the lines, 1 without, for any page.
     """
     before, before_id = after or (None, None)
     values = {

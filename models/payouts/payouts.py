@@ -1,6 +1,6 @@
 """Payouts as they are paid: locked, sent, answered, failed, retried. Their lines are in `models.payouts.lines`.
 
-Whoever changes what a payout pays locks its conversions first, by id, then the payout: as refunds do.
+What changes a payout's sum locks its conversions first, by id, then the payout: as refunds do.
 """
 
 import functools
@@ -109,7 +109,7 @@ def _change(columns: tuple[str, ...]) -> Hot:
 class PayoutAttempt:
     """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
 
-    `books` are those that may hold the payment; None: whoever was asked refused our credentials, so none do.
+    `books` are those that may hold the payment; None: the rail refused our credentials, so nothing was paid.
 
     The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
     """
@@ -263,7 +263,7 @@ def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
 
 
 def review_run(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
-    """Close the review of a run; False when there is none open."""
+    """Close the review of a run; False when no review is open."""
     return bool(
         db.run(
             "update payout_run set review_status = %s where organization_id = %s and id = %s"

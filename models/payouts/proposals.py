@@ -72,7 +72,7 @@ def open_one(organization_id: UUID) -> Proposal | None:
 
 
 def stage(values: Mapping[str, Any]) -> None:
-    """Stage a new row; an open one that is there must be closed before."""
+    """Stage a new row; an earlier one must be closed before."""
     marks = ", ".join(["%s"] * len(values))
     db.stage(
         f"insert into payout_proposal ({', '.join(values)}) values ({marks})",

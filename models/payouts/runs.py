@@ -2,7 +2,7 @@
 
 A run works in three temporary tables of its transaction, gone with the commit:
 `payout_claim`, what is due (`models.payouts.candidates.claim`): affiliate, currency, conversion, when, native cents.
-`line_draft`, the lines to be: the claim of whoever is ready, in US cents at the run's rates, with the payout's id.
+`line_draft`, the lines to be: the claims of affiliates who are ready, in US cents at the run's rates, with payout id.
 `payout_draft`, the payouts to be: whom to pay and where, the sum, the period, the conversions' ids as JSON.
 """
 
@@ -52,7 +52,7 @@ _TOTAL = "select coalesce(sum(cents), 0)::bigint from payout_draft"
 
 
 def draft(planned: Planned) -> int:
-    """Make the payouts and lines to be of what was claimed, for whoever is ready; return US cents in all."""
+    """Make the payouts and lines to be of what was claimed, for affiliates who are ready; return US cents in all."""
     ready = planned.ready
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
     rates = planned.rates

@@ -1,4 +1,4 @@
-"""The books of the sandbox rail: one row per key, whatever is asked however often."""
+"""The books of the sandbox rail: one row per key, no matter how often it is asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def book(
 ) -> bool:
     """Write a transfer down; False when there is one under this key already, which then stays as it is.
 
-    The commit need not wait for the disk: whatever is committed after it, as what a payout makes of the answer, reaches
+    The commit need not wait for the disk: all that is committed after it, as what a payout makes of the answer, reaches
     the disk after it. A server that loses it has lost that, too, and is asked again.
     """
     db.stage("set local synchronous_commit = off")

@@ -38,7 +38,7 @@ _FOLD = Hot(
 def lock(*, organization_id: UUID, program_id: UUID) -> Account | None:
     """Return a program's account, locked until the transaction ends; None when the organization has no such program.
 
-    Whoever pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
+    What pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
     any conversion. What changes or takes back a reward needs no lock.
     """
     db.stage(_TURN, (str(program_id),))
@@ -54,7 +54,7 @@ def lock(*, organization_id: UUID, program_id: UUID) -> Account | None:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an affiliate's clicks and leads are paid by: each amount beside its currency, None where there is none."""
+    """What an affiliate's clicks and leads are paid by: each amount beside its currency, None where nothing is paid."""
 
     model: str
     program_type: str

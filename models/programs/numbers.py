@@ -1,6 +1,6 @@
 """The numbers of programs: what is counted, what is owed, what happened last. Money is in minor units.
 
-Rows of test keys never count. Overrides are owed like everything else and are no conversions of their own.
+Rows of test keys never count. Overrides are owed like everything else and are not counted as conversions.
 """
 
 from dataclasses import dataclass
@@ -202,7 +202,7 @@ class Event:
 
 
 def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[Event]:
-    """Return a program's last clicks and conversions, newest first. Overrides are no events of their own."""
+    """Return a program's last clicks and conversions, newest first. Overrides are not shown as events."""
     rows = db.run(
         "(select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, outcome, null::bigint,"
         "   null::text, null::bigint, null::text, null::text, null::text, null::boolean"

@@ -1,6 +1,6 @@
 """Where the database keeps sealed values, kind by kind: to find what a former key sealed and to write it anew.
 
-`adapters.sealing` opens them; a kind says which rows they are in and what each belongs to, as whoever sealed it did.
+`adapters.sealing` opens them; a kind says which rows they are in and what each belongs to, as the sealing code does.
 """
 
 from collections.abc import Sequence

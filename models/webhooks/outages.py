@@ -30,7 +30,7 @@ def stage_over(*, organization_id: UUID, endpoint_id: UUID) -> None:
 @dataclass(frozen=True, slots=True)
 class Outage:
     """An endpoint that has failed for long: how many deliveries were given up, when the first of them was made (None
-    when none was), and the latest attempt's answer or why there was none."""
+    without any), and the latest attempt's answer or why there was none."""
 
     endpoint_id: UUID
     organization_id: UUID
