@@ -1,0 +1,177 @@
+"""Connections that are kept: used again by their own process while nothing is in doubt, and bounded."""
+
+import os
+import socket
+import ssl
+import struct
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from adapters.safe_http import addresses, idle_wires
+from adapters.safe_http import client as safe_http
+from adapters.safe_http.client import Client, Policy, Refused, Unreachable
+from adapters.safe_http.wire import Wire
+from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
+from tests.support.threads import in_threads
+
+
+def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Client, receive: StartReceiver) -> None:
+    receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
+    post(client, receiver.url)
+
+    with pytest.raises(Unreachable, match="closed before the answer was complete"):
+        post(client, receiver.url, b"two")
+
+    assert [body for _, body in receiver.requests] == [b"{}", b"two"]
+    assert receiver.connections == 1
+
+
+def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
+    client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reset_soon(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
+        answering(OK, pause_s=0.2)(conn, number, body)
+        if number == 1:
+            conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return number != 1
+
+    receiver = receive(reset_soon)
+    post(client, receiver.url)
+    time.sleep(0.5)
+    monkeypatch.setattr(Wire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
+
+    assert post(client, receiver.url, b"two").excerpt == "ok"
+
+    assert [body for _, body in receiver.requests] == [b"{}", b"two"]
+    assert receiver.connections == 2
+
+
+def test_kept_connection_is_not_used_close_to_the_end_that_the_receiver_named(
+    client: Client, receive: StartReceiver
+) -> None:
+    brief = OK.replace(b"\r\n\r\n", b"\r\nKeep-Alive: max=100, timeout=1\r\n\r\n")
+    longer = brief.replace(b"timeout=1", b'TimeOut="60"')
+    receiver = receive(lambda conn, number, body: answering(brief if number == 1 else longer)(conn, number, body))
+
+    for _ in range(3):
+        post(client, receiver.url)
+
+    assert receiver.connections == 2
+
+
+def test_connection_closed_while_idle_costs_no_second_request(client: Client, receive: StartReceiver) -> None:
+    receiver = receive(answering(OK, keep=False))
+    post(client, receiver.url)
+    time.sleep(0.1)
+
+    post(client, receiver.url)
+
+    assert (receiver.connections, len(receiver.requests)) == (2, 2)
+
+
+def test_idle_connection_is_not_used_beyond_its_age(
+    client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver = receive()
+    monkeypatch.setattr(idle_wires, "_IDLE_S", 0)
+
+    post(client, receiver.url)
+    post(client, receiver.url)
+
+    assert receiver.connections == 2
+
+
+def test_kept_connection_is_vetted_again(
+    folder: Path, dns: list[list[str]], receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_http, "_VETTED_S", 0)
+    monkeypatch.setattr(addresses, "is_public", lambda address: address != "127.0.0.9")
+    receiver = receive()
+    moved = receive(address="127.0.0.2", port=receiver.port)
+    url = f"https://hook.test:{receiver.port}/"
+    policy = Policy(ports=frozenset({receiver.port}), ca_bundle=str(folder / "ca.pem"))
+    dns += [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"], ["127.0.0.9"]]
+
+    with closing(Client(policy)) as client:
+        for _ in range(3):
+            post(client, url)
+        with pytest.raises(Refused, match="url_not_allowed"):
+            post(client, url)
+
+    assert (receiver.connections, len(receiver.requests)) == (1, 2)
+    assert (moved.connections, len(moved.requests)) == (1, 1)
+
+
+def test_idle_connections_are_bounded_in_all(
+    client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idle_wires, "_IDLE_IN_ALL", 1)
+    older, newer = receive(), receive()
+
+    for receiver in (older, newer, newer, older):
+        post(client, receiver.url)
+
+    assert (older.connections, newer.connections) == (2, 1)
+
+
+def test_idle_connections_are_bounded_per_host(
+    client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idle_wires, "_IDLE_PER_HOST", 1)
+    together = threading.Barrier(2)
+
+    def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
+        together.wait(5)
+        return answering(OK)(conn, number, body)
+
+    receiver = receive(script)
+
+    in_threads(2, lambda number: post(client, receiver.url))
+    in_threads(2, lambda number: post(client, receiver.url))
+
+    assert receiver.connections == 3
+
+
+def test_eight_threads_share_a_client(client: Client, receive: StartReceiver) -> None:
+    def echo(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
+        return answering(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)(conn, number, body)
+
+    receiver = receive(echo)
+
+    def call(number: int) -> None:
+        for turn in range(25):
+            assert post(client, receiver.url, b"%d-%d" % (number, turn)).excerpt == f"{number}-{turn}"
+
+    in_threads(8, call)
+
+    assert len({body for _, body in receiver.requests}) == len(receiver.requests) == 200
+    assert receiver.connections <= 8
+
+
+def test_closed_client_opens_new_connections(client: Client, receive: StartReceiver) -> None:
+    receiver = receive()
+
+    post(client, receiver.url)
+    client.close()
+    post(client, receiver.url)
+
+    assert receiver.connections == 2
+
+
+def test_forked_process_opens_connections_of_its_own(client: Client, receive: StartReceiver) -> None:
+    receiver = receive()
+    post(client, receiver.url)
+
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if post(client, receiver.url).status == 200 else 1)
+    _, code = os.waitpid(child, 0)
+    connections_with_child = receiver.connections
+    post(client, receiver.url)
+
+    assert (code, connections_with_child) == (0, 2)
+    assert (receiver.connections, len(receiver.requests)) == (2, 3)
