@@ -27,7 +27,6 @@ _STILL = {
     ("module", "tests/adapters/rails/fake_processor.py"),
     ("module", "tests/api/affiliates/test_sub_affiliates.py"),
     ("module", "tests/api/clicks/test_clicks.py"),
-    ("module", "tests/api/clicks/test_short_links.py"),
     ("module", "tests/api/conversions/test_actions.py"),
     ("module", "tests/api/conversions/test_manual.py"),
     ("module", "tests/api/fraud/test_events.py"),
@@ -54,10 +53,19 @@ _STILL = {
     ("parameters", "commands/webhooks.py::redeliver"),
     ("parameters", "pipelines/organization/sign_in.py::_first_seen"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
-    ("parameters", "tests/commands/test_webhooks.py::test_deliveries_are_narrowed_by_organization_endpoint_status_and_age"),
-    ("parameters", "tests/commands/test_webhooks.py::test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like"),
+    (
+        "parameters",
+        "tests/commands/test_webhooks.py::test_deliveries_are_narrowed_by_organization_endpoint_status_and_age",
+    ),
+    (
+        "parameters",
+        "tests/commands/test_webhooks.py::test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like",
+    ),
     ("parameters", "tests/commands/test_webhooks.py::test_redeliver_says_how_many_queues_them_and_keeps_who_did_it"),
-    ("parameters", "tests/workers/test_actor.py::test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock"),
+    (
+        "parameters",
+        "tests/workers/test_actor.py::test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock",
+    ),
 }
 
 

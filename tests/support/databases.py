@@ -55,3 +55,9 @@ def _owner(owner_url: str) -> Iterator[Any]:
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         yield cursor
+
+
+def alter(brand: Any, sql: str, *params: object) -> None:
+    """Run a statement as the brand."""
+    with db.unit_of_work(brand.id):
+        db.db.stage(sql, params)

@@ -2,6 +2,7 @@
 
 from models import db
 from pipelines import retention
+from tests.support.databases import alter
 from tests.support.rows.program_rows import NOW, ago
 
 
@@ -24,15 +25,9 @@ def count(brand, table, condition="true"):
     return brand.rows(f"select count(*) from {table} where organization_id = %s and {condition}", brand.id)[0][0]
 
 
-def change(brand, sql, *params):
-    """Run a statement in a unit of work of the brand."""
-    with db.unit_of_work(brand.id):
-        db.db.stage(sql, params)
-
-
 def old_clicks(brand, affiliate_id, number, *, days=100):
     """Insert clicks of so many days ago, a second apart."""
-    change(
+    alter(
         brand,
         "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
         " select gen_random_uuid(), %s, %s, %s, 'ben', now() - %s * interval '1 day' - n * interval '1 s'"
@@ -48,7 +43,7 @@ def old_clicks(brand, affiliate_id, number, *, days=100):
 def event(brand, kind="conversion.created", *, days=100, body="{}"):
     """Insert an event that nobody is told of; returns its id."""
     event_id = brand.rows("select gen_random_uuid()")[0][0]
-    change(
+    alter(
         brand,
         "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
         event_id,
@@ -62,7 +57,7 @@ def event(brand, kind="conversion.created", *, days=100, body="{}"):
 
 def dead_letter(brand, queue, *, days, name="webhook.deliver"):
     """Insert a job that failed for good so many days ago."""
-    change(
+    alter(
         brand,
         "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at)"
         " values (%s, %s, %s, '{}', 'x', 1, 1, %s)",

@@ -18,6 +18,7 @@ from models import db
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 AWAY = "unix:///nowhere/valkey.sock?db=0"
 CLICK = "/api/v1/track/click"
+SHOP = "https://shop.test/a?x=1&y=%20#top"
 
 
 def new_slug() -> str:
@@ -34,6 +35,11 @@ def visit(app: Any, path: str, *, method: str = "GET", ip: str = "203.0.113.7", 
 def click(app: Any, slug: str, *, headers: dict[str, str] | None = None, ip: str = "203.0.113.7", **fields: Any) -> Any:
     """Tell of a visit as the script in a page does."""
     return visit(app, CLICK, method="POST", json={"slug": slug} | fields, headers=headers or {}, ip=ip)
+
+
+def follow(app: Any, path: str, **sent: Any) -> Any:
+    """Follow a short link as a browser does."""
+    return visit(app, f"/r/{path}", **sent)
 
 
 def on_stream() -> list[RawClick]:

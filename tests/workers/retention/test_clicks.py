@@ -5,7 +5,8 @@ from uuid import UUID
 
 from models import db
 from pipelines.imports import undo
-from tests.support.rows.ending import change, count, end
+from tests.support.databases import alter
+from tests.support.rows.ending import count, end
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.program_rows import NOW, ago, click, conversion
 
@@ -85,7 +86,7 @@ def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(bran
         " created_at) values (gen_random_uuid(), %s, 'Affiliates', 'Completed', 1, 1, 0, 0, '{}', now()) returning id",
         brand.id,
     )[0]
-    change(brand, "update affiliate set import_job_id = %s where id = %s", import_id, ben)
+    alter(brand, "update affiliate set import_job_id = %s where id = %s", import_id, ben)
     click(brand, ben, occurred_at=ago(days=100))
 
     end("clicks")

@@ -3,7 +3,8 @@
 from models import db
 from models.upkeep import expiry
 from pipelines import retention
-from tests.support.rows.ending import change, count, end
+from tests.support.databases import alter
+from tests.support.rows.ending import count, end
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.program_rows import NOW, ago
 
@@ -12,7 +13,7 @@ def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
     flagged(brand, ben, at=ago(days=366))
     flagged(brand, ben, at=ago(days=364))
     for status, days in (("Sent", 91), ("Failed", 91), ("Sent", 89), ("Queued", 91)):
-        change(
+        alter(
             brand,
             "insert into mail_message (id, organization_id, kind, recipient, subject, status, body_sealed, created_at,"
             " sent_at) values (gen_random_uuid(), %s, 'x', 'a@example.com', 's', %s, %s, %s, %s)",
@@ -23,7 +24,7 @@ def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
             NOW if status == "Sent" else None,
         )
     for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
-        change(
+        alter(
             brand,
             "insert into affiliate_invite (id, organization_id, program_id, email, auto_approve, state, token_hash,"
             " expires_at, created_at) values (gen_random_uuid(), %s, %s, %s, false, %s, sha256(%s), %s, %s)",
@@ -64,7 +65,7 @@ def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_ow
     for role in ("Owner", "Viewer", "Admin"):
         assert brand.person(role, email=f"{role}@example.org").get("/api/v1/programs").status_code == 200
     brand.person("Owner", email="second@example.org").get("/api/v1/programs")
-    change(brand, "update member set seen_at = %s", ago(days=400))
+    alter(brand, "update member set seen_at = %s", ago(days=400))
     assert brand.person("Admin", email="Admin@example.org").get("/api/v1/programs").status_code == 200, "still comes"
 
     end("members")
@@ -77,7 +78,7 @@ def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_ow
 def test_who_comes_is_noted_to_the_day(brand):
     viewer = brand.person("Viewer")
     viewer.get("/api/v1/programs")
-    change(brand, "update member set seen_at = %s where role = 'Viewer'", ago(days=2))
+    alter(brand, "update member set seen_at = %s where role = 'Viewer'", ago(days=2))
 
     viewer.get("/api/v1/programs")
 
@@ -86,7 +87,7 @@ def test_who_comes_is_noted_to_the_day(brand):
 
 def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(brand, ben):
     for status, imported in (("Undone", 1), ("Completed", 0), ("Completed", 1)):
-        change(
+        alter(
             brand,
             "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
             " created_at, undone_at) values (gen_random_uuid(), %s, 'Affiliates', %s, 1, %s, %s, 0, '{}', %s, %s)",
@@ -97,7 +98,7 @@ def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(bra
             ago(days=400),
             NOW if status == "Undone" else None,
         )
-    change(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
+    alter(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
 
     end("imports")
 
@@ -117,7 +118,7 @@ def test_a_sale_is_known_for_ever(brand, ben, drain):
     brand.sale(externalEventId="order-1")
     drain()
     for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
-        change(brand, f"update {table} set {column} = %s", ago(days=4000))
+        alter(brand, f"update {table} set {column} = %s", ago(days=4000))
 
     end(*retention.kinds())
     again = brand.sale(externalEventId="order-1")

@@ -11,8 +11,9 @@ from adapters import sealing
 from adapters.fraud import human_check
 from models import db
 from tests.support.api.auditing import enter
+from tests.support.databases import alter
 from tests.support.rows import leads, paid_leads
-from tests.support.rows.ending import change, dead_letter, end
+from tests.support.rows.ending import dead_letter, end
 from tests.support.rows.program_rows import ago
 
 _HASH = r"hash:[0-9a-f]{32}"
@@ -28,7 +29,7 @@ def expired(brand, ben):
 
 
 def _expire(brand, *, days, state="Expired"):
-    change(brand, "update lead set state = %s, expires_at = %s", state, ago(days=days))
+    alter(brand, "update lead set state = %s, expires_at = %s", state, ago(days=days))
 
 
 def _person(brand):

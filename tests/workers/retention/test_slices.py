@@ -7,7 +7,8 @@ from models import db
 from models.upkeep import expiry
 from pipelines import retention, upkeep, work
 from tests.support.api.racing import at_once, begun
-from tests.support.rows.ending import change, count, end, old_clicks
+from tests.support.databases import alter
+from tests.support.rows.ending import count, end, old_clicks
 from tests.support.rows.program_rows import NOW, ago, click
 from workers import scheduler
 
@@ -122,13 +123,13 @@ def test_what_is_kept_for_ever_never_ends(brand, ben, kept):
 
 def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain, monkeypatch):
     monkeypatch.setattr(upkeep, "_AT_ONCE", 10)
-    change(
+    alter(
         brand,
         "insert into stored_answer (organization_id, scope, key, request_hash, created_at) select %s, 's', n::text,"
         " 'x', now() - interval '2 hours' from generate_series(1, 25) n",
         brand.id,
     )
-    change(brand, "update stored_answer set created_at = now() where key = '7'")
+    alter(brand, "update stored_answer set created_at = now() where key = '7'")
 
     with db.any_org_work():
         work.enqueue(jobs.FORGET, organization_id=None)

@@ -1,4 +1,7 @@
-"""Short links, through HTTP. Source: tracking spec, "Public click endpoint"; core spec, "Affiliate" (tracking link)."""
+"""Whose a slug is, and a pair of slugs: where a link leads stays with its brand.
+
+Source: tracking spec, "Public click endpoint"; core spec, "Affiliate" (tracking link).
+"""
 
 from uuid import uuid4
 
@@ -8,27 +11,8 @@ import settings
 from models import db
 from pipelines.clicks import public_links
 from tests.support.api.racing import at_once, begun
-from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
-
-SHOP = "https://shop.test/a?x=1&y=%20#top"
-
-
-@pytest.fixture
-def slug(brand):
-    """The brand has a program that leads to SHOP and an Approved affiliate with this slug."""
-    brand.program(referral_destination_url=SHOP)
-    slug = new_slug()
-    brand.affiliate(slug)
-    return slug
-
-
-def _follow(app, path, **sent):
-    return visit(app, f"/r/{path}", **sent)
-
-
-def _change(brand, sql):
-    with db.unit_of_work(brand.id):
-        db.db.stage(sql)
+from tests.support.databases import alter
+from tests.support.rows.visiting import follow, new_slug
 
 
 def _shared(brand, slug):
@@ -42,173 +26,14 @@ def _shared(brand, slug):
     return url.removeprefix(f"{settings.current().web.url}/r/")
 
 
-def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
-    answer = _follow(app, slug)
-
-    assert answer.status_code == 302
-    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}#top"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["X-Robots-Tag"] == "noindex"
-
-
-def test_it_is_a_click(app, brand, slug):
-    _follow(app, slug, headers={"Referer": "https://news.example.com/post"}, query_string={"gclid": "1"})
-
-    (sent,) = on_stream()
-    assert (sent.organization_id, sent.program_id, sent.slug) == (str(brand.id), str(brand.programs[0]), slug)
-    assert (sent.referrer_host, sent.query_names, sent.sub_id) == ("news.example.com", ("gclid",), None)
-
-
-@pytest.mark.parametrize("name", ["subId", "sub_id", "subid"])
-def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, slug, name):
-    answer = _follow(app, slug, query_string={name: "Summer SALE&evil=1"})
-
-    assert on_stream()[0].sub_id == "summersaleevil1"
-    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}&subId=summersaleevil1#top"
-
-
-@pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "to=//evil.test", "next=/x", "%0d%0aX: 1"])
-def test_nothing_of_the_query_changes_where_it_leads(app, slug, query):
-    answer = _follow(app, f"{slug}?{query}")
-
-    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}#top"
-
-
-@pytest.mark.parametrize(
-    ("destination", "location"),
-    [
-        ("https://shop.test", "https://shop.test/?via={}"),
-        ("https://shop.test/?via=old", "https://shop.test/?via={}"),
-        ("https://shop.test/straße?q=ü", "https://shop.test/stra%C3%9Fe?q=%C3%BC&via={}"),
-        ("http://shop.test:8080/#via=x", "http://shop.test:8080/?via={}#via=x"),
-    ],
-)
-def test_a_site_of_any_shape_is_led_to(app, brand, slug, destination, location):
-    with db.unit_of_work(brand.id):
-        db.db.stage("update program set referral_destination_url = %s", (destination,))
-
-    assert _follow(app, slug).headers["Location"] == location.format(slug)
-
-
-def test_a_slug_is_followed_in_any_case(app, slug):
-    assert f"via={slug}" in _follow(app, slug.upper()).headers["Location"]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "nobody",
-        "%00",
-        "a%0d%0ab",
-        "ünïcode",
-        "x" * 300,
-        "0192f0c1-0000-7000-8000-000000000001/nobody",
-        "x/nobody",
-        "%00/a",
-    ],
-)
-def test_a_link_that_nobody_has_is_a_page_that_names_nobody(app, path):
-    answer = _follow(app, path)
-
-    assert answer.status_code == 404
-    assert answer.content_type == "text/html; charset=utf-8"
-    assert "leads nowhere" in answer.text
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert "Location" not in answer.headers
-    assert on_stream() == []
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "program set referral_destination_url = null",
-        "program set archived_at = now()",
-        "tracking_link set deleted_at = now()",
-        "affiliate set deleted_at = now()",
-    ],
-)
-def test_a_link_that_leads_nowhere_any_more_is_the_same_page(app, brand, slug, change):
-    _change(brand, f"update {change}")
-
-    answer = _follow(app, slug)
-
-    assert (answer.status_code, answer.data) == (404, _follow(app, new_slug()).data)
-    assert "Brand" not in answer.text
-
-
-@pytest.mark.parametrize(
-    "change",
-    ["affiliate set status = 'Paused'", "affiliate set status = 'Banned'", "affiliate set status = 'Pending'",
-     "program set is_active = false", "program set suspended_at = now()"],
-)  # fmt: skip
-def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
-    _change(brand, f"update {change}")
-
-    assert _follow(app, slug).status_code == 302
-    assert on_stream() == []
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {"method": "HEAD"},
-        {"headers": {"Purpose": "prefetch"}},
-        {"headers": {"Sec-Purpose": "prefetch;prerender"}},
-        {"headers": {"X-Moz": "prefetch"}},
-        {"headers": {"User-Agent": "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"}},
-    ],
-    ids=str,
-)
-def test_what_nobody_looks_at_is_redirected_and_no_click(app, slug, sent):
-    assert _follow(app, slug, **sent).status_code == 302
-    assert on_stream() == []
-
-
-def test_a_visitor_over_the_limit_arrives_and_is_not_counted(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
-
-    answers = [_follow(app, slug) for _ in range(3)]
-
-    assert [answer.status_code for answer in answers] == [302, 302, 302]
-    assert len(on_stream()) == 1
-
-
-def test_whoever_tries_slugs_is_stopped_at_the_limit(app, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
-
-    answers = [_follow(app, new_slug()) for _ in range(3)]
-
-    assert [answer.status_code for answer in answers] == [404, 429, 429]
-    assert answers[2].data == b""
-
-
-def test_a_visitor_arrives_while_the_stream_is_away_and_the_click_is_written(app, brand, slug, monkeypatch):
-    lose_stream(app, monkeypatch)
-
-    assert _follow(app, slug).status_code == 302
-    assert brand.rows("select slug from click") == [(slug,)]
-
-
-def test_a_visitor_arrives_while_everything_is_away_if_the_link_was_followed_before(app, slug, monkeypatch, tmp_path):
-    _follow(app, slug)
-    lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
-
-    with without_database(tmp_path):
-        assert _follow(app, slug).status_code == 302
-        assert _follow(app, new_slug()).status_code == 503
-
-    assert counted("finderfee_clicks_lost_total") - before == 2
-
-
 def test_the_campaign_in_the_address_says_which_of_several_links(app, brand, rival, slug):
     theirs = rival.program(referral_destination_url="https://rival.test/", slug=f"p-{slug}")
     rival.affiliate(slug)
 
     for path in (f"{theirs}/{slug}", f"{str(theirs).upper()}/{slug}", f"p-{slug}/{slug}", f"P-{slug}/{slug}"):
-        assert _follow(app, path).headers["Location"] == f"https://rival.test/?via={slug}"
-    assert _follow(app, f"{brand.programs[0]}/{slug}").headers["Location"].startswith("https://shop.test/")
-    assert _follow(app, f"{rival.program()}/{slug}").status_code == 404
+        assert follow(app, path).headers["Location"] == f"https://rival.test/?via={slug}"
+    assert follow(app, f"{brand.programs[0]}/{slug}").headers["Location"].startswith("https://shop.test/")
+    assert follow(app, f"{rival.program()}/{slug}").status_code == 404
 
 
 def test_the_first_link_with_a_slug_is_shared_by_it_alone_and_later_ones_with_their_campaign(app, brand, rival, slug):
@@ -226,12 +51,12 @@ def test_the_first_link_with_a_slug_is_shared_by_it_alone_and_later_ones_with_th
 def test_visitors_of_the_first_link_are_led_nowhere_else_while_it_earns_nothing(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
-    _change(brand, "update affiliate set status = 'Paused'")
+    alter(brand, "update affiliate set status = 'Paused'")
 
-    assert _follow(app, slug).headers["Location"].startswith("https://shop.test/")
-    assert _follow(app, _shared(rival, slug)).headers["Location"].startswith("https://rival.test/")
-    _change(brand, "update program set archived_at = now()")
-    assert _follow(app, slug).status_code == 404
+    assert follow(app, slug).headers["Location"].startswith("https://shop.test/")
+    assert follow(app, _shared(rival, slug)).headers["Location"].startswith("https://rival.test/")
+    alter(brand, "update program set archived_at = now()")
+    assert follow(app, slug).status_code == 404
 
 
 def test_visitors_of_a_campaigns_slug_are_led_nowhere_else_while_it_earns_nothing(app, brand, rival):
@@ -239,25 +64,25 @@ def test_visitors_of_a_campaigns_slug_are_led_nowhere_else_while_it_earns_nothin
     for one, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
         one.program(referral_destination_url=site, slug=name)
         one.affiliate(slug)
-    _change(brand, "update affiliate set status = 'Paused'")
+    alter(brand, "update affiliate set status = 'Paused'")
 
-    assert _follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
+    assert follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
 
 
 def _end(brand, slug):
-    _change(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
+    alter(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
     public_links.forget()
 
 
 def test_a_slug_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, slug):
     _end(brand, slug)
-    nowhere = _follow(app, new_slug()).data
+    nowhere = follow(app, new_slug()).data
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
 
-    assert (_follow(app, slug).status_code, _follow(app, slug).data) == (404, nowhere)
+    assert (follow(app, slug).status_code, follow(app, slug).data) == (404, nowhere)
     assert _shared(rival, slug) == f"{program_id}/{slug}"
-    assert _follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
+    assert follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
 
 
 def test_a_slug_that_was_parked_is_not_inherited(app, brand, rival, slug):
@@ -265,12 +90,12 @@ def test_a_slug_that_was_parked_is_not_inherited(app, brand, rival, slug):
     rival.affiliate(slug)
     _end(brand, slug)
 
-    assert _follow(app, slug).status_code == 404
+    assert follow(app, slug).status_code == 404
     assert _shared(rival, slug) == f"{program_id}/{slug}"
-    assert _follow(app, f"{program_id}/{slug}").status_code == 302
+    assert follow(app, f"{program_id}/{slug}").status_code == 302
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
-    assert _follow(app, slug).status_code == 404
+    assert follow(app, slug).status_code == 404
 
 
 def test_its_brand_may_use_a_slug_again_whoever_parked_it(app, brand, rival, slug):
@@ -281,16 +106,16 @@ def test_its_brand_may_use_a_slug_again_whoever_parked_it(app, brand, rival, slu
     brand.affiliate(slug, email="second@example.com")
 
     assert _shared(brand, slug) == slug
-    assert _follow(app, slug).headers["Location"] == f"https://second.test/?via={slug}"
+    assert follow(app, slug).headers["Location"] == f"https://second.test/?via={slug}"
 
 
 def test_another_person_of_the_brand_does_not_inherit_a_slug_either(app, brand, slug):
     second = brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
-    _change(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
+    alter(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
 
-    assert _follow(app, slug).status_code == 404
-    assert _follow(app, f"{second}/{slug}").headers["Location"] == f"https://second.test/?via={slug}"
+    assert follow(app, slug).status_code == 404
+    assert follow(app, f"{second}/{slug}").headers["Location"] == f"https://second.test/?via={slug}"
 
 
 @pytest.fixture
@@ -305,15 +130,15 @@ def pair(brand, rival):
 
 def _site(app, path):
     public_links.forget()
-    return _follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
+    return follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
 
 
 def test_a_pair_of_slugs_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, pair):
-    nowhere = _follow(app, new_slug()).data
+    nowhere = follow(app, new_slug()).data
     _, _, slug = pair.partition("/")
     _end(brand, slug)
 
-    assert (_follow(app, pair).status_code, _follow(app, pair).data) == (404, nowhere)
+    assert (follow(app, pair).status_code, follow(app, pair).data) == (404, nowhere)
     assert _site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
@@ -325,12 +150,12 @@ def test_a_pair_of_slugs_stays_with_its_brand_after_its_link_has_ended(app, bran
 def test_a_pair_of_slugs_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
     name, _, slug = pair.partition("/")
     other = new_slug()
-    _change(brand, f"update program set slug = '{other}'")
+    alter(brand, f"update program set slug = '{other}'")
 
     assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
-    _change(rival, f"update program set slug = '{other}'")
+    alter(rival, f"update program set slug = '{other}'")
     assert _site(app, f"{other}/{slug}") == "https://shop.test/"
-    _change(brand, f"update program set slug = '{name}'")
+    alter(brand, f"update program set slug = '{name}'")
     assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
 
 

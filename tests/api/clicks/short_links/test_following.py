@@ -1,0 +1,166 @@
+"""Short links, through HTTP. Source: tracking spec, "Public click endpoint"; core spec, "Affiliate" (tracking link)."""
+
+import pytest
+
+from models import db
+from tests.support.databases import alter
+from tests.support.rows.visiting import counted, follow, limited, lose_stream, new_slug, on_stream, without_database
+
+
+def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
+    answer = follow(app, slug)
+
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}#top"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["X-Robots-Tag"] == "noindex"
+
+
+def test_it_is_a_click(app, brand, slug):
+    follow(app, slug, headers={"Referer": "https://news.example.com/post"}, query_string={"gclid": "1"})
+
+    (sent,) = on_stream()
+    assert (sent.organization_id, sent.program_id, sent.slug) == (str(brand.id), str(brand.programs[0]), slug)
+    assert (sent.referrer_host, sent.query_names, sent.sub_id) == ("news.example.com", ("gclid",), None)
+
+
+@pytest.mark.parametrize("name", ["subId", "sub_id", "subid"])
+def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, slug, name):
+    answer = follow(app, slug, query_string={name: "Summer SALE&evil=1"})
+
+    assert on_stream()[0].sub_id == "summersaleevil1"
+    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}&subId=summersaleevil1#top"
+
+
+@pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "to=//evil.test", "next=/x", "%0d%0aX: 1"])
+def test_nothing_of_the_query_changes_where_it_leads(app, slug, query):
+    answer = follow(app, f"{slug}?{query}")
+
+    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}#top"
+
+
+@pytest.mark.parametrize(
+    ("destination", "location"),
+    [
+        ("https://shop.test", "https://shop.test/?via={}"),
+        ("https://shop.test/?via=old", "https://shop.test/?via={}"),
+        ("https://shop.test/straße?q=ü", "https://shop.test/stra%C3%9Fe?q=%C3%BC&via={}"),
+        ("http://shop.test:8080/#via=x", "http://shop.test:8080/?via={}#via=x"),
+    ],
+)
+def test_a_site_of_any_shape_is_led_to(app, brand, slug, destination, location):
+    with db.unit_of_work(brand.id):
+        db.db.stage("update program set referral_destination_url = %s", (destination,))
+
+    assert follow(app, slug).headers["Location"] == location.format(slug)
+
+
+def test_a_slug_is_followed_in_any_case(app, slug):
+    assert f"via={slug}" in follow(app, slug.upper()).headers["Location"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nobody",
+        "%00",
+        "a%0d%0ab",
+        "ünïcode",
+        "x" * 300,
+        "0192f0c1-0000-7000-8000-000000000001/nobody",
+        "x/nobody",
+        "%00/a",
+    ],
+)
+def test_a_link_that_nobody_has_is_a_page_that_names_nobody(app, path):
+    answer = follow(app, path)
+
+    assert answer.status_code == 404
+    assert answer.content_type == "text/html; charset=utf-8"
+    assert "leads nowhere" in answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Location" not in answer.headers
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "program set referral_destination_url = null",
+        "program set archived_at = now()",
+        "tracking_link set deleted_at = now()",
+        "affiliate set deleted_at = now()",
+    ],
+)
+def test_a_link_that_leads_nowhere_any_more_is_the_same_page(app, brand, slug, change):
+    alter(brand, f"update {change}")
+
+    answer = follow(app, slug)
+
+    assert (answer.status_code, answer.data) == (404, follow(app, new_slug()).data)
+    assert "Brand" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["affiliate set status = 'Paused'", "affiliate set status = 'Banned'", "affiliate set status = 'Pending'",
+     "program set is_active = false", "program set suspended_at = now()"],
+)  # fmt: skip
+def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
+    alter(brand, f"update {change}")
+
+    assert follow(app, slug).status_code == 302
+    assert on_stream() == []
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"method": "HEAD"},
+        {"headers": {"Purpose": "prefetch"}},
+        {"headers": {"Sec-Purpose": "prefetch;prerender"}},
+        {"headers": {"X-Moz": "prefetch"}},
+        {"headers": {"User-Agent": "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"}},
+    ],
+    ids=str,
+)
+def test_what_nobody_looks_at_is_redirected_and_no_click(app, slug, sent):
+    assert follow(app, slug, **sent).status_code == 302
+    assert on_stream() == []
+
+
+def test_a_visitor_over_the_limit_arrives_and_is_not_counted(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    answers = [follow(app, slug) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [302, 302, 302]
+    assert len(on_stream()) == 1
+
+
+def test_whoever_tries_slugs_is_stopped_at_the_limit(app, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    answers = [follow(app, new_slug()) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [404, 429, 429]
+    assert answers[2].data == b""
+
+
+def test_a_visitor_arrives_while_the_stream_is_away_and_the_click_is_written(app, brand, slug, monkeypatch):
+    lose_stream(app, monkeypatch)
+
+    assert follow(app, slug).status_code == 302
+    assert brand.rows("select slug from click") == [(slug,)]
+
+
+def test_a_visitor_arrives_while_everything_is_away_if_the_link_was_followed_before(app, slug, monkeypatch, tmp_path):
+    follow(app, slug)
+    lose_stream(app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
+
+    with without_database(tmp_path):
+        assert follow(app, slug).status_code == 302
+        assert follow(app, new_slug()).status_code == 503
+
+    assert counted("finderfee_clicks_lost_total") - before == 2
