@@ -26,7 +26,6 @@ _STILL = {
     ("function", "tests/settings/test_reading.py::test_without_any_variable_the_defaults_hold"),
     ("module", "tests/adapters/rails/fake_processor.py"),
     ("module", "tests/api/affiliates/test_sub_affiliates.py"),
-    ("module", "tests/api/clicks/test_clicks.py"),
     ("module", "tests/api/conversions/test_actions.py"),
     ("module", "tests/api/conversions/test_manual.py"),
     ("module", "tests/api/fraud/test_events.py"),

@@ -9,15 +9,6 @@ from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream, vis
 _HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
 
-@pytest.fixture
-def slug(brand):
-    """The brand has a program and an Approved affiliate with this slug."""
-    brand.program()
-    slug = new_slug()
-    brand.affiliate(slug)
-    return slug
-
-
 def _ask(app, slug, caller=None, *, query="debug=1", agent=BROWSER, **fields):
     headers = {"User-Agent": agent} | ({"Authorization": f"Bearer {caller}"} if caller else {})
     return visit(app, f"{CLICK}?{query}", method="POST", json={"slug": slug} | fields, headers=headers)

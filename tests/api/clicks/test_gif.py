@@ -9,15 +9,6 @@ from tests.support.rows.visiting import counted, limited, lose_stream, new_slug,
 GIF = "/api/v1/r/c.gif"
 
 
-@pytest.fixture
-def slug(brand):
-    """The brand has a program and an Approved affiliate with this slug."""
-    brand.program()
-    slug = new_slug()
-    brand.affiliate(slug)
-    return slug
-
-
 def _gif(app, program_id=None, page=None, **sent):
     query = {"programId": program_id} if program_id is not None else {}
     headers = ({"Referer": page} if page is not None else {}) | sent.pop("headers", {})
