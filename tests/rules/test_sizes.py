@@ -33,8 +33,6 @@ _STILL = {
     ("module", "tests/api/imports/test_conversions.py"),
     ("module", "tests/api/invites/test_accept.py"),
     ("module", "tests/api/invites/test_invites.py"),
-    ("module", "tests/api/leads/test_paid_lead.py"),
-    ("module", "tests/api/leads/test_signed_lead.py"),
     ("module", "tests/api/payouts/test_runs.py"),
     ("module", "tests/api/programs/terms/test_changes.py"),
     ("module", "tests/api/server/test_slow_clients.py"),

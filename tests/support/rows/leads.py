@@ -10,6 +10,8 @@ from tests.support.rows.brands import Brand
 
 SIGNED = "/api/tracking/lead"
 BROWSER = "/api/v1/r/lead/signup"
+# As a brand's server signs it, to the byte.
+LEAD = b'{"affiliateSlug": "ben", "email": "ada@example.com"}'
 _NUMBERS = itertools.count(1)
 
 
@@ -43,3 +45,14 @@ def emails(brand: Brand) -> list[str]:
 def states(brand: Brand) -> list[str]:
     """Return the states of the brand's leads, in their order."""
     return [state for (state,) in brand.rows("select state from lead order by occurred_at, id")]
+
+
+def counts(brand: Brand) -> tuple[int, int]:
+    """Return how many leads and how many conversions the brand has."""
+    return brand.rows("select count(*) from lead")[0][0], brand.rows("select count(*) from conversion")[0][0]
+
+
+def refusal(answer: TestResponse) -> tuple[int, str, str | None]:
+    """Return the status, the code and the field of a refusal."""
+    said: Any = answer.json
+    return answer.status_code, said["error"], said.get("field")

@@ -1,31 +1,12 @@
 """Leads from a brand's own servers (tracking spec, "Lead body", "Lead" and section 7)."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.brands import Brand
-from tests.support.rows.leads import SIGNED, emails, signed
-
-LEAD = b'{"affiliateSlug": "ben", "email": "ada@example.com"}'
-
-
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
-def _leads(brand):
-    return brand.rows("select count(*) from lead")[0][0], brand.rows("select count(*) from conversion")[0][0]
-
-
-def _refusal(answer):
-    return answer.status_code, answer.json["error"], answer.json.get("field")
+from tests.support.rows.leads import LEAD, SIGNED, counts, emails, refusal, signed
 
 
 def test_every_field_reaches_the_lead_and_its_conversion(shop):
@@ -109,8 +90,8 @@ def test_all_but_slug_and_email_may_be_left_out(shop, absent):
     ],
 )
 def test_a_lead_that_cannot_be_is_refused_by_its_code(shop, fields, code, field):
-    assert _refusal(signed(shop, **fields)) == (400, code, field)
-    assert _leads(shop) == (0, 0)
+    assert refusal(signed(shop, **fields)) == (400, code, field)
+    assert counts(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +119,7 @@ def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [named]
-    assert _leads(shop) == (0, 0)
+    assert counts(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +137,7 @@ def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
 def test_what_is_no_json_object_is_an_invalid_body(shop, raw):
     answer = shop.signed(SIGNED, raw)
 
-    assert _refusal(answer)[:2] == (400, "invalid_body")
+    assert refusal(answer)[:2] == (400, "invalid_body")
 
 
 @pytest.mark.parametrize(
@@ -203,9 +184,9 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
 
     answer = signed(brand)
 
-    assert _refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
+    assert refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
     assert status in answer.json["message"]
-    assert _leads(brand) == (0, 0)
+    assert counts(brand) == (0, 0)
     assert brand.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
@@ -213,13 +194,13 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
 def test_a_closed_campaign_takes_no_lead(shop, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert _refusal(signed(shop))[:2] == (400, "no_active_program")
+    assert refusal(signed(shop))[:2] == (400, "no_active_program")
 
 
 def test_a_removed_affiliate_is_not_found(shop):
     shop.rows("update affiliate set deleted_at = now() returning id")
 
-    assert _refusal(signed(shop))[1] == "affiliate_not_found"
+    assert refusal(signed(shop))[1] == "affiliate_not_found"
 
 
 def test_the_campaign_tells_apart_what_one_slug_stands_for(brand):
@@ -246,90 +227,8 @@ def test_another_tenants_slug_and_campaign_are_not_found(shop, rival):
     theirs = rival.program()
     rival.affiliate("rita")
 
-    assert _refusal(signed(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
-    assert _refusal(signed(shop, programId=str(theirs)))[1] == "affiliate_not_found"
-
-
-@pytest.mark.parametrize(
-    "again", ["ada.lovelace@example.com", "ADA.Lovelace@EXAMPLE.com", "ada.lovelace+spring@example.com"]
-)
-def test_one_person_is_one_lead_of_an_affiliate(shop, again):
-    first = signed(shop, email="ada.lovelace@example.com")
-    second = signed(shop, email=again, name="Other", subId="other")
-
-    assert "leadId" in first.json
-    assert (second.status_code, second.json) == (200, {"ok": True, "deduped": True})
-    assert _leads(shop) == (1, 1)
-
-
-@pytest.mark.parametrize("again", ["adalovelace@gmail.com", "a.d.a.lovelace+x@googlemail.com"])
-def test_dots_of_a_gmail_address_tell_nobody_apart(shop, again):
-    signed(shop, email="ada.lovelace@gmail.com")
-
-    assert signed(shop, email=again).json == {"ok": True, "deduped": True}
-
-
-def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
-    shop.affiliate("rita")
-    rival.program()
-    rival.affiliate("ben")
-
-    answers = [
-        signed(shop, email="ada@example.com"),
-        signed(shop, email="a.da@example.com"),
-        signed(shop, email="ada@example.com", affiliateSlug="rita"),
-        signed(rival, email="ada@example.com"),
-    ]
-
-    assert all("leadId" in answer.json for answer in answers)
-
-
-def test_an_event_id_is_one_lead_whoever_it_names(shop):
-    shop.affiliate("rita")
-
-    first = signed(shop, externalEventId="signup-1")
-    second = signed(shop, externalEventId="signup-1", affiliateSlug="rita")
-
-    assert "leadId" in first.json
-    assert second.json == {"ok": True, "deduped": True}
-    assert _leads(shop) == (1, 1)
-
-
-def test_with_event_ids_one_person_may_be_several_leads(shop):
-    answers = [signed(shop, email="ada@example.com", externalEventId=one) for one in ("a", "b", ..., " ")]
-
-    assert ["leadId" in answer.json for answer in answers] == [True, True, True, False]
-
-
-def test_a_known_event_is_known_whatever_became_of_its_affiliate(shop):
-    signed(shop, externalEventId="signup-1")
-    shop.rows("update affiliate set status = 'Banned' returning id")
-
-    assert signed(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
-
-
-def test_an_event_id_that_looks_like_ours_is_that_lead(shop):
-    known = signed(shop).json["leadId"]
-
-    assert signed(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
-
-
-def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
-    signed(shop, externalEventId="ada-1")
-    sale = shop.sale(externalEventId="ada-1")
-    drain()
-
-    assert "conversionId" in sale.json
-    assert shop.rows("select source from conversion order by source") == [("lead",), ("s2s",)]
-
-
-@pytest.mark.parametrize("fields", [{"email": "ada@example.com"}, {"externalEventId": "signup-1"}])
-def test_one_lead_sent_many_times_at_once_is_recorded_once(shop, fields):
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: signed(shop, **fields).json, range(8)))
-
-    assert sorted("leadId" in answer for answer in answers) == [False] * 7 + [True]
-    assert _leads(shop) == (1, 1)
+    assert refusal(signed(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
+    assert refusal(signed(shop, programId=str(theirs)))[1] == "affiliate_not_found"
 
 
 def test_the_brand_is_told_once(shop):
@@ -365,7 +264,7 @@ def test_a_recruiter_has_no_share_in_a_lead(brand, drain):
     signed(brand)
     drain()
 
-    assert _leads(brand) == (1, 1)
+    assert counts(brand) == (1, 1)
 
 
 def test_leads_are_listed_as_such(shop, drain):
@@ -397,94 +296,3 @@ def test_an_affiliate_to_rehearse_with_has_test_leads(brand):
     signed(brand)
 
     assert brand.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]
-
-
-def test_a_repeated_idempotency_key_repeats_the_answer(shop):
-    first = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    second = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    other = shop.signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
-
-    assert second.data == first.data
-    assert second.headers["Idempotency-Replayed"] == "true"
-    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
-
-
-def test_either_header_carries_the_key(shop):
-    headers = {"X-Service-Api-Key": shop.api_key, "X-Service-Signature": shop.signature(LEAD)}
-
-    assert "leadId" in shop.app.test_client().post(SIGNED, data=LEAD, headers=headers).json
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda shop: shop.post(SIGNED, LEAD),
-        lambda shop: shop.signed(SIGNED, LEAD, X_Service_Signature=shop.signature(LEAD + b" ")),
-        lambda shop: shop.signed(SIGNED, LEAD, at=int(datetime.now(UTC).timestamp()) - 301),
-        lambda shop: shop.signed(SIGNED, LEAD, Authorization="Bearer nonsense"),
-        lambda shop: shop.person("Owner").post(SIGNED, LEAD, X_Service_Signature=shop.signature(LEAD)),
-    ],
-    ids=["unsigned", "other bytes", "too old", "no key", "a person"],
-)
-def test_without_key_and_signature_it_is_a_bare_401(shop, spoil):
-    answer = spoil(shop)
-
-    assert (answer.status_code, answer.data) == (401, b"")
-    assert _leads(shop) == (0, 0)
-
-
-def test_a_key_that_may_only_read_is_told_which_scope_it_lacks(shop):
-    answer = signed(shop.other_key(scope="read"))
-
-    assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
-    assert "read_write" in answer.json["message"]
-
-
-def test_below_starter_a_lead_needs_a_plan(shop):
-    shop.set(plan="Free")
-
-    answer = signed(shop)
-
-    assert answer.status_code == 402
-    assert sorted(answer.json) == ["current", "error", "message", "required", "trialing"]
-    assert (answer.json["error"], answer.json["required"]) == ("plan_tier_required", "Starter")
-
-
-def test_an_organization_on_trial_is_let_in(app):
-    trying = Brand.create(app, plan="Free", status="Trialing")
-    trying.program()
-    trying.affiliate("ben")
-
-    assert signed(trying).status_code == 200
-
-
-@pytest.mark.parametrize("gateway", ["stripe", "gumroad"])
-def test_a_connected_gateway_takes_the_leads(shop, gateway):
-    shop.set(gateways=gateway)
-
-    answer = signed(shop)
-
-    assert (answer.status_code, answer.json["error"]) == (409, f"{gateway}_connect_active")
-    assert answer.json["message"]
-    assert _leads(shop) == (0, 0)
-
-
-def test_a_body_of_a_sale_is_no_lead(shop):
-    body = {
-        "externalEventId": "order-1",
-        "affiliateSlug": "ben",
-        "amountCents": 100,
-        "customerEmail": "ada@example.com",
-    }
-
-    assert _refusal(shop.signed(SIGNED, body))[1] == "email_required"
-
-
-def test_a_body_that_is_too_large_is_refused(shop):
-    assert shop.signed(SIGNED, b" " * 70_000).status_code == 413
-
-
-def test_leads_and_sales_of_one_address_share_a_limit(app):
-    item = app.view_functions["leads.record_lead"].operation.guard
-
-    assert (item.bucket, item.audience) == ("s2s", "signed")

@@ -1,0 +1,17 @@
+"""A campaign that pays for leads, and tokens of our own for who sends them."""
+
+import pytest
+
+from tests.support.rows import paid_leads
+from tests.support.rows.paid_leads import campaign
+
+
+@pytest.fixture(autouse=True)
+def _local_tokens(app):
+    with paid_leads.verified_by(URL="local"):
+        yield
+
+
+@pytest.fixture
+def slug(brand):
+    return campaign(brand)

@@ -1,0 +1,105 @@
+"""One person is one lead, and one event, however often and by whom it is sent (tracking spec, section 7)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.rows.leads import LEAD, SIGNED, counts, signed
+
+
+@pytest.mark.parametrize(
+    "again", ["ada.lovelace@example.com", "ADA.Lovelace@EXAMPLE.com", "ada.lovelace+spring@example.com"]
+)
+def test_one_person_is_one_lead_of_an_affiliate(shop, again):
+    first = signed(shop, email="ada.lovelace@example.com")
+    second = signed(shop, email=again, name="Other", subId="other")
+
+    assert "leadId" in first.json
+    assert (second.status_code, second.json) == (200, {"ok": True, "deduped": True})
+    assert counts(shop) == (1, 1)
+
+
+@pytest.mark.parametrize("again", ["adalovelace@gmail.com", "a.d.a.lovelace+x@googlemail.com"])
+def test_dots_of_a_gmail_address_tell_nobody_apart(shop, again):
+    signed(shop, email="ada.lovelace@gmail.com")
+
+    assert signed(shop, email=again).json == {"ok": True, "deduped": True}
+
+
+def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
+    shop.affiliate("rita")
+    rival.program()
+    rival.affiliate("ben")
+
+    answers = [
+        signed(shop, email="ada@example.com"),
+        signed(shop, email="a.da@example.com"),
+        signed(shop, email="ada@example.com", affiliateSlug="rita"),
+        signed(rival, email="ada@example.com"),
+    ]
+
+    assert all("leadId" in answer.json for answer in answers)
+
+
+def test_an_event_id_is_one_lead_whoever_it_names(shop):
+    shop.affiliate("rita")
+
+    first = signed(shop, externalEventId="signup-1")
+    second = signed(shop, externalEventId="signup-1", affiliateSlug="rita")
+
+    assert "leadId" in first.json
+    assert second.json == {"ok": True, "deduped": True}
+    assert counts(shop) == (1, 1)
+
+
+def test_with_event_ids_one_person_may_be_several_leads(shop):
+    answers = [signed(shop, email="ada@example.com", externalEventId=one) for one in ("a", "b", ..., " ")]
+
+    assert ["leadId" in answer.json for answer in answers] == [True, True, True, False]
+
+
+def test_a_known_event_is_known_whatever_became_of_its_affiliate(shop):
+    signed(shop, externalEventId="signup-1")
+    shop.rows("update affiliate set status = 'Banned' returning id")
+
+    assert signed(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
+
+
+def test_an_event_id_that_looks_like_ours_is_that_lead(shop):
+    known = signed(shop).json["leadId"]
+
+    assert signed(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
+
+
+def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
+    signed(shop, externalEventId="ada-1")
+    sale = shop.sale(externalEventId="ada-1")
+    drain()
+
+    assert "conversionId" in sale.json
+    assert shop.rows("select source from conversion order by source") == [("lead",), ("s2s",)]
+
+
+@pytest.mark.parametrize("fields", [{"email": "ada@example.com"}, {"externalEventId": "signup-1"}])
+def test_one_lead_sent_many_times_at_once_is_recorded_once(shop, fields):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: signed(shop, **fields).json, range(8)))
+
+    assert sorted("leadId" in answer for answer in answers) == [False] * 7 + [True]
+    assert counts(shop) == (1, 1)
+
+
+def test_a_repeated_idempotency_key_repeats_the_answer(shop):
+    first = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    second = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    other = shop.signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
+
+    assert second.data == first.data
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+
+
+def test_either_header_carries_the_key(shop):
+    headers = {"X-Service-Api-Key": shop.api_key, "X-Service-Signature": shop.signature(LEAD)}
+
+    assert "leadId" in shop.app.test_client().post(SIGNED, data=LEAD, headers=headers).json
