@@ -55,7 +55,7 @@ def tax_form(affiliate_id: UUID, type: str | None, file: Path | None, held_by_st
 @click.option("--clear", is_flag=True, help="Take back what an operator said.")
 @output.json_option
 def payout_account(
-    affiliate_id: UUID, method: str | None, email: str | None, account: str | None, clear: bool, as_json: bool
+    affiliate_id: UUID, *, method: str | None, email: str | None, account: str | None, clear: bool, as_json: bool
 ) -> None:
     """Show where an affiliate is paid, or say it for one who has not: what they say themselves goes first."""
     if clear and (method or email or account):

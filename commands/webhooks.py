@@ -56,6 +56,7 @@ def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json
 @_limit
 @output.json_option
 def deliveries(
+    *,
     organization: UUID | None,
     endpoint: UUID | None,
     status: str | None,
@@ -95,7 +96,7 @@ def deliveries(
 @click.option("--dry-run", is_flag=True, help="Only say how many.")
 @output.json_option
 def redeliver(
-    endpoint_id: UUID, since: datetime, until: datetime | None, status: str, dry_run: bool, as_json: bool
+    endpoint_id: UUID, *, since: datetime, until: datetime | None, status: str, dry_run: bool, as_json: bool
 ) -> None:
     """Make one more attempt of an endpoint's deliveries of a window, ten a second, each under its own id."""
     with output.every_tenant():

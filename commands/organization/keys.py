@@ -21,7 +21,7 @@ group = AppGroup("key", help="API keys.")
 @click.option("--name", default="", help="What it is for.")
 @click.option("--user", "user_email", help="The member it belongs to; default: the first Owner.")
 @output.json_option
-def create(organization: UUID, scope: str, is_test: bool, name: str, user_email: str | None, as_json: bool) -> None:
+def create(*, organization: UUID, scope: str, is_test: bool, name: str, user_email: str | None, as_json: bool) -> None:
     """Create an API key; its two secrets are shown here and never again."""
     with output.every_tenant():
         made = key_rules.create(

@@ -22,7 +22,7 @@ group = AppGroup("org", help="Organizations (tenants).")
 @click.option("--currency", default="USD", show_default=True, help="Home currency.")
 @click.option("--owner-email", default="owner@example.com", show_default=True)
 @output.json_option
-def create(name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
+def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
     """Create an organization with its first Owner."""
     with output.every_tenant():
         now = clock.now()

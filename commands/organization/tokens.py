@@ -35,7 +35,7 @@ _ttl = click.option(
 @_ttl
 @output.json_option
 def dashboard(
-    organization: UUID, role: str, email: str | None, unverified_email: bool, ttl_s: int, as_json: bool
+    *, organization: UUID, role: str, email: str | None, unverified_email: bool, ttl_s: int, as_json: bool
 ) -> None:
     """Issue a token of a member of an organization."""
     address = _address(email or f"{role.lower()}@example.com")

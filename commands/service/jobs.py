@@ -43,7 +43,7 @@ def queues(as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 @output.json_option
 def living(
-    state: str | None, queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool
+    *, state: str | None, queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool
 ) -> None:
     """List jobs that wait, come again or are with a worker, by when they are due, with their last error."""
     states = (state,) if state else desk.LIVING

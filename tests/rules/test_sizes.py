@@ -41,13 +41,6 @@ _STILL = {
     ("module", "tests/journeys/clicks/test_clicks.py"),
     ("module", "tests/journeys/leads/test_leads.py"),
     ("module", "tests/journeys/test_mail.py"),
-    ("parameters", "commands/affiliates.py::payout_account"),
-    ("parameters", "commands/organization/keys.py::create"),
-    ("parameters", "commands/organization/organizations.py::create"),
-    ("parameters", "commands/organization/tokens.py::dashboard"),
-    ("parameters", "commands/service/jobs.py::living"),
-    ("parameters", "commands/webhooks.py::deliveries"),
-    ("parameters", "commands/webhooks.py::redeliver"),
     ("parameters", "pipelines/organization/sign_in.py::_first_seen"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
     (
