@@ -4,6 +4,7 @@ It reports and never asserts: whether a target is met is a column, not an exit s
 """
 
 import argparse
+import importlib
 import json
 import os
 import signal
@@ -14,52 +15,33 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bench import (
-    affiliate_list,
-    clicks_accepted,
-    clicks_written,
-    deep_page,
-    deliveries,
-    export_50k,
-    import_1000,
-    list_at_1m,
-    memory,
-    payout_preview,
-    payout_run,
-    program_stats_1m,
-    sales_accepted,
-    sales_settled,
-    settle_at_1m,
-    slow_clients,
-    transfers,
-)
 from bench.figure import Figure
-from bench.machine import STOP_SIGNALS, BenchFailed, Machine
+from bench.ground.machine import STOP_SIGNALS, BenchFailed, Machine
 from bench.plan import Plan
 from bench.screen import Screen
 
 _RESULTS = Path(__file__).parent / "results.json"
 _QUICK_DIVISOR = 10
 
-#: In the order in which they run.
+#: The module of each, in the order in which they run.
 _FIGURES = {
-    "sales_accepted": sales_accepted.measure,
-    "clicks_accepted": clicks_accepted.measure,
-    "clicks_written": clicks_written.measure,
-    "sales_settled": sales_settled.measure,
-    "deliveries": deliveries.measure,
-    "affiliate_list": affiliate_list.measure,
-    "settle_at_1m": settle_at_1m.measure,
-    "program_stats_1m": program_stats_1m.measure,
-    "deep_page": deep_page.measure,
-    "list_at_1m": list_at_1m.measure,
-    "export_50k": export_50k.measure,
-    "import_1000": import_1000.measure,
-    "payout_preview": payout_preview.measure,
-    "payout_run": payout_run.measure,
-    "transfers": transfers.measure,
-    "slow_clients": slow_clients.measure,
-    "memory": memory.measure,
+    "sales_accepted": "conversions.accepted",
+    "clicks_accepted": "clicks.accepted",
+    "clicks_written": "clicks.written",
+    "sales_settled": "conversions.settled",
+    "deliveries": "webhooks",
+    "affiliate_list": "affiliates.pages",
+    "settle_at_1m": "conversions.settle_at_1m",
+    "program_stats_1m": "programs",
+    "deep_page": "affiliates.deep_page",
+    "list_at_1m": "conversions.list_at_1m",
+    "export_50k": "conversions.export_50k",
+    "import_1000": "conversions.import_1000",
+    "payout_preview": "payouts.preview",
+    "payout_run": "payouts.run",
+    "transfers": "payouts.transfers",
+    "slow_clients": "service.slow_clients",
+    "memory": "service.memory",
 }
 
 
@@ -102,7 +84,7 @@ def _measured(plan: Plan, names: Sequence[str]) -> list[Figure]:
     figures = []
     for name in names:
         plan.screen.say(f"{name} ...")
-        figures += _FIGURES[name](plan)
+        figures += importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
     return figures
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bench.machine import Machine
+from bench.ground.machine import Machine
 from bench.screen import Screen
 
 

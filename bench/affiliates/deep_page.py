@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from bench import brand, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, owner
+from bench.ground import brand, history
+from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
 from models.affiliates import affiliates

@@ -21,9 +21,9 @@ from uuid import UUID
 import redis
 
 from adapters.clicks.stream import FIELD, KEY
-from bench import brand, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import owner
+from bench.ground import brand, history
+from bench.ground.machine import owner
 from bench.plan import Plan
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from bench import payroll
-from bench.brand import Brand
 from bench.figure import Figure, Target
-from bench.machine import BenchFailed, output_of, owner
+from bench.ground import payroll
+from bench.ground.brand import Brand
+from bench.ground.machine import BenchFailed, output_of, owner
 from bench.plan import Plan
 from domain.payouts.confirmation import RunRequest
 from models import db
@@ -71,7 +71,7 @@ def measure(plan: Plan) -> list[Figure]:
 def _run(plan: Plan, cursor: Any, seller: Brand, conversions: int) -> dict[str, Any]:
     cursor.execute("select sum(commission_cents)::bigint from conversion where organization_id = %s", (seller.id,))
     (total,) = cursor.fetchone()
-    told = output_of("bench.payout_run", str(seller.id), str(total), given=b"", env=plan.machine.env)
+    told = output_of("bench.payouts.run", str(seller.id), str(total), given=b"", env=plan.machine.env)
     cursor.execute("select count(*) from payout_line")
     if cursor.fetchone() != (conversions,):
         raise BenchFailed("not every conversion was paid")

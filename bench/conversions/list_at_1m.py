@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bench import brand, conversion_rows, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, owner
+from bench.ground import brand, conversion_rows, history
+from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
 from models.conversions import lists

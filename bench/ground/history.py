@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bench.brand import Brand
+from bench.ground.brand import Brand
 from bench.screen import Report
 
 _CHUNK = 100_000

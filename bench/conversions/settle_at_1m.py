@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
-from bench import brand, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import owner
+from bench.ground import brand, history
+from bench.ground.machine import owner
 from bench.plan import Plan
 from models import db
 from pipelines.conversions import settle

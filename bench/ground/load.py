@@ -2,7 +2,7 @@
 
 The product and its anchors get the same one. It builds nothing while it measures, so that a request costs it some
 tens of microseconds; it runs on the same two cores as what it measures, as everything here does.
-Run as `python -m bench.load`: takes an Order (pickled) on standard input, prints a Result (JSON).
+Run as `python -m bench.ground.load`: takes an Order (pickled) on standard input, prints a Result (JSON).
 """
 
 import json
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
-from bench.machine import BenchFailed, output_of
+from bench.ground.machine import BenchFailed, output_of
 
 _READ_BYTES = 65_536
 _LENGTH = b"content-length: "
@@ -46,7 +46,7 @@ def fire(order: Order) -> float:
 
     Raises BenchFailed when any answer was not a 200.
     """
-    result = Result(**json.loads(output_of("bench.load", given=pickle.dumps(order))))
+    result = Result(**json.loads(output_of("bench.ground.load", given=pickle.dumps(order))))
     if result.statuses != {"200": len(order.requests)}:
         raise BenchFailed(f"answers other than 200: {result.statuses}")
     return len(order.requests) / result.seconds

@@ -6,8 +6,8 @@ USD, and there is a rate for every weekday of the last year and a half.
 
 from typing import Any
 
-from bench import brand, history
-from bench.brand import Brand
+from bench.ground import brand, history
+from bench.ground.brand import Brand
 from bench.screen import Screen
 
 AFFILIATES = 10_000

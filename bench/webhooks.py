@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, Machine, free_port, output_of, owner
+from bench.ground import brand, history, load
+from bench.ground.machine import BenchFailed, Machine, free_port, output_of, owner
 from bench.plan import Plan
 from domain import jobs
 from domain.webhooks import events
@@ -81,7 +81,7 @@ def receiving(machine: Machine) -> Iterator[int]:
     """Run the receiver for the time of the block and yield its port."""
     port = free_port()
     folder = str(machine.certificate().parent)
-    with machine.running("receiver", "python", "-m", "bench.receiver", folder, str(port)) as process:
+    with machine.running("receiver", "python", "-m", "bench.ground.receiver", folder, str(port)) as process:
         machine.wait_for("the receiver listening", lambda: _is_open(port), process)
         yield port
 

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bench import brand, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import owner
+from bench.ground import brand, history
+from bench.ground.machine import owner
 from bench.plan import Plan
 from bench.screen import Report
 from models import db

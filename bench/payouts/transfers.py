@@ -14,10 +14,10 @@ from functools import partial
 from subprocess import Popen
 from typing import Any
 
-from bench import history, payroll, sales_settled
-from bench.brand import Brand
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, owner
+from bench.ground import fleets, history, payroll
+from bench.ground.brand import Brand
+from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
@@ -40,7 +40,7 @@ def measure(plan: Plan) -> list[Figure]:
         seller, payees = payroll.create(url, cursor, affiliates=payouts)
         product, anchor = interleaved(
             lambda: _send(plan, cursor, seller, payees, relay, lines=1),
-            partial(sales_settled.noops, plan.machine, payouts * _NOOPS_PER_PAYOUT),
+            partial(fleets.noops, plan.machine, payouts * _NOOPS_PER_PAYOUT),
             rounds=_ROUNDS,
         )
         noted = _send(plan, cursor, seller, payees, relay, lines=_LINES_NOTED)
@@ -58,7 +58,7 @@ def _send(plan: Plan, cursor: Any, seller: Brand, payees: list[Any], relay: "Pop
         plan.screen.phase("payouts to send", total=len(payees)) as report,
         plan.machine.running("payouts", *WORKER) as worker,
     ):
-        sales_settled.wait_until_settled(
+        fleets.wait_until_done(
             cursor,
             lambda left: report(len(payees) - left),
             lambda: plan.machine.check(worker, relay),

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 
 import orjson
 
-from bench import payroll
-from bench.brand import Brand
 from bench.figure import Figure, Target
-from bench.machine import BenchFailed, owner
+from bench.ground import payroll
+from bench.ground.brand import Brand
+from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from domain.payouts.confirmation import RunFilters
 from models import db

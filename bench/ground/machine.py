@@ -26,7 +26,7 @@ from adapters.embedded import pair
 from commands.demo import certificate
 from models import db, migrate
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 _CORES = 2
 _START_TIMEOUT_S = 60
 # A worker finishes what it holds, which takes milliseconds here; a supervisor would wait as long.

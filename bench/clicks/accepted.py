@@ -11,11 +11,11 @@ from contextlib import ExitStack
 
 import orjson
 
-from bench import brand, load
 from bench.figure import Figure, Target, interleaved
-from bench.machine import free_port
+from bench.ground import brand, load
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import free_port
 from bench.plan import Plan
-from bench.sales_accepted import gunicorn
 
 _ROUNDS = 5
 _CLICKS_PER_ROUND = 10_000

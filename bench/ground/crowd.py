@@ -1,6 +1,7 @@
 """Clients that hold connections and send nothing, or next to nothing: opened, dripped into and opened again.
 
-Run as `python -m bench.crowd PORT IDLE DRIPPING`; prints a line once all of them are connected, goes on until stopped.
+Run as `python -m bench.ground.crowd PORT IDLE DRIPPING`; prints a line once all of them are connected, goes on until
+stopped.
 """
 
 import select

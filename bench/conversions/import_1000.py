@@ -15,11 +15,11 @@ from typing import Any
 
 import orjson
 
-from bench import brand, history, load
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, free_port, owner
+from bench.ground import brand, history, load
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import BenchFailed, free_port, owner
 from bench.plan import Plan
-from bench.sales_accepted import gunicorn
 from models import db, ids
 
 _ROUNDS, _ROWS, _WARM_UP = 9, 1_000, 3

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench import brand
 from bench.figure import Figure, Target, interleaved
-from bench.machine import ROOT, BenchFailed, free_port
+from bench.ground import brand
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import ROOT, BenchFailed, free_port
 from bench.plan import Plan
-from bench.sales_accepted import gunicorn
 
 _IDLE, _DRIPPING, _SALES, _ROUNDS = 2_000, 200, 400, 5
 
@@ -46,7 +46,7 @@ def measure(plan: Plan) -> list[Figure]:
 
 @contextmanager
 def _crowd(port: int) -> Iterator[None]:
-    command = [sys.executable, "-m", "bench.crowd", str(port), str(_IDLE), str(_DRIPPING)]
+    command = [sys.executable, "-m", "bench.ground.crowd", str(port), str(_IDLE), str(_DRIPPING)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True) as process:
         try:
             assert process.stdout is not None

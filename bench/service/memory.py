@@ -13,9 +13,9 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-from bench import brand, history, load, sales_accepted, sales_settled
 from bench.figure import Figure, Target
-from bench.machine import children, free_port, owner
+from bench.ground import brand, fleets, history, load
+from bench.ground.machine import children, free_port, owner
 from bench.plan import Plan
 
 _SALES = 50_000
@@ -32,17 +32,17 @@ def measure(plan: Plan) -> list[Figure]:
     seller = brand.create(url)
     port = free_port()
     with ExitStack() as running, owner(url) as cursor:
-        web = running.enter_context(sales_accepted.gunicorn(plan.machine, "web", "app:create_app()", port))
+        web = running.enter_context(fleets.gunicorn(plan.machine, "web", "app:create_app()", port))
         relay = running.enter_context(plan.machine.running("relay", "flask", "relay"))
         scheduler = running.enter_context(plan.machine.running("scheduler", "flask", "scheduler"))
-        fleet = running.enter_context(plan.machine.running("sales", *sales_settled.WORKER))
+        fleet = running.enter_context(plan.machine.running("sales", *fleets.SALES))
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, seller, plan.size(_PAST), report)
         history.settle_down(cursor)
         first_web_worker = _worker(web)
         _sell(plan, seller, port)
         with plan.screen.phase("sales to settle", total=plan.size(_SALES)) as report:
-            sales_settled.wait_until_settled(
+            fleets.wait_until_done(
                 cursor,
                 lambda left: report(plan.size(_SALES) - left),
                 lambda: plan.machine.check(web, relay, scheduler, fleet),

@@ -7,14 +7,13 @@ Out: relay and workers are not running, so nothing is settled. Sales name no cus
 The load generator keeps 16 connections busy and shares the two cores with what it measures.
 """
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
-from bench import brand, load
 from bench.anchors import web
 from bench.figure import Figure, Target, interleaved
-from bench.machine import Machine, answers, free_port, owner
+from bench.ground import brand, load
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import free_port, owner
 from bench.plan import Plan
 
 _ROUNDS = 5
@@ -41,17 +40,6 @@ def measure(plan: Plan) -> list[Figure]:
             )
         )
         return [_figure(plan, seller, product_port, anchor_port)]
-
-
-@contextmanager
-def gunicorn(
-    machine: Machine, name: str, application: str, port: int, **environment: str
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Run an application under the product's gunicorn settings with one worker of 8 threads."""
-    sized = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
-    with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sized, **environment) as process:
-        machine.wait_for(f"{name} answering", lambda: answers(port, "/healthz"), process)
-        yield process
 
 
 def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int) -> Figure:

@@ -1,6 +1,7 @@
 """A webhook receiver that costs as little as HTTPS can: one thread, one epoll, 200 at once, connections kept.
 
-It reads whole requests and checks nothing. `python -m bench.receiver FOLDER PORT` takes the certificate out of FOLDER.
+It reads whole requests and checks nothing. `python -m bench.ground.receiver FOLDER PORT` takes the certificate out of
+FOLDER.
 """
 
 import select

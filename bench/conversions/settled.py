@@ -9,29 +9,19 @@ The anchor (`anchors.noop`) has the same number of threads on the same Valkey, a
 It counts in its own process, so it pays for the queue alone.
 """
 
-import time
-from collections.abc import Callable
 from functools import partial
 from subprocess import Popen
 from typing import Any
 
-import redis
-
-from bench import brand, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import Machine, owner
+from bench.ground import brand, fleets, history
+from bench.ground.machine import owner
 from bench.plan import Plan
 
 _ROUNDS = 3
 _SALES_PER_ROUND = 4_000
 _PAST = 10_000
 _NOOPS_PER_SALE = 2
-_LOOK_EVERY_S = 0.25
-_NOOP_ANSWER = "bench:noop:seconds"
-
-#: What the Procfile runs for this queue.
-WORKER = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
-_NOOP_WORKER = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
 
 
 def measure(plan: Plan) -> list[Figure]:
@@ -45,24 +35,10 @@ def measure(plan: Plan) -> list[Figure]:
             history.load(cursor, seller, plan.size(_PAST), report)
         product, anchor = interleaved(
             partial(_settle, plan, cursor, seller, sales, relay),
-            partial(noops, plan.machine, sales * _NOOPS_PER_SALE),
+            partial(fleets.noops, plan.machine, sales * _NOOPS_PER_SALE),
             rounds=_ROUNDS,
         )
     return [Figure("sales_settled", product, "sales/s", Target(0.2), anchor)]
-
-
-def wait_until_settled(
-    cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
-) -> None:
-    """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
-    while True:
-        cursor.execute("select count(*) from job where queue = %s", (queue,))
-        (left,) = cursor.fetchone()
-        report(left)
-        if not left:
-            return
-        check()
-        time.sleep(_LOOK_EVERY_S)
 
 
 def _settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:
@@ -72,25 +48,12 @@ def _settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Po
     history.settle_down(cursor)
     with (
         plan.screen.phase("sales to settle", total=sales) as report,
-        plan.machine.running("sales", *WORKER) as worker,
+        plan.machine.running("sales", *fleets.SALES) as worker,
     ):
-        wait_until_settled(cursor, lambda left: report(sales - left), lambda: plan.machine.check(worker, relay))
+        fleets.wait_until_done(cursor, lambda left: report(sales - left), lambda: plan.machine.check(worker, relay))
     cursor.execute(
         "select count(*), extract(epoch from max(settled_at) - min(settled_at)) from sale where settled_at > %s",
         (before,),
     )
     settled, seconds = cursor.fetchone()
     return (settled - 1) / float(seconds)
-
-
-def noops(machine: Machine, count: int) -> float:
-    """Return how many no-op messages per second one worker process of 8 threads works off."""
-    told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
-    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
-        machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)
-    client = redis.Redis.from_url(machine.env["REDIS_URL"])
-    with machine.running("noop", *_NOOP_WORKER, **told) as worker:
-        machine.wait_for("the last no-op", lambda: bool(client.exists(_NOOP_ANSWER)), worker)
-    seconds = client.getdel(_NOOP_ANSWER)
-    assert isinstance(seconds, bytes)
-    return (count - 1) / float(seconds)

@@ -16,7 +16,7 @@ from uuid import UUID
 import orjson
 
 from adapters import sealing
-from bench.machine import owner
+from bench.ground.machine import owner
 from domain import jobs
 from models import db, ids
 from models.affiliates import affiliates, tracking_links

@@ -9,11 +9,12 @@ The load generator keeps 16 connections busy and shares the two cores with what 
 
 from contextlib import ExitStack
 
-from bench import brand, deep_page, history, load
+from bench.affiliates import deep_page
 from bench.figure import Figure, Target, interleaved
-from bench.machine import free_port, owner
+from bench.ground import brand, history, load
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import free_port, owner
 from bench.plan import Plan
-from bench.sales_accepted import gunicorn
 
 _ROUNDS, _PAGES_PER_ROUND, _WARM_UP, _AFFILIATES = 5, 1_500, 100, 10_000
 

@@ -11,9 +11,9 @@ import time
 import tracemalloc
 from typing import Any
 
-from bench import brand, conversion_rows, history
 from bench.figure import Figure, Target, interleaved
-from bench.machine import BenchFailed, owner
+from bench.ground import brand, conversion_rows, history
+from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 
 _ROWS, _ROUNDS = 50_000, 5

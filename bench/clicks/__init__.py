@@ -1,0 +1,1 @@
+"""Clicks on their way in and into the tables."""

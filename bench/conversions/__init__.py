@@ -1,0 +1,1 @@
+"""Sales accepted and settled; conversions listed, exported, imported."""

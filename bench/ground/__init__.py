@@ -1,0 +1,1 @@
+"""What figures stand on: machine, processes, load, and brands with a past."""

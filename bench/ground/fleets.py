@@ -1,0 +1,55 @@
+"""Processes of the product as figures run them: a web process, a worker process, and one that does nothing."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import redis
+
+from bench.ground.machine import Machine, answers
+
+#: What the Procfile runs for the queue.
+SALES = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
+_NOOP = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
+_NOOP_ANSWER = "bench:noop:seconds"
+_LOOK_EVERY_S = 0.25
+
+
+@contextmanager
+def gunicorn(
+    machine: Machine, name: str, application: str, port: int, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an application under the product's gunicorn settings with one worker of 8 threads."""
+    sized = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
+    with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sized, **environment) as process:
+        machine.wait_for(f"{name} answering", lambda: answers(port, "/healthz"), process)
+        yield process
+
+
+def wait_until_done(
+    cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
+) -> None:
+    """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
+    while True:
+        cursor.execute("select count(*) from job where queue = %s", (queue,))
+        (left,) = cursor.fetchone()
+        report(left)
+        if not left:
+            return
+        check()
+        time.sleep(_LOOK_EVERY_S)
+
+
+def noops(machine: Machine, count: int) -> float:
+    """Return how many no-op messages per second one worker process of 8 threads works off."""
+    told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
+    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
+        machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)
+    client = redis.Redis.from_url(machine.env["REDIS_URL"])
+    with machine.running("noop", *_NOOP, **told) as worker:
+        machine.wait_for("the last no-op", lambda: bool(client.exists(_NOOP_ANSWER)), worker)
+    seconds = client.getdel(_NOOP_ANSWER)
+    assert isinstance(seconds, bytes)
+    return (count - 1) / float(seconds)

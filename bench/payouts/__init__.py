@@ -1,0 +1,1 @@
+"""Payouts previewed, run and sent."""

@@ -1,0 +1,1 @@
+"""What the processes need, and what slow clients cost."""
