@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from models import turns
 from models.db import db
 from models.table import Rows, Table, columns
 
@@ -49,11 +50,6 @@ _TABLE = Table("affiliate_invite", AffiliateInvite)
 _NAMED_ROWS = Rows(NamedInvite)
 _NAMED = columns(NamedInvite, "i", program_name="p.name")
 _OF_ITS_PROGRAM = "p.organization_id = i.organization_id and p.id = i.program_id"
-
-
-def stage_turn(organization_id: UUID) -> None:
-    """Let only one transaction at a time add to an organization's pending invites."""
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"invites:{organization_id}",))
 
 
 def stage(invites: Sequence[Mapping[str, Any]]) -> None:
@@ -203,7 +199,7 @@ def is_slug_of_somebody_else(*, slug: str, email: str) -> bool:
 
     Holds the slug until the transaction ends against everybody else who asks here.
     """
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"invited slug:{slug}",))
+    turns.stage_invited_slug(slug)
     return bool(db.run("select from slugs_of_others(%s, %s)", ([slug], [email])))
 
 

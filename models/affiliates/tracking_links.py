@@ -136,30 +136,6 @@ def stage_retire_all(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at
     db.stage(_RETIRE_ALL, (at, organization_id, list(affiliate_ids)))
 
 
-def lock_slug(*, organization_id: UUID, slug: str) -> None:
-    """Let only one transaction at a time decide who gets this slug in this organization."""
-    db.run(
-        "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0)), pg_advisory_xact_lock(hashtextextended(%s, 0))",
-        (_everybody(organization_id), f"slug:{organization_id}:{slug}"),
-    )
-
-
-def stage_person_turn(*, organization_id: UUID, email: str) -> None:
-    """Let only one transaction at a time decide about this person in this organization."""
-    db.stage(
-        "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0)), pg_advisory_xact_lock(hashtextextended(%s, 0))",
-        (_everybody(organization_id), f"person:{organization_id}:{email}"),
-    )
-
-
-def stage_turn_of_everybody(*, organization_id: UUID) -> None:
-    """Wait for every decision about a person or a slug of this organization, and hold off others till the end.
-
-    An import decides about a thousand of them; as many locks would not fit the server's table.
-    """
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (_everybody(organization_id),))
-
-
 _IS_SOMEBODY_ELSES = """
 select from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
 where l.organization_id = %s and l.slug = %s and l.deleted_at is null and a.email <> %s limit 1
@@ -198,7 +174,3 @@ def owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]
     for slug, email in db.run(_OWNERS, (organization_id, list(slugs))):
         found.setdefault(slug, set()).add(email)
     return found
-
-
-def _everybody(organization_id: UUID) -> str:
-    return f"people:{organization_id}"

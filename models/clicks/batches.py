@@ -22,19 +22,7 @@ from models.programs import budgets
 from models.programs.budgets import Terms
 from models.table import Rows, columns
 
-_TURN = Hot("select pg_advisory_xact_lock(hashtextextended('clicks:' || %s, 0))")
 _KNOWN = Hot("select id::text from click where (organization_id = %s) is true and id = any(%s::text[]::uuid[])")
-
-
-def take_turn(organization_id: UUID, *, wait_ms: int | None = None) -> None:
-    """Stage the wait until nobody else writes or judges clicks of the organization. Taken before any other lock.
-
-    What follows therefore sees every click that was written before, in any process. `wait_ms` is how long this
-    transaction waits for a lock before it gives up (None: as long as every other).
-    """
-    if wait_ms is not None:
-        db.stage("set local lock_timeout = %s", (wait_ms,))
-    db.stage(_TURN, (str(organization_id),))
 
 
 def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:

@@ -67,12 +67,6 @@ def stage_undone(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
     )
 
 
-def try_turn(organization_id: UUID) -> bool:
-    """Take the organization's one turn to import until the transaction ends; False while another has it."""
-    row = db.row("select pg_try_advisory_xact_lock(hashtextextended(%s, 0))", (f"import:{organization_id}",))
-    return row is not None and bool(row[0])
-
-
 def stage(job: ImportJob) -> None:
     """Stage the row of an import that is done."""
     db.stage(

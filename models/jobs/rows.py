@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.jobs import Job
+from models import turns
 from models.db import Json, db
 from models.hot import Hot
 from models.jobs import processes
@@ -148,14 +149,6 @@ returning id, attempt, queue, name, failed_at
 """)
 
 
-# Two relays that counted at the same time would each fill the same room. The turn ends with the transaction; a relay
-# that freezes in the middle of it loses it after five seconds, sooner than the others give up waiting.
-_TURN = """
-set local synchronous_commit = off;
-set local idle_in_transaction_session_timeout = '5s';
-select pg_advisory_xact_lock(hashtextextended('hand-out', 0))"""
-
-
 def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
@@ -163,7 +156,8 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     whose attempts are used up without a result (it kills its worker) becomes a dead letter here. The commit need not
     wait for the disk: losing it in a crash only hands the same attempt out again.
     """
-    db.stage(_TURN)
+    db.stage("set local synchronous_commit = off")
+    turns.any_org_stage_hand_out()
     wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s}
     rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
     return [

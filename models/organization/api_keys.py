@@ -87,11 +87,6 @@ def count_in_force(organization_id: UUID) -> int:
     return int(row[0])
 
 
-def stage_turn(organization_id: UUID) -> None:
-    """Let only one transaction at a time add keys to this organization."""
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"api keys:{organization_id}",))
-
-
 _ANY_ORG_LIST = f"""
 select {_TABLE.columns} from api_key where organization_id = coalesce(%s, organization_id) order by created_at, id
 """

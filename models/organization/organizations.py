@@ -161,11 +161,6 @@ def update_unless_taken(organization_id: UUID, changes: Mapping[str, Any]) -> Or
     return None
 
 
-def stage_capacity_turn(organization_id: UUID) -> None:
-    """Let only one transaction at a time decide whether the organization has room for one more affiliate."""
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"capacity:{organization_id}",))
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What of an organization counts against its plan. `paid_cents` maps a currency to its minor units."""

@@ -19,10 +19,6 @@ from models import conditions
 from models.db import db, reading_whole_tables
 from models.money import fx_sums
 
-# A million conversions are claimed in one transaction, which a person waits for.
-_STATEMENT_TIMEOUT = "10min"
-
-
 _FREE = (
     "not exists (select from payout_line l where l.organization_id = c.organization_id"
     " and l.conversion_id = c.id and l.is_open)"
@@ -64,33 +60,6 @@ def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[s
         "since": filters.since,
         "conversion_ids": list(filters.conversion_ids or ()),
     }
-
-
-def stage_turn(organization_id: UUID) -> None:
-    """Stage the wait for a run that is at work; what takes money back from a conversion takes this turn first.
-
-    Many may have it at once. Taken before the conversion is locked, so that what a run claimed is seen afterwards.
-    """
-    db.stage("select pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", (_turn(organization_id),))
-
-
-def stage_decision_turn(organization_id: UUID) -> None:
-    """Stage the wait for another decision about this organization's payouts, so that a cap counts them one by one.
-
-    Not the organization's row: who changes that goes on to its conversions, which a decision has locked by then.
-    """
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"payout-decision:{organization_id}",))
-
-
-def take_run_turn(organization_id: UUID) -> None:
-    """Let only one run of an organization at a time decide, and let nobody take money back meanwhile."""
-    db.stage("set local statement_timeout = %s", (_STATEMENT_TIMEOUT,))
-    db.stage("set local lock_timeout = %s", (_STATEMENT_TIMEOUT,))
-    db.run("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (_turn(organization_id),))
-
-
-def _turn(organization_id: UUID) -> str:
-    return f"payout-run:{organization_id}"
 
 
 @contextmanager

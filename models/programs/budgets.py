@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from models import turns
 from models.db import db
 from models.hot import Hot
 
@@ -20,7 +21,6 @@ class Account:
     spent: dict[str, int]
 
 
-_TURN = Hot("select pg_advisory_xact_lock(hashtextextended('rewards:' || %s, 0))")
 _ACCOUNT = Hot(
     "select p.budget_cents, p.budget_currency, s.currency, sum(s.spent_cents), count(s.id) from program p"
     " left join reward_spend s on s.organization_id = %(org)s and s.program_id = p.id"
@@ -41,7 +41,7 @@ def lock(*, organization_id: UUID, program_id: UUID) -> Account | None:
     What pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
     any conversion. What changes or takes back a reward needs no lock.
     """
-    db.stage(_TURN, (str(program_id),))
+    turns.stage_rewards(program_id)
     rows = db.run(_ACCOUNT, {"org": organization_id, "program": program_id})
     if not rows:
         return None

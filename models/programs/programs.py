@@ -94,14 +94,6 @@ def rename(*, organization_id: UUID, program_id: UUID, slug: str) -> bool:
     return True
 
 
-def stage_primary_turn(*, organization_id: UUID) -> None:
-    """Let only one transaction at a time decide which program of this organization is the primary one.
-
-    It comes before any lock on a program: two that each hold one and want the other's would wait for ever.
-    """
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"primary program:{organization_id}",))
-
-
 def stage_no_primary(*, organization_id: UUID) -> None:
     """Take the primary flag from the program that has it, so that another one can get it."""
     db.stage("update program set is_primary = false where organization_id = %s and is_primary", (organization_id,))
@@ -198,11 +190,6 @@ order by organization_id, created_at, id
 def any_org_list(organization_id: UUID | None) -> list[Program]:
     """Return the programs of one organization or of all, archived ones too, oldest first."""
     return _TABLE.all(_ANY_ORG_LIST, {"org": organization_id})
-
-
-def stage_domain_turn(domain: str) -> None:
-    """Let only one transaction at a time decide who answers for a domain."""
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"domain:{domain}",))
 
 
 _DOMAIN_HOLDER = """

@@ -73,11 +73,6 @@ def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, An
     return changed
 
 
-def stage_turn(organization_id: UUID) -> None:
-    """Let only one transaction at a time change the endpoints of an organization."""
-    db.stage("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"endpoints:{organization_id}",))
-
-
 _COUNT = """
 select count(*) from webhook_endpoint where organization_id = %s and deleted_at is null
 """

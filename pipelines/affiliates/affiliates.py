@@ -14,7 +14,7 @@ from domain import emails, statuses
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from domain.webhooks import events
-from models import ids
+from models import ids, turns
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.programs import home_rate
@@ -48,7 +48,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     if program is None:
         raise not_found("program", wanted["program_id"])
     columns["custom_commission_currency"] = checked_rate(program, wanted)
-    tracking_links.stage_person_turn(organization_id=organization_id, email=wanted["email"])
+    turns.stage_person(organization_id=organization_id, email=wanted["email"])
     if alias is not None:
         check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
     columns |= {
@@ -61,7 +61,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
 
 def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
     """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
-    tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+    turns.take_slug(organization_id=organization_id, slug=alias)
     if tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
         raise alias_taken()
 
@@ -70,7 +70,7 @@ def free_slug(*, organization_id: UUID, email: str) -> str:
     """Return a random slug that nobody else has, held for this person until the transaction ends."""
     for _ in range(_SLUG_TRIES):
         slug = random_slug()
-        tracking_links.lock_slug(organization_id=organization_id, slug=slug)
+        turns.take_slug(organization_id=organization_id, slug=slug)
         if not tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
             return slug
     raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")

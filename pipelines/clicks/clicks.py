@@ -17,6 +17,7 @@ from domain.clicks.fates import ClickTerms, JudgedClick
 from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
 from domain.fraud import ClickFacts
+from models import turns
 from models.clicks import batches
 from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
@@ -56,7 +57,7 @@ def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = Non
     what `pay.settle` says on top. Affiliates whose fee depends on a performance tier cost three each.
     """
     organization_id = _organization(batch)
-    batches.take_turn(organization_id, wait_ms=wait_ms)
+    turns.stage_clicks(organization_id, wait_ms=wait_ms)
     new = _new(organization_id, batch)
     if not new:
         return WrittenClicks()

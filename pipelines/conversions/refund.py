@@ -11,7 +11,7 @@ from domain import jobs, statuses
 from domain.conversions import refund
 from domain.refused import Refused
 from domain.webhooks import events
-from models import ids
+from models import ids, turns
 from models.conversions import conversions, refunds, revenue, sales
 from models.ledger import entries
 from pipelines import work
@@ -43,7 +43,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
-    take_back.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise LookupError(f"sale {conversion_id} is settled and has no conversion")
@@ -79,7 +79,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     override's own job applies what it missed. An override that was paid out is left untouched.
     Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
-    take_back.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     if parent is None or override is None or override.status == statuses.ConversionStatus.Paid:

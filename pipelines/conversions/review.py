@@ -16,7 +16,7 @@ from domain.conversions.review import Action
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
-from models import ids
+from models import ids, turns
 from models.conversions import conversions, reviews
 from models.conversions.conversions import Conversion
 from models.ledger import entries
@@ -50,7 +50,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
     Raises Refused 404 not_found.
     """
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
-    take_back.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None

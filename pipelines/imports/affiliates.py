@@ -13,7 +13,7 @@ from uuid import UUID
 from domain import emails, slugs
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
-from models import ids
+from models import ids, turns
 from models.affiliates import affiliates, sets, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
@@ -43,9 +43,9 @@ def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
     program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
     if program is None:
         raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
-    if not imports.try_turn(organization_id):
+    if not turns.try_import(organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
-    tracking_links.stage_turn_of_everybody(organization_id=organization_id)
+    turns.stage_everybody(organization_id)
     reasons: Counter[str] = Counter()
     rows = _chosen(program, wanted, reasons)
     job = ImportJob(

@@ -15,7 +15,7 @@ from domain.conversions import avatars, customers
 from domain.import_rows import Row
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
-from models import ids
+from models import ids, turns
 from models.imports import conversions, imports
 from models.imports.conversions import Imported
 from models.imports.imports import ImportJob
@@ -81,7 +81,7 @@ def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> Outcome:
     if errors:
         message = f"{len(errors)} of {len(wanted['conversions'])} rows cannot be imported; nothing was written."
         raise Refused(400, "invalid_rows", message, rows=errors)
-    if not imports.try_turn(asked.organization_id):
+    if not turns.try_import(asked.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     taken, reasons = _chosen(program, rows, exclude_paid=wanted["exclude_paid"])
     job = ImportJob(

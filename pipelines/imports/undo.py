@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.refused import Refused, not_found
+from models import turns
 from models.affiliates import sets, tracking_links
 from models.imports import imports, undo
-from pipelines.payouts import take_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
     """
     if not imports.find(organization_id=organization_id, job_id=import_id):
         raise not_found("import", import_id)
-    if not imports.try_turn(organization_id):
+    if not turns.try_import(organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     before = imports.find(organization_id=organization_id, job_id=import_id)
     assert before is not None
@@ -52,7 +52,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
 
 
 def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
-    take_back.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     held = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
     if held:
         message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
@@ -61,7 +61,7 @@ def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime
 
 
 def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
-    tracking_links.stage_turn_of_everybody(organization_id=organization_id)
+    turns.stage_everybody(organization_id)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
     sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)

@@ -11,7 +11,7 @@ from uuid import UUID
 from domain import slugs, statuses
 from domain.invites import InviteState, state_at
 from domain.refused import Refused
-from models import invites
+from models import invites, turns
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.invites import NamedInvite
@@ -118,7 +118,7 @@ def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
 def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
-    tracking_links.stage_person_turn(organization_id=organization_id, email=invite.email)
+    turns.stage_person(organization_id=organization_id, email=invite.email)
     known = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
     if known is not None:
         return known.id, _slug_of(known, invite)
@@ -139,7 +139,7 @@ def _free(invite: NamedInvite) -> str | None:
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slug in slugs.RESERVED:
         return None
-    tracking_links.lock_slug(organization_id=invite.organization_id, slug=slug)
+    turns.take_slug(organization_id=invite.organization_id, slug=slug)
     return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
 
 

@@ -10,6 +10,7 @@ from domain.payouts import events, gates
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import BY_HAND
 from domain.refused import Refused, not_found
+from models import turns
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events
 from models.payouts.payouts import Payout
@@ -19,8 +20,8 @@ from pipelines.webhooks import emit
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
     """Return a payout, locked after its conversions, or refuse with 404 not_found."""
-    candidates.stage_turn(organization_id)
-    candidates.stage_decision_turn(organization_id)
+    turns.stage_no_run(organization_id)
+    turns.stage_payout_decision(organization_id)
     lines.lock_conversions(organization_id=organization_id, payout_id=payout_id)
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
     if payout is None:
@@ -105,7 +106,7 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     """Let go of a banned affiliate's payouts that were not sent or listed yet; returns how many."""
     # A run at work may be about to pay them: what it makes is seen after it.
-    candidates.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     released = 0
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from domain.payouts.transfers import Method
 from domain.refused import not_found
-from models.payouts import by_hand, candidates
+from models import turns
+from models.payouts import by_hand
 from models.payouts.by_hand import Listable
 from pipelines.payouts import rails
 
@@ -28,7 +29,7 @@ def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: d
 
     `takes_all` takes those as well whose rail was not asked yet. Raises Refused 404.
     """
-    candidates.stage_turn(organization_id)
+    turns.stage_no_run(organization_id)
     if not by_hand.has_run(organization_id=organization_id, run_id=run_id):
         raise not_found("run", run_id)
     found = by_hand.lock_listable(organization_id=organization_id, run_id=run_id, now=now)

@@ -14,10 +14,10 @@ from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refused import Refused
-from models import ids
+from models import ids, turns
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
-from models.payouts import candidates, proposals
+from models.payouts import proposals
 from models.payouts.proposals import CadenceDue
 from pipelines import work
 from pipelines.payouts import due, letters, run
@@ -38,7 +38,7 @@ def propose(*, organization_id: UUID, now: datetime) -> None:
 
     What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
     """
-    candidates.take_run_turn(organization_id)
+    turns.take_run(organization_id)
     organization = organizations.lock(organization_id)
     found = proposals.with_cadence(organization_id)
     due_on = _due_on(found, now) if found else None

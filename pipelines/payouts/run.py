@@ -16,9 +16,9 @@ from domain import jobs
 from domain.payouts import confirmation, events
 from domain.payouts.confirmation import Run, RunRequest
 from domain.payouts.plan import PAYOUT_CURRENCY
-from models import ids
+from models import ids, turns
 from models.organization import organizations
-from models.payouts import candidates, proposals, runs
+from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
 from pipelines import work
 from pipelines.payouts import due, funding
@@ -48,7 +48,7 @@ def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receip
     Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay. Nothing is
     written then.
     """
-    candidates.take_run_turn(organization_id)
+    turns.take_run(organization_id)
     organization = organizations.lock(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")

@@ -6,16 +6,10 @@ Source: tracking spec, section 3 (refunds); core spec, "Payout", line item.
 """
 
 from datetime import datetime
-from uuid import UUID
 
 from domain.payouts import reversal
 from models.conversions.conversions import Conversion
-from models.payouts import candidates, lines
-
-
-def stage_turn(organization_id: UUID) -> None:
-    """Stage the wait for a run at work. Call before a conversion is locked to take money back from it."""
-    candidates.stage_turn(organization_id)
+from models.payouts import lines
 
 
 def take_back_if_named(conversion: Conversion, cents: int, *, now: datetime) -> None:

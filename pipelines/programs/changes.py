@@ -11,6 +11,7 @@ from uuid import UUID
 
 from domain.programs import ceilings
 from domain.programs import changes as rules
+from models import turns
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate
 from pipelines.programs import programs as program_rules
@@ -22,7 +23,7 @@ def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) ->
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived one.
     """
     if sent.get("is_primary"):
-        programs.stage_primary_turn(organization_id=organization_id)
+        turns.stage_primary_program(organization_id)
     return program_rules.lock_living(organization_id=organization_id, program_id=program_id)
 
 

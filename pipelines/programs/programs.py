@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import slugs
 from domain.programs import terms as program_terms
 from domain.refused import Refused, not_found
-from models import ids
+from models import ids, turns
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate
 
@@ -34,7 +34,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
         "updated_at": now,
     }
     if values.get("is_primary"):
-        programs.stage_primary_turn(organization_id=organization_id)
+        turns.stage_primary_program(organization_id)
         programs.stage_no_primary(organization_id=organization_id)
     for slug in _candidates(wanted):
         created = programs.insert(values | {"slug": slug})

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.refused import Refused
+from models import turns
 from models.programs import programs
 from pipelines.programs import programs as program_rules
 
@@ -42,7 +43,7 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
         raise Refused(409, "invalid_status_transition", f"Program {program.id} is archived.")
     if program.custom_domain_verified:
         return program
-    programs.stage_domain_turn(program.custom_domain)
+    turns.stage_domain(program.custom_domain)
     holder = programs.any_org_domain_holder(program.custom_domain)
     if holder is not None:
         message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."

@@ -11,11 +11,10 @@ from uuid import UUID
 
 from domain import emails, statuses
 from domain.refused import Refused
-from models import ids, storefront
+from models import ids, storefront, turns
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
-from models.organization import organizations
 from models.programs import programs
 from models.storefront import Desk
 from pipelines.affiliates import affiliates as affiliate_rules
@@ -64,7 +63,7 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
         raise _not_open()
-    organizations.stage_capacity_turn(organization_id)
+    turns.stage_capacity(organization_id)
     if capacity.affiliates_left(organization_id, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
     recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
@@ -97,9 +96,9 @@ def _not_open() -> Refused:
 def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[Desk, str]:
     """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
     organization_id = program.organization_id
-    tracking_links.stage_person_turn(organization_id=organization_id, email=email)
+    turns.stage_person(organization_id=organization_id, email=email)
     if alias is not None:
-        tracking_links.lock_slug(organization_id=organization_id, slug=alias)
+        turns.take_slug(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
         spare = affiliate_rules.random_slug()
         found = storefront.desk(

@@ -16,7 +16,7 @@ from adapters.safe_http import addresses, client
 from domain import jobs, statuses
 from domain.refused import Refused, not_found
 from domain.webhooks import events
-from models import ids
+from models import ids, turns
 from models.webhooks import endpoints, outbox
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines import work
@@ -68,7 +68,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
 
     Raises Refused 400: webhook_limit_reached, endpoint_already_exists.
     """
-    endpoints.stage_turn(organization_id)
+    turns.stage_endpoints(organization_id)
     if endpoints.count(organization_id) >= MOST_ENDPOINTS:
         raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
     _check_url_is_free(organization_id, wanted["url"])
@@ -97,7 +97,7 @@ def change(*, endpoint: WebhookEndpoint, changes: Mapping[str, Any], now: dateti
     Raises Refused 400: endpoint_already_exists.
     """
     if "url" in changes:
-        endpoints.stage_turn(endpoint.organization_id)
+        turns.stage_endpoints(endpoint.organization_id)
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
         if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
             changes = {**changes, "failing_since": None, "failure_told_at": None}

@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 
 from adapters import clock
-from models import db
-from models.imports import imports
+from models import db, turns
 from pipelines import mail
 from pipelines.affiliates import affiliates
 from schemas.affiliates.affiliate import AffiliateBody
@@ -317,7 +316,7 @@ def test_an_organization_imports_one_at_a_time(campaign, rival):
 
     def other_import():
         with db.unit_of_work(campaign.id):
-            assert imports.try_turn(campaign.id)
+            assert turns.try_import(campaign.id)
             is_running.set()
             is_over.wait(20)
         db.db.drop_connection()

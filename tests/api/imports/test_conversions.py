@@ -6,8 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from models import db
-from models.imports import imports
+from models import db, turns
 from tests.support.api.importing import URL, import_sales, past_sale
 from tests.support.api.racing import at_once
 
@@ -338,7 +337,7 @@ def test_an_organization_imports_one_at_a_time(campaign, rival):
 
     def other_import():
         with db.unit_of_work(campaign.id):
-            assert imports.try_turn(campaign.id)
+            assert turns.try_import(campaign.id)
             is_running.set()
             is_over.wait(20)
         db.db.drop_connection()

@@ -8,9 +8,8 @@ import peewee
 import pytest
 
 from adapters import clock
-from models import db
+from models import db, turns
 from models.conversions import conversions, refunds
-from models.imports import imports
 from models.ledger import entries
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.racing import at_once, begun
@@ -171,7 +170,7 @@ def test_an_undo_waits_for_no_import(campaign):
 
     def other_import():
         with db.unit_of_work(campaign.id):
-            assert imports.try_turn(campaign.id)
+            assert turns.try_import(campaign.id)
             is_running.set()
             is_over.wait(20)
         db.db.drop_connection()

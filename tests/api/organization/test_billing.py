@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters import clock
-from models import db, ids
-from models.organization import organizations
+from models import db, ids, turns
 from pipelines.organization import capacity
 from tests.support.api.racing import at_once
 
@@ -186,7 +185,7 @@ def test_the_last_place_is_given_once(brand):
 
     def take(slug):
         with db.unit_of_work(brand.id):
-            organizations.stage_capacity_turn(brand.id)
+            turns.stage_capacity(brand.id)
             if not capacity.affiliates_left(brand.id, now=clock.now()):
                 return False
             db.db.run("select pg_sleep(0.1)")

@@ -13,8 +13,7 @@ from adapters import broker
 from adapters.clicks.stream import FIELD, KEY
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
-from models import db, ids
-from models.clicks import batches
+from models import db, ids, turns
 from pipelines.clicks import clicks
 from tests.support.rows.brands import Brand
 from workers.clicks import Consumer
@@ -72,7 +71,7 @@ def turn_taken(brand: Brand) -> Iterator[None]:
 
     def take() -> None:
         with db.unit_of_work(brand.id):
-            batches.take_turn(brand.id)
+            turns.stage_clicks(brand.id)
             db.db.run("select 1")
             taken.set()
             done.wait(30)
