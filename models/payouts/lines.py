@@ -97,11 +97,8 @@ _LOCK_CONVERSIONS = Hot(
 )
 
 
-def lock_conversions(*, organization_id: UUID, payout_id: UUID) -> None:
-    """Lock the conversions that a payout's open lines name, by id: before the payout, as refunds do.
-
-    Staged: they are locked with the next statement, before what it does.
-    """
+def stage_conversions_lock(*, organization_id: UUID, payout_id: UUID) -> None:
+    """Stage the lock of the conversions that a payout's open lines name, by id: before the payout, as refunds do."""
     db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
 
 

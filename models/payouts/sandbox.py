@@ -67,8 +67,8 @@ def find(*, organization_id: UUID, key: str) -> Booked | None:
     return Booked(*row) if row else None
 
 
-def carry_out(*, organization_id: UUID, key: str) -> None:
-    """Make a Lost transfer a Paid one."""
+def stage_carried_out(*, organization_id: UUID, key: str) -> None:
+    """Stage that a Lost transfer is a Paid one."""
     db.stage(
         "update sandbox_transfer set state = 'Paid' where organization_id = %s and key = %s and state = 'Lost'",
         (organization_id, key),

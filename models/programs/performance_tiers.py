@@ -32,8 +32,8 @@ def of_program(*, organization_id: UUID, program_id: UUID) -> list[Tier]:
     return [Tier(*row) for row in rows]
 
 
-def replace(*, organization_id: UUID, program_id: UUID, tiers: Sequence[Tier]) -> None:
-    """Set a program's performance tiers as a whole."""
+def stage_replacement(*, organization_id: UUID, program_id: UUID, tiers: Sequence[Tier]) -> None:
+    """Stage a program's performance tiers as a whole."""
     db.stage(
         "delete from performance_tier where organization_id = %s and program_id = %s", (organization_id, program_id)
     )

@@ -104,7 +104,7 @@ def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent
     else:
         after = _restate(word, conversion, status)
     if conversion.type == ConversionType.LeadReward and word.action in (Action.validate, Action.invalidate):
-        lifecycle.stage_reviewed(
+        lifecycle.follow_review(
             organization_id=conversion.organization_id,
             lead_id=conversion.id,
             is_valid=word.action == Action.validate,

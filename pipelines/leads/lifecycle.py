@@ -102,7 +102,7 @@ def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, 
     rows.stage_convert(organization_id=organization_id, lead_id=lead_id, conversion_id=conversion_id, at=now)
 
 
-def stage_reviewed(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
+def follow_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
     """Let a lead follow its own conversion: out when that is invalidated, back where it was when it is validated."""
     if not is_valid:
         rows.stage_invalidate(organization_id=organization_id, lead_id=lead_id)

@@ -38,7 +38,7 @@ class Shares:
 def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None means no limit.
 
-    A caller who adds one because of the answer takes `organizations.stage_capacity_turn` first, so that two who
+    A caller who adds one because of the answer takes `turns.stage_capacity` first, so that two who
     ask for the last place at once are told one after the other.
     """
     organization = organizations.find(organization_id)

@@ -22,7 +22,7 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
     """Return a payout, locked after its conversions, or refuse with 404 not_found."""
     turns.stage_no_run(organization_id)
     turns.stage_payout_decision(organization_id)
-    lines.lock_conversions(organization_id=organization_id, payout_id=payout_id)
+    lines.stage_conversions_lock(organization_id=organization_id, payout_id=payout_id)
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
     if payout is None:
         raise not_found("payout", payout_id)

@@ -50,7 +50,7 @@ class SandboxRail:
             ):
                 return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
             known = _known(transfer)
-            sandbox.carry_out(organization_id=transfer.organization_id, key=transfer.key)
+            sandbox.stage_carried_out(organization_id=transfer.organization_id, key=transfer.key)
         if known is None:
             raise KeyTaken(f"{transfer.key} is another organization's in the sandbox")
         return Paid(known.references) if known.state == SandboxState.Lost else self._said(known)

@@ -82,7 +82,7 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutc
 
 def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> RailOutcome:
     where = {"organization_id": owner.organization_id, "payout_id": owner.payout_id}
-    lines.lock_conversions(**where)
+    lines.stage_conversions_lock(**where)
     payout = payouts.lock(**where)
     assert payout is not None  # its attempt names it
     outcome = _outcome(payout, owner, answer)

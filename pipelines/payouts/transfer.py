@@ -165,7 +165,7 @@ def settle(asked: Payout, answer: Answer | Misconfigured, *, now: datetime) -> b
     """
     where = {"organization_id": asked.organization_id, "payout_id": asked.id}
     if isinstance(answer, Paid | Rejected):
-        lines.lock_conversions(**where)
+        lines.stage_conversions_lock(**where)
     payout = payouts.lock(**where)
     if payout is None or payout.status != PayoutStatus.Processing or payout.attempt != asked.attempt:
         return False

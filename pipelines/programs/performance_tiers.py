@@ -30,5 +30,5 @@ def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -
             home=standard,
             prefix=f"tiers.{position}.",
         )
-    performance_tiers.replace(organization_id=program.organization_id, program_id=program.id, tiers=tiers)
+    performance_tiers.stage_replacement(organization_id=program.organization_id, program_id=program.id, tiers=tiers)
     return tiers

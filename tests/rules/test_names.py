@@ -51,7 +51,6 @@ _STILL_TWICE = {
     "Share",
     "Shares",
     "Standing",
-    "Table",
     "Target",
     "Terms",
     "Tier",

@@ -123,7 +123,7 @@ def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain
             }
         )
         tier = performance_tiers.Tier(10_000, "Percentage", Decimal("22.25"), "USD")
-        performance_tiers.replace(organization_id=brand.id, program_id=program_id, tiers=[tier])
+        performance_tiers.stage_replacement(organization_id=brand.id, program_id=program_id, tiers=[tier])
     brand.affiliate("ben")
     brand.affiliate("zoe", partner_group_id=group_id)
 

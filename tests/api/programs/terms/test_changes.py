@@ -279,7 +279,7 @@ def test_a_model_that_a_partners_rate_does_not_fit_is_refused(brand, whose):
             partner_groups.insert(group | {"commission_type": "Percentage", "commission_value": Decimal(30)})
         if whose == "a tier's":
             tiers = [performance_tiers.Tier(0, "Percentage", Decimal(30), "USD")]
-            performance_tiers.replace(organization_id=brand.id, program_id=program_id, tiers=tiers)
+            performance_tiers.stage_replacement(organization_id=brand.id, program_id=program_id, tiers=tiers)
 
     answer = _change(brand, program_id, **BY_CLICK)
 
