@@ -13,7 +13,7 @@ from commands import output, trail
 from domain.payouts import destinations
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import not_found
-from models.payouts import desk, lines, payouts, rail_events
+from models.payouts import attempts, desk, lines, payouts, rail_events
 from pipelines.payouts import decisions, transfer
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
@@ -146,7 +146,7 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
         if organization_id is None:
             raise not_found("payout", payout_id)
         payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
-        attempt = payouts.attempt_of(payout)
+        attempt = attempts.of_payout(payout)
         status = transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
         said = {"status": status, "reference": paid_as, "why": failed_because, "key": attempt.key if attempt else None}
         trail.record("payout.settled", said, about=payout_id, organization_id=organization_id)

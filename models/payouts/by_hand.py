@@ -6,6 +6,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,30 @@ class Listable:
     is_listed: bool
 
 
+_HAS_RUN = "select from payout_run where organization_id = %s and id = %s"
+
+
 def has_run(*, organization_id: UUID, run_id: UUID) -> bool:
     """Say whether the organization has this run."""
-    return (
-        db.row("select 1 from payout_run where organization_id = %s and id = %s", (organization_id, run_id)) is not None
-    )
+    return bool(db.run(_HAS_RUN, (organization_id, run_id)))
+
+
+_OTHERS = {
+    "payout_id": "p.id",
+    "email": "a.email",
+    "full_name": "a.full_name",
+    "is_listed": "p.exported_at is not null",
+}
+_LOCK = f"""
+select {columns(Listable, "p", **_OTHERS)}
+from payout p
+join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
+join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id
+where p.organization_id = %s and p.run_id = %s and p.status = 'Pending' and p.amount_cents > 0
+  and coalesce(r.review_status, 'Approved') = 'Approved' and (r.hold_until is null or r.hold_until <= %s)
+order by p.id for update of p
+"""
+_listable = Rows(Listable)
 
 
 def lock_listable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list[Listable]:
@@ -40,22 +60,12 @@ def lock_listable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list
 
     Those of a run that is held, or that an operator is to look at, are not among them.
     """
-    rows = db.run(
-        "select p.id, p.affiliate_id, a.email, a.full_name, p.method, p.destination, p.amount_cents, p.currency,"
-        " p.period_start, p.period_end, p.exported_at is not null from payout p"
-        " join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id"
-        " join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id"
-        " where p.organization_id = %s and p.run_id = %s and p.status = 'Pending' and p.amount_cents > 0"
-        " and coalesce(r.review_status, 'Approved') = 'Approved' and (r.hold_until is null or r.hold_until <= %s)"
-        " order by p.id for update of p",
-        (organization_id, run_id, now),
-    )
-    return [Listable(*row) for row in rows]
+    return _listable.all(_LOCK, (organization_id, run_id, now))
+
+
+_LIST = "update payout set exported_at = %s where organization_id = %s and id = any(%s::uuid[])"
 
 
 def stage_listed(*, organization_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
     """Stage that locked payouts are listed from now on."""
-    db.stage(
-        "update payout set exported_at = %s where organization_id = %s and id = any(%s::uuid[])",
-        (at, organization_id, list(payout_ids)),
-    )
+    db.stage(_LIST, (at, organization_id, list(payout_ids)))

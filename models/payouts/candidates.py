@@ -5,7 +5,7 @@ more was paid than it earned since (a debt). What stands in an open line of a pa
 Source: core spec, "Payouts"; a conversion's payability never depends on a job having run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,12 +18,7 @@ from domain.payouts.plan import Due, Payee
 from models import conditions
 from models.db import db, reading_whole_tables
 from models.money import fx_sums
-
-_FREE = (
-    "not exists (select from payout_line l where l.organization_id = c.organization_id"
-    " and l.conversion_id = c.id and l.is_open)"
-)
-_EARNED = conditions.earned("c")
+from models.table import Rows, columns
 
 _WHOSE = {
     "affiliate_ids": "c.affiliate_id = any(%(affiliate_ids)s::uuid[])",
@@ -34,21 +29,31 @@ _WHICH = {
     "since": "c.occurred_at >= %(since)s",
     "conversion_ids": "c.id = any(%(conversion_ids)s::uuid[])",
 }
+_FREE = """not exists (
+    select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
+_EARNED = conditions.earned("c")
+_DUE = f"""
+select c.affiliate_id, c.currency, c.id, c.occurred_at,
+  c.commission_cents - c.reversed_cents - c.paid_cents as cents
+from conversion c
+where c.organization_id = %(org)s and c.status in ('Pending', 'Approved')
+  and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test
+  and c.commission_cents - c.reversed_cents > c.paid_cents and {{which}} and {_FREE}
+union all
+select c.affiliate_id, c.currency, c.id, c.occurred_at, {_EARNED} - c.paid_cents
+from conversion c
+where c.organization_id = %(org)s and c.paid_cents > {_EARNED} and {{whose}} and {_FREE}
+"""
 
 
 def _due(filters: RunFilters) -> str:
     """Return SQL of the due rows: affiliate_id, currency, id, occurred_at, cents."""
-    which = "".join(f" and {sql}" for name, sql in _WHICH.items() if getattr(filters, name) is not None)
-    whose = "".join(f" and {sql}" for name, sql in _WHOSE.items() if getattr(filters, name) is not None)
-    return (
-        "select c.affiliate_id, c.currency, c.id, c.occurred_at,"
-        " c.commission_cents - c.reversed_cents - c.paid_cents as cents from conversion c"
-        " where c.organization_id = %(org)s and c.status in ('Pending', 'Approved')"
-        " and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test"
-        f" and c.commission_cents - c.reversed_cents > c.paid_cents{which} and {_FREE}"
-        f" union all select c.affiliate_id, c.currency, c.id, c.occurred_at, {_EARNED} - c.paid_cents"
-        f" from conversion c where c.organization_id = %(org)s and c.paid_cents > {_EARNED}{whose} and {_FREE}"
-    )
+    return _DUE.format(which=_narrowed(_WHICH, filters), whose=_narrowed(_WHOSE, filters))
+
+
+def _narrowed(conditions_of: Mapping[str, str], filters: RunFilters) -> str:
+    wanted = [sql for name, sql in conditions_of.items() if getattr(filters, name) is not None]
+    return " and ".join(wanted) or "true"
 
 
 def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[str, Any]:
@@ -90,28 +95,29 @@ class Eligible:
     held_cents: int
 
 
-_JOINED = "left join " + fx_sums.TABLE + " on r.currency = due.currency and r.day = " + fx_sums.DAY
 _SIGN = "case when cents < 0 then -1 else 1 end"
-# In two sums: numerics are slow, and hardly any amount needs them.
-_WORTH = (
-    "coalesce(sum(case when due.currency = %(fx_home)s then cents"
-    f" when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow('abs(cents)')}) end), 0)"
-    f" + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_sums.wide('abs(cents)')} end), 0)"
-)
-_IDS = """'["' || string_agg(id::text, '","') || '"]'"""
+# What it is worth at home in two sums: numerics are slow, and hardly any amount needs them.
+_ELIGIBLE = f"""
+select affiliate_id, due.currency, sum(cents)::bigint, '["' || string_agg(id::text, '","') || '"]',
+  coalesce(sum(case when due.currency = %(fx_home)s then cents
+    when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow("abs(cents)")}) end), 0)
+  + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_sums.wide("abs(cents)")} end), 0),
+  coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)
+from ({{due}}) due
+left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
+group by affiliate_id, due.currency order by affiliate_id, due.currency
+"""
 
 
 def eligible(*, organization_id: UUID, filters: RunFilters, factors: Factors, now: datetime) -> list[Eligible]:
     """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date."""
+    params = {**_params(organization_id, filters, now), **fx_sums.table_params(factors)}
     with _reading_what_is_due(filters):
-        rows = db.run(
-            f"select affiliate_id, due.currency, sum(cents)::bigint, {_IDS}, {_WORTH},"
-            " sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null)"
-            f" from ({_due(filters)}) due {_JOINED} group by affiliate_id, due.currency"
-            " order by affiliate_id, due.currency",
-            {**_params(organization_id, filters, now), **fx_sums.table_params(factors)},
-        )
-    return [Eligible(Due(*row[:3]), row[3], int(row[4] or 0), int(row[5] or 0)) for row in rows]
+        rows = db.run(_ELIGIBLE.format(due=_due(filters)), params)
+    return [
+        Eligible(Due(affiliate_id, currency, cents), conversion_ids, int(home_cents), int(held_cents))
+        for affiliate_id, currency, cents, conversion_ids, home_cents, held_cents in rows
+    ]
 
 
 _CURRENCIES_AND_FIRST = """
@@ -128,9 +134,16 @@ select array(select currency from known where currency is not null), (
 
 def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | None]:
     """Return the currencies that the organization has conversions in and when the first occurred, off the indexes."""
-    row = db.row(_CURRENCIES_AND_FIRST, {"org": organization_id})
-    assert row is not None
-    return row[0], row[1]
+    ((currencies, first),) = db.run(_CURRENCIES_AND_FIRST, {"org": organization_id})
+    return currencies, first
+
+
+_CLAIM = "create temp table payout_claim on commit drop as {due}"
+_CLAIMED = f"""
+select {columns(Due, cents="sum(cents)::bigint")} from payout_claim
+group by affiliate_id, currency order by affiliate_id, currency
+"""
+_dues = Rows(Due)
 
 
 def claim(*, organization_id: UUID, filters: RunFilters, now: datetime) -> list[Due]:
@@ -139,31 +152,33 @@ def claim(*, organization_id: UUID, filters: RunFilters, now: datetime) -> list[
     One statement reads the conversions, so that the sums and the lines are of the same moment.
     """
     with _reading_what_is_due(filters):
-        db.run(
-            f"create temp table payout_claim on commit drop as {_due(filters)}",
-            _params(organization_id, filters, now),
-        )
-        rows = db.run(
-            "select affiliate_id, currency, sum(cents)::bigint from payout_claim group by affiliate_id, currency"
-            " order by affiliate_id, currency"
-        )
-    return [Due(*row) for row in rows]
+        db.run(_CLAIM.format(due=_due(filters)), _params(organization_id, filters, now))
+        return _dues.all(_CLAIMED)
 
 
-_PAYEES = """
-select a.id, a.program_id, a.email, a.status = 'Approved', a.is_test,
-  coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end),
+_PAYEE = {
+    "affiliate_id": "a.id",
+    "is_approved": "a.status = 'Approved'",
+    "method": """
+  coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end)""",
+    "destination": """
   case when k.payout_method is not null then k.payout_destination
-    when a.payout_method is not null then a.payout_destination else a.wallet_email end,
-  exists (select from tax_form t where t.organization_id = a.organization_id and t.affiliate_id = a.id),
-  case when p.min_payout_cents is not null then p.min_payout_cents else o.min_payout_cents end,
-  case when p.min_payout_cents is not null then p.min_payout_currency else o.min_payout_currency end
+    when a.payout_method is not null then a.payout_destination else a.wallet_email end""",
+    "has_tax_form": """
+  exists (select from tax_form t where t.organization_id = a.organization_id and t.affiliate_id = a.id)""",
+    "minimum_cents": "case when p.min_payout_cents is not null then p.min_payout_cents else o.min_payout_cents end",
+    "minimum_currency": """
+  case when p.min_payout_cents is not null then p.min_payout_currency else o.min_payout_currency end""",
+}
+_PAYEES = f"""
+select {columns(Payee, "a", **_PAYEE)}
 from unnest(%(ids)s::uuid[]) wanted (id)
 join affiliate a on a.organization_id = %(org)s and a.id = wanted.id
 join program p on p.organization_id = a.organization_id and p.id = a.program_id
 join organization o on o.id = a.organization_id
 left join affiliate_account k on k.id = a.account_id
 """
+_payees = Rows(Payee)
 
 
 def payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
@@ -172,5 +187,5 @@ def payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID
     Deleted affiliates keep what they earned.
     """
     with reading_whole_tables():
-        rows = db.run(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})
-    return {row[0]: Payee(*row) for row in rows}
+        found = _payees.all(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})
+    return {payee.affiliate_id: payee for payee in found}

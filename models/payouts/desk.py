@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from models.db import db, reading_whole_tables
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,36 @@ class DeskAttempt:
     age: timedelta
 
 
+_RUN = {
+    "organization": "o.name",
+    "payouts": "count(p.id)",
+    "amount_cents": "coalesce(sum(p.amount_cents), 0)::bigint",
+    "pending": "count(p.id) filter (where p.status = 'Pending')",
+}
+_RUNS = f"""
+select {columns(DeskRun, "r", **_RUN)}
+from payout_run r
+join organization o on o.id = r.organization_id
+left join payout p on p.organization_id = r.organization_id and p.run_id = r.id
+where (%(org)s::uuid is null or r.organization_id = %(org)s) and (not %(waiting)s or r.review_status = 'Pending')
+group by r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s
+"""
+_runs = Rows(DeskRun)
+
+
 def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[DeskRun]:
     """Return runs, newest first; `only_waiting`: those that an operator is to review."""
     with reading_whole_tables():
-        rows = db.run(
-            "select r.id, r.organization_id, o.name, r.confirmed_by, count(p.id),"
-            " coalesce(sum(p.amount_cents), 0)::bigint, count(p.id) filter (where p.status = 'Pending'),"
-            " r.review_status, r.hold_until, r.created_at"
-            " from payout_run r join organization o on o.id = r.organization_id"
-            " left join payout p on p.organization_id = r.organization_id and p.run_id = r.id"
-            " where (%(org)s::uuid is null or r.organization_id = %(org)s)"
-            " and (not %(waiting)s or r.review_status = 'Pending')"
-            " group by r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s",
-            {"org": organization_id, "waiting": only_waiting, "limit": limit},
-        )
-    return [DeskRun(*row) for row in rows]
+        return _runs.all(_RUNS, {"org": organization_id, "waiting": only_waiting, "limit": limit})
+
+
+_PAYOUTS = f"""
+select {columns(DeskPayout)} from payout
+where (%(org)s::uuid is null or organization_id = %(org)s) and (%(run)s::uuid is null or run_id = %(run)s)
+  and (%(status)s::text is null or status = %(status)s)
+order by created_at desc, id desc limit %(limit)s
+"""
+_payouts = Rows(DeskPayout)
 
 
 def any_org_payouts(
@@ -75,14 +91,7 @@ def any_org_payouts(
 ) -> list[DeskPayout]:
     """Return payouts, newest first; None leaves a column alone."""
     with reading_whole_tables():
-        rows = db.run(
-            f"select {', '.join(DeskPayout.__dataclass_fields__)} from payout"
-            " where (%(org)s::uuid is null or organization_id = %(org)s)"
-            " and (%(run)s::uuid is null or run_id = %(run)s) and (%(status)s::text is null or status = %(status)s)"
-            " order by created_at desc, id desc limit %(limit)s",
-            {"org": organization_id, "run": run_id, "status": status, "limit": limit},
-        )
-    return [DeskPayout(*row) for row in rows]
+        return _payouts.all(_PAYOUTS, {"org": organization_id, "run": run_id, "status": status, "limit": limit})
 
 
 def any_org_owner_of_run(run_id: UUID) -> UUID | None:
@@ -91,11 +100,13 @@ def any_org_owner_of_run(run_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
+_ATTEMPTS = f"""
+select {columns(DeskAttempt, age="now() - created_at")} from payout_attempt
+where organization_id = %s and payout_id = %s order by number
+"""
+_attempts = Rows(DeskAttempt)
+
+
 def attempts(*, organization_id: UUID, payout_id: UUID) -> list[DeskAttempt]:
     """Return what rails were asked for a payout, the first attempt first."""
-    rows = db.run(
-        "select number, key, method, amount_cents, state, asked, detail, now() - created_at from payout_attempt"
-        " where organization_id = %s and payout_id = %s order by number",
-        (organization_id, payout_id),
-    )
-    return [DeskAttempt(*row) for row in rows]
+    return _attempts.all(_ATTEMPTS, (organization_id, payout_id))

@@ -1,6 +1,6 @@
 """The lines of payouts: what each pays for which conversion, and what was taken back from it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
@@ -10,6 +10,7 @@ from domain.payouts.reversal import LineChange
 from domain.payouts.states import PayoutStatus
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,53 +49,49 @@ class PayoutLine:
         )
 
 
-_OWN = [name for name in PayoutLine.__dataclass_fields__ if name not in ("payout_status", "was_exported")]
-_COLUMNS = ", ".join(f"l.{name}" for name in _OWN)
-_FROM = (
-    f"select {_COLUMNS}, p.status, p.exported_at is not null from payout_line l join payout p"
-    " on p.organization_id = l.organization_id and p.id = l.payout_id where l.organization_id = %s"
-)
+_OTHERS = {"payout_status": "p.status", "was_exported": "p.exported_at is not null"}
+_SELECT = f"""
+select {columns(PayoutLine, "l", **_OTHERS)}
+from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
+where l.organization_id = %s"""
+_LOCK_PAYING = f"""{_SELECT} and l.conversion_id = %s and l.released_at is null and l.native_amount_cents > 0
+order by l.is_open desc, p.created_at desc, l.id for update of l, p
+"""
+_OF_PAYOUT = f"{_SELECT} and l.payout_id = %s order by l.id"
+_HAS_ANY = Hot("select from payout_line where organization_id = %s and conversion_id = %s limit 1")
+_OPEN_CENTS = """
+select native_amount_cents from payout_line where organization_id = %s and conversion_id = %s and is_open
+"""
+_lines = Rows(PayoutLine)
 
 
 def has_any(*, organization_id: UUID, conversion_id: UUID) -> bool:
     """Say whether any payout ever named this conversion."""
-    return bool(
-        db.run(
-            "select from payout_line where organization_id = %s and conversion_id = %s limit 1",
-            (organization_id, conversion_id),
-        )
-    )
+    return bool(db.run(_HAS_ANY, (organization_id, conversion_id)))
 
 
 def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLine]:
     """Return the lines that pay (or paid) for a locked conversion, the newest first, locked with their payouts."""
-    rows = db.run(
-        f"{_FROM} and l.conversion_id = %s and l.released_at is null and l.native_amount_cents > 0"
-        " order by l.is_open desc, p.created_at desc, l.id for update of l, p",
-        (organization_id, conversion_id),
-    )
-    return [PayoutLine(*row) for row in rows]
+    return _lines.all(_LOCK_PAYING, (organization_id, conversion_id))
 
 
 def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
     """Return what the conversion's open line pays, or holds back (native minor units); 0 without one."""
-    row = db.row(
-        "select native_amount_cents from payout_line where organization_id = %s and conversion_id = %s and is_open",
-        (organization_id, conversion_id),
-    )
+    row = db.row(_OPEN_CENTS, (organization_id, conversion_id))
     return int(row[0]) if row else 0
 
 
 def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
     """Return the lines of a payout in the order of their ids, those that were let go included."""
-    rows = db.run(f"{_FROM} and l.payout_id = %s order by l.id", (organization_id, payout_id))
-    return [PayoutLine(*row) for row in rows]
+    return _lines.all(_OF_PAYOUT, (organization_id, payout_id))
 
 
-_LOCK_CONVERSIONS = Hot(
-    "select from conversion where organization_id = %(org)s and id = any(array(select conversion_id from payout_line"
-    " where organization_id = %(org)s and payout_id = %(payout)s and is_open)) order by id for update"
-)
+_LOCK_CONVERSIONS = Hot("""
+select from conversion
+where organization_id = %(org)s and id = any(array(
+  select conversion_id from payout_line where organization_id = %(org)s and payout_id = %(payout)s and is_open))
+order by id for update
+""")
 
 
 def stage_conversions_lock(*, organization_id: UUID, payout_id: UUID) -> None:
@@ -102,37 +99,35 @@ def stage_conversions_lock(*, organization_id: UUID, payout_id: UUID) -> None:
     db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
 
 
+_CHANGE = """
+update payout_line set native_amount_cents = %(native_cents)s, amount_cents = %(amount_cents)s,
+  reversed_native_cents = %(reversed_native_cents)s, reversed_amount_cents = %(reversed_amount_cents)s,
+  reversed_at = %(reversed_at)s, is_open = is_open and not %(is_gone)s,
+  released_at = case when %(is_gone)s then %(at)s else released_at end
+where organization_id = %(org)s and id = %(id)s
+"""
+_CHANGE_SUM = "update payout set amount_cents = amount_cents + %s where organization_id = %s and id = %s"
+
+
 def stage_change(*, organization_id: UUID, line: PayoutLine, change: LineChange, at: datetime) -> None:
     """Stage what becomes of a line, and of its payout's amount with it. A line that pays nothing more is let go."""
-    is_gone = change.native_cents == 0
-    db.stage(
-        "update payout_line set native_amount_cents = %s, amount_cents = %s, reversed_native_cents = %s,"
-        " reversed_amount_cents = %s, reversed_at = %s, is_open = is_open and not %s,"
-        " released_at = case when %s then %s else released_at end where organization_id = %s and id = %s",
-        (
-            change.native_cents,
-            change.amount_cents,
-            change.reversed_native_cents,
-            change.reversed_amount_cents,
-            at if change.reversed_native_cents else None,
-            is_gone,
-            is_gone,
-            at,
-            organization_id,
-            line.id,
-        ),
-    )
+    also = {
+        "reversed_at": at if change.reversed_native_cents else None,
+        "is_gone": change.native_cents == 0,
+        "at": at,
+        "org": organization_id,
+        "id": line.id,
+    }
+    db.stage(_CHANGE, asdict(change) | also)
     if change.amount_cents != line.amount_cents:
-        db.stage(
-            "update payout set amount_cents = amount_cents + %s where organization_id = %s and id = %s",
-            (change.amount_cents - line.amount_cents, organization_id, line.payout_id),
-        )
+        db.stage(_CHANGE_SUM, (change.amount_cents - line.amount_cents, organization_id, line.payout_id))
+
+
+_RELEASE = """
+update payout_line set is_open = false, released_at = %s where organization_id = %s and payout_id = %s and is_open
+"""
 
 
 def stage_release(*, organization_id: UUID, payout_id: UUID, at: datetime) -> None:
     """Stage that a payout lets go of its lines: what they paid for is due again."""
-    db.stage(
-        "update payout_line set is_open = false, released_at = %s"
-        " where organization_id = %s and payout_id = %s and is_open",
-        (at, organization_id, payout_id),
-    )
+    db.stage(_RELEASE, (at, organization_id, payout_id))

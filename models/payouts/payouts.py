@@ -1,4 +1,4 @@
-"""Payouts as they are paid: locked, sent, answered, failed, retried. Their lines are in `models.payouts.lines`.
+"""Payouts as they are paid: locked, sent, answered, failed, retried. Lines and attempts have files of their own.
 
 What changes a payout's sum locks its conversions first, by id, then the payout: as refunds do.
 """
@@ -6,14 +6,15 @@ What changes a payout's sum locks its conversions first, by id, then the payout:
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from domain.payouts.states import AttemptState, ReviewStatus
+from domain.payouts.states import ReviewStatus
 from models.db import db
 from models.hot import Hot
 from models.ledger import entries
+from models.table import Rows, columns
 
 #: The columns of what a rail calls a payment, by the rail's own names for them.
 REFERENCE_COLUMNS: Mapping[str, str] = {
@@ -68,28 +69,25 @@ class Payout:
 
 
 _OTHERS = {"review_status": "r.review_status", "hold_until": "r.hold_until", "sandbox_rail": "o.sandbox_rail"}
-_SHOWN = ", ".join(_OTHERS.get(name, f"p.{name}") for name in Payout.__dataclass_fields__)
-_SELECT = (
-    f"select {_SHOWN} from payout p"
-    " join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id"
-    " join organization o on o.id = p.organization_id"
-    " where p.organization_id = %s and p.id = %s"
-)
-
+_SELECT = f"""
+select {columns(Payout, "p", **_OTHERS)}
+from payout p
+join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
+join organization o on o.id = p.organization_id
+where p.organization_id = %s and p.id = %s"""
 _FIND = Hot(_SELECT)
 _LOCK = Hot(f"{_SELECT} for update of p")
+_payouts = Rows(Payout)
 
 
 def find(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
     """Return one payout of the organization, or None."""
-    row = db.row(_FIND, (organization_id, payout_id))
-    return Payout(*row) if row else None
+    return _payouts.first(_FIND, (organization_id, payout_id))
 
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
     """Return one payout, locked until the transaction ends. Lock its conversions first to change what it pays."""
-    row = db.row(_LOCK, (organization_id, payout_id))
-    return Payout(*row) if row else None
+    return _payouts.first(_LOCK, (organization_id, payout_id))
 
 
 def stage_change(payout: Payout, **changes: object) -> None:
@@ -103,86 +101,6 @@ def _change(columns: tuple[str, ...]) -> Hot:
     return Hot(
         f"update payout set {', '.join(f'{name} = %s' for name in columns)} where organization_id = %s and id = %s"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PayoutAttempt:
-    """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
-
-    `books` are those that may hold the payment; None: the rail refused our credentials, so nothing was paid.
-
-    The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
-    """
-
-    number: int
-    key: str
-    destination: str
-    amount_cents: int
-    state: str
-    asked: int
-    books: str | None
-    age: timedelta
-
-
-_INTENT = Hot(
-    "insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents,"
-    " books, created_at) values (%s, %s, %s, %s, %s, %s, %s, %s, now())"
-)
-
-
-def stage_intent(payout: Payout, *, key: str, books: str) -> None:
-    """Stage that a rail is about to be asked; the key of an attempt is written once."""
-    db.stage(
-        _INTENT,
-        (
-            payout.organization_id,
-            payout.id,
-            payout.attempt,
-            key,
-            payout.method,
-            payout.destination,
-            payout.amount_cents,
-            books,
-        ),
-    )
-
-
-def stage_books(payout: Payout, books: str) -> None:
-    """Stage which books may hold the present attempt from now on."""
-    db.stage(
-        "update payout_attempt set books = %s where organization_id = %s and payout_id = %s and number = %s",
-        (books, payout.organization_id, payout.id, payout.attempt),
-    )
-
-
-def stage_no_books(payout: Payout, *, asked: int) -> None:
-    """Stage that no books hold the present attempt, unless it was asked for more than `asked` times meanwhile."""
-    db.stage(
-        "update payout_attempt set books = null where organization_id = %s and payout_id = %s and number = %s"
-        " and asked = %s",
-        (payout.organization_id, payout.id, payout.attempt, asked),
-    )
-
-
-def attempt_of(payout: Payout) -> PayoutAttempt | None:
-    """Return the payout's present attempt, None when no rail was asked yet."""
-    row = db.row(
-        "select number, key, destination, amount_cents, state, asked, books, now() - created_at from payout_attempt"
-        " where organization_id = %s and payout_id = %s and number = %s",
-        (payout.organization_id, payout.id, payout.attempt),
-    )
-    return PayoutAttempt(*row) if row else None
-
-
-_ANSWER = Hot(
-    "update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1"
-    " where organization_id = %s and payout_id = %s and number = %s"
-)
-
-
-def stage_answer(payout: Payout, *, state: AttemptState, detail: str | None, at: datetime) -> None:
-    """Stage what the rail said of the present attempt, and that it was asked once more."""
-    db.stage(_ANSWER, (state, detail, at, payout.organization_id, payout.id, payout.attempt))
 
 
 _BOOKED = entries.insertion(
@@ -217,22 +135,22 @@ def stage_paid(payout: Payout, *, at: datetime) -> None:
     db.stage(_PAY, {"org": payout.organization_id, "payout": payout.id, "at": at})
 
 
+_PENDING_OF_RUN = """
+select id from payout where organization_id = %s and run_id = %s and status = 'Pending' order by id
+"""
+_PENDING_OF_AFFILIATE = """
+select id from payout where organization_id = %s and affiliate_id = %s and status = 'Pending' order by id
+"""
+
+
 def pending_of_run(*, organization_id: UUID, run_id: UUID) -> list[UUID]:
     """Return the payouts of a run that were not sent yet, by id."""
-    rows = db.run(
-        "select id from payout where organization_id = %s and run_id = %s and status = 'Pending' order by id",
-        (organization_id, run_id),
-    )
-    return [row[0] for row in rows]
+    return [payout_id for (payout_id,) in db.run(_PENDING_OF_RUN, (organization_id, run_id))]
 
 
 def pending_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[UUID]:
     """Return the payouts of an affiliate that were not sent yet, by id."""
-    rows = db.run(
-        "select id from payout where organization_id = %s and affiliate_id = %s and status = 'Pending' order by id",
-        (organization_id, affiliate_id),
-    )
-    return [row[0] for row in rows]
+    return [payout_id for (payout_id,) in db.run(_PENDING_OF_AFFILIATE, (organization_id, affiliate_id))]
 
 
 def any_org_organization_of(payout_id: UUID) -> UUID | None:
@@ -241,33 +159,18 @@ def any_org_organization_of(payout_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptOwner:
-    """Whose attempt a key is, and by which method it was sent."""
-
-    organization_id: UUID
-    payout_id: UUID
-    number: int
-    method: str
-
-
-def any_org_attempt_owner(key: str) -> AttemptOwner | None:
-    """Return whose attempt a key is, for a rail that knows the key alone."""
-    row = db.row("select organization_id, payout_id, number, method from payout_attempt where key = %s", (key,))
-    return AttemptOwner(*row) if row else None
-
-
 def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
     """Return what a rail calls a payment, by column."""
     return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
 
 
+_REVIEW = """
+update payout_run set review_status = %s where organization_id = %s and id = %s and review_status = 'Pending'
+returning 1
+"""
+
+
 def review_run(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
     """Close the review of a run; False when no review is open."""
-    return bool(
-        db.run(
-            "update payout_run set review_status = %s where organization_id = %s and id = %s"
-            " and review_status = 'Pending' returning id",
-            (ReviewStatus.Approved if is_approved else ReviewStatus.Rejected, organization_id, run_id),
-        )
-    )
+    status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
+    return bool(db.run(_REVIEW, (status, organization_id, run_id)))

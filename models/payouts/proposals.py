@@ -1,12 +1,12 @@
 """What cadences of automatic payouts have prepared: one row per organization and day that came round."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,11 @@ class Proposal:
     confirm_total_cents: int
     native_totals: Mapping[str, int]
     usd_estimate_cents: int
-    refusal_code: str | None
-    refusal_message: str | None
-    run_id: UUID | None
     created_at: datetime
     closed_at: datetime | None
-
-
-_COLUMNS = ", ".join(Proposal.__dataclass_fields__)
+    refusal_code: str | None = None
+    refusal_message: str | None = None
+    run_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,62 +42,77 @@ class CadenceDue:
     last_on: date | None
 
 
-_WITH_CADENCE = (
-    "select o.id, o.automatic_payout_cadence, o.automatic_payout_since, o.timezone,"
-    " (select max(p.due_on) from payout_proposal p where p.organization_id = o.id) from organization o"
-    " where o.automatic_payout_cadence <> 'Manual'"
-)
+_LAST_ON = "(select max(p.due_on) from payout_proposal p where p.organization_id = o.id)"
+_CADENCE = {
+    "organization_id": "o.id",
+    "cadence": "o.automatic_payout_cadence",
+    "since": "o.automatic_payout_since",
+    "last_on": _LAST_ON,
+}
+_WITH_CADENCE = f"""
+select {columns(CadenceDue, "o", **_CADENCE)}
+from organization o where o.automatic_payout_cadence <> 'Manual'"""
+_EVERY_CADENCE = f"{_WITH_CADENCE} order by o.id"
+_OWN_CADENCE = f"{_WITH_CADENCE} and o.id = %s"
+_cadences = Rows(CadenceDue)
 
 
 def any_org_with_cadence() -> list[CadenceDue]:
     """Return every organization whose payouts come round by themselves."""
-    return [CadenceDue(*row) for row in db.run(f"{_WITH_CADENCE} order by o.id")]
+    return _cadences.all(_EVERY_CADENCE)
 
 
 def with_cadence(organization_id: UUID) -> CadenceDue | None:
     """Return the organization if its payouts come round by themselves."""
-    row = db.row(f"{_WITH_CADENCE} and o.id = %s", (organization_id,))
-    return CadenceDue(*row) if row else None
+    return _cadences.first(_OWN_CADENCE, (organization_id,))
+
+
+_OPEN = f"select {columns(Proposal)} from payout_proposal where organization_id = %s and status = 'Open'"
+_proposals = Rows(Proposal)
 
 
 def open_one(organization_id: UUID) -> Proposal | None:
     """Return what waits for an Owner."""
-    row = db.row(
-        f"select {_COLUMNS} from payout_proposal where organization_id = %s and status = 'Open'", (organization_id,)
-    )
-    return Proposal(*row) if row else None
+    return _proposals.first(_OPEN, (organization_id,))
 
 
-def stage(values: Mapping[str, Any]) -> None:
+_INSERT = f"""
+insert into payout_proposal ({columns(Proposal)})
+values ({", ".join(f"%({name})s" for name in Proposal.__dataclass_fields__)})
+"""
+
+
+def stage(proposal: Proposal) -> None:
     """Stage a new row; an earlier one must be closed before."""
-    marks = ", ".join(["%s"] * len(values))
-    db.stage(
-        f"insert into payout_proposal ({', '.join(values)}) values ({marks})",
-        tuple(Json(value) if isinstance(value, dict) else value for value in values.values()),
-    )
+    db.stage(_INSERT, asdict(proposal) | {"native_totals": Json(proposal.native_totals)})
+
+
+_REPLACE = """
+update payout_proposal set status = 'Replaced', closed_at = %s where organization_id = %s and status = 'Open'
+"""
 
 
 def stage_replaced(*, organization_id: UUID, at: datetime) -> None:
     """Stage that what was open is not any more: a newer one holds what it held."""
-    db.stage(
-        "update payout_proposal set status = 'Replaced', closed_at = %s where organization_id = %s and status = 'Open'",
-        (at, organization_id),
-    )
+    db.stage(_REPLACE, (at, organization_id))
+
+
+_CONFIRM = """
+update payout_proposal set status = 'Confirmed', run_id = %s, closed_at = %s
+where organization_id = %s and status = 'Open'
+"""
 
 
 def stage_confirmed(*, organization_id: UUID, run_id: UUID, at: datetime) -> None:
     """Stage that a run paid what was open, if anything was."""
-    db.stage(
-        "update payout_proposal set status = 'Confirmed', run_id = %s, closed_at = %s"
-        " where organization_id = %s and status = 'Open'",
-        (run_id, at, organization_id),
-    )
+    db.stage(_CONFIRM, (run_id, at, organization_id))
+
+
+_REFUSE = """
+update payout_proposal set refusal_code = %s, refusal_message = %s where organization_id = %s and status = 'Open'
+"""
 
 
 def stage_refused(*, organization_id: UUID, code: str, message: str) -> None:
     """Stage why what is open did not confirm itself."""
-    db.stage(
-        "update payout_proposal set refusal_code = %s, refusal_message = %s"
-        " where organization_id = %s and status = 'Open'",
-        (code, message, organization_id),
-    )
+    db.stage(_REFUSE, (code, message, organization_id))

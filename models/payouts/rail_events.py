@@ -7,6 +7,7 @@ from uuid import UUID
 
 from domain.payouts.states import RailOutcome
 from models.db import Json, db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,10 @@ class ToldEvent:
     received_at: datetime
 
 
-_COLUMNS = ", ".join(f'"{name}"' for name in ToldEvent.__dataclass_fields__)
+_INSERT = """
+insert into rail_event (rail, event_id, payout_key, answer, "references", detail, received_at)
+values (%s, %s, %s, %s, %s, %s, %s) on conflict do nothing returning 1
+"""
 
 
 def any_org_insert_once(
@@ -39,48 +43,51 @@ def any_org_insert_once(
     at: datetime,
 ) -> bool:
     """Write a confirmation down, about nothing so far; False when it was told before. A twin waits for the first."""
-    row = db.row(
-        'insert into rail_event (rail, event_id, payout_key, answer, "references", detail, received_at)'
-        " values (%s, %s, %s, %s, %s, %s, %s) on conflict do nothing returning event_id",
-        (rail, event_id, payout_key, answer, Json(dict(references)), detail, at),
-    )
-    return row is not None
+    return bool(db.run(_INSERT, (rail, event_id, payout_key, answer, Json(dict(references)), detail, at)))
+
+
+_OUTCOME = """
+update rail_event set organization_id = %s, payout_id = %s, outcome = %s where rail = %s and event_id = %s
+"""
 
 
 def any_org_stage_outcome(
     *, rail: str, event_id: str, organization_id: UUID, payout_id: UUID, outcome: RailOutcome
 ) -> None:
     """Stage which payout a confirmation was about and what became of it."""
-    db.stage(
-        "update rail_event set organization_id = %s, payout_id = %s, outcome = %s where rail = %s and event_id = %s",
-        (organization_id, payout_id, outcome, rail, event_id),
-    )
+    db.stage(_OUTCOME, (organization_id, payout_id, outcome, rail, event_id))
+
+
+_LIST = f"""
+select {columns(ToldEvent, references='"references"')} from rail_event
+where not %s or outcome in ('Parked', 'Contradicts')
+order by received_at desc, rail, event_id limit %s
+"""
+_events = Rows(ToldEvent)
 
 
 def any_org_list(*, only_open: bool, limit: int) -> list[ToldEvent]:
     """Return confirmations, newest first; `only_open`: those that an operator should look at."""
-    which = " where outcome in ('Parked', 'Contradicts')" if only_open else ""
-    rows = db.run(
-        f"select {_COLUMNS} from rail_event{which} order by received_at desc, rail, event_id limit %s", (limit,)
-    )
-    return [ToldEvent(*row) for row in rows]
+    return _events.all(_LIST, (only_open, limit))
+
+
+_SAYS_PAID = """
+select from rail_event
+where organization_id = %s and payout_id = %s and outcome = 'Contradicts' and answer = 'Paid' limit 1
+"""
 
 
 def says_paid(*, organization_id: UUID, payout_id: UUID) -> bool:
     """Say whether a rail told that it paid a payout which we hold that it did not, and nobody has settled it yet."""
-    return bool(
-        db.run(
-            "select from rail_event where organization_id = %s and payout_id = %s and outcome = 'Contradicts'"
-            " and answer = 'Paid' limit 1",
-            (organization_id, payout_id),
-        )
-    )
+    return bool(db.run(_SAYS_PAID, (organization_id, payout_id)))
+
+
+_SETTLE = """
+update rail_event set outcome = 'Late'
+where organization_id = %s and payout_id = %s and outcome = 'Contradicts' and answer = 'Paid'
+"""
 
 
 def stage_settled(*, organization_id: UUID, payout_id: UUID) -> None:
     """Stage that an operator has looked into a rail's word that it paid a payout."""
-    db.stage(
-        "update rail_event set outcome = 'Late' where organization_id = %s and payout_id = %s"
-        " and outcome = 'Contradicts' and answer = 'Paid'",
-        (organization_id, payout_id),
-    )
+    db.stage(_SETTLE, (organization_id, payout_id))

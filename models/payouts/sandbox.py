@@ -1,12 +1,13 @@
 """The books of the sandbox rail: one row per key, no matter how often it is asked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
 from models.db import Json, db
 from models.hot import Hot
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,55 +22,39 @@ class Booked:
     created_at: datetime
 
 
-_COLUMNS = 'amount_cents, currency, account, state, "references", created_at'
+_COLUMNS = columns(Booked, references='"references"')
+_BOOK = Hot(f"""
+insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})
+values (%(org)s, %(key)s, %(method)s, {", ".join(f"%({name})s" for name in Booked.__dataclass_fields__)})
+on conflict do nothing returning 1
+""")
 
-_BOOK = Hot(
-    f"insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})"
-    " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing returning key"
-)
 
-
-def book(
-    *,
-    organization_id: UUID,
-    key: str,
-    method: str,
-    booked: Booked,
-) -> bool:
+def book(*, organization_id: UUID, key: str, method: str, booked: Booked) -> bool:
     """Write a transfer down; False when there is one under this key already, which then stays as it is.
 
     The commit need not wait for the disk: all that is committed after it, as what a payout makes of the answer, reaches
     the disk after it. A server that loses it has lost that, too, and is asked again.
     """
     db.stage("set local synchronous_commit = off")
-    row = db.row(
-        _BOOK,
-        (
-            organization_id,
-            key,
-            method,
-            booked.amount_cents,
-            booked.currency,
-            booked.account,
-            booked.state,
-            Json(dict(booked.references)),
-            booked.created_at,
-        ),
-    )
-    return row is not None
+    whose = {"org": organization_id, "key": key, "method": method}
+    return bool(db.run(_BOOK, asdict(booked) | whose | {"references": Json(dict(booked.references))}))
+
+
+_FIND = f"select {_COLUMNS} from sandbox_transfer where organization_id = %s and key = %s"
+_booked = Rows(Booked)
 
 
 def find(*, organization_id: UUID, key: str) -> Booked | None:
     """Return the transfer under a key."""
-    row = db.row(
-        f"select {_COLUMNS} from sandbox_transfer where organization_id = %s and key = %s", (organization_id, key)
-    )
-    return Booked(*row) if row else None
+    return _booked.first(_FIND, (organization_id, key))
+
+
+_CARRY_OUT = """
+update sandbox_transfer set state = 'Paid' where organization_id = %s and key = %s and state = 'Lost'
+"""
 
 
 def stage_carried_out(*, organization_id: UUID, key: str) -> None:
     """Stage that a Lost transfer is a Paid one."""
-    db.stage(
-        "update sandbox_transfer set state = 'Paid' where organization_id = %s and key = %s and state = 'Lost'",
-        (organization_id, key),
-    )
+    db.stage(_CARRY_OUT, (organization_id, key))

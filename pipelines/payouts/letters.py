@@ -1,20 +1,19 @@
 """What the Owners of an organization are told by mail of their automatic payouts. No affiliate is named."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import settings
 from domain.money import currencies
 from domain.refused import Refused
 from models.organization import members
 from models.organization.organizations import Organization
+from models.payouts.proposals import Proposal
 from pipelines import mail
 from pipelines.payouts.run import Receipt
 
 
-def send_prepared(organization: Organization, proposal: Mapping[str, Any], *, at: datetime) -> None:
+def send_prepared(organization: Organization, proposal: Proposal, *, at: datetime) -> None:
     """Tell the Owners that payouts wait for one of them."""
     text = (
         f"{_due(organization, proposal)}\n\nNothing was paid yet: look at the preview and confirm the run in the"
@@ -23,7 +22,7 @@ def send_prepared(organization: Organization, proposal: Mapping[str, Any], *, at
     _send(organization, f"Payouts of {organization.name} wait for you", text, "payout.prepared", at)
 
 
-def send_refused(organization: Organization, proposal: Mapping[str, Any], refusal: Refused, *, at: datetime) -> None:
+def send_refused(organization: Organization, proposal: Proposal, refusal: Refused, *, at: datetime) -> None:
     """Tell the Owners why automatic payouts were not confirmed."""
     text = (
         f"{_due(organization, proposal)}\n\nThey are to be confirmed automatically, and that was refused"
@@ -48,11 +47,11 @@ def send_confirmed(organization: Organization, receipt: Receipt, *, at: datetime
     _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", at)
 
 
-def _due(organization: Organization, proposal: Mapping[str, Any]) -> str:
-    totals = ", ".join(_money(cents, currency) for currency, cents in proposal["native_totals"].items())
-    estimate = _money(proposal["usd_estimate_cents"], "USD")
+def _due(organization: Organization, proposal: Proposal) -> str:
+    totals = ", ".join(_money(cents, currency) for currency, cents in proposal.native_totals.items())
+    estimate = _money(proposal.usd_estimate_cents, "USD")
     return (
-        f"Affiliates of {organization.name} who are due to be paid: {proposal['recipients']}. Due: {totals}; about"
+        f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals}; about"
         f" {estimate} at today's rates."
     )
 

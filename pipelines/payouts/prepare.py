@@ -4,7 +4,6 @@ Preparing claims nothing: it tells what was due at that moment. What is confirme
 every gate. Source: core spec, "Organization profile" (automatic payouts).
 """
 
-from collections.abc import Mapping
 from datetime import date, datetime
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from models import ids, turns
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
-from models.payouts.proposals import CadenceDue
+from models.payouts.proposals import CadenceDue, Proposal
 from pipelines import work
 from pipelines.payouts import due, letters, run
 from pipelines.payouts.due import PayoutPreview
@@ -48,12 +47,12 @@ def propose(*, organization_id: UUID, now: datetime) -> None:
     proposals.stage_replaced(organization_id=organization_id, at=now)
     proposal = _proposal(preview, due_on, now)
     proposals.stage(proposal)
-    if proposal["status"] == ProposalStatus.Open:
+    if proposal.status == ProposalStatus.Open:
         organizations.update(organization_id, {"last_automatic_payout_at": now})
         _go_on(organization, proposal, now)
 
 
-def _go_on(organization: Organization, proposal: Mapping[str, object], now: datetime) -> None:
+def _go_on(organization: Organization, proposal: Proposal, now: datetime) -> None:
     if not organization.automatic_payout_enabled:
         letters.send_prepared(organization, proposal, at=now)
         return
@@ -74,21 +73,21 @@ def _due_on(found: CadenceDue, now: datetime) -> date | None:
     return None if is_done else came
 
 
-def _proposal(preview: PayoutPreview, due_on: date, now: datetime) -> dict[str, object]:
+def _proposal(preview: PayoutPreview, due_on: date, now: datetime) -> Proposal:
     planned = preview.planned
     ready = {candidate.payee.affiliate_id for candidate in planned.ready}
-    return {
-        "id": ids.new_id(),
-        "organization_id": preview.organization.id,
-        "due_on": due_on,
-        "status": ProposalStatus.Open if ready else ProposalStatus.Empty,
-        "recipients": len(ready),
-        "confirm_total_cents": planned.confirm_total_cents,
-        "native_totals": planned.native_totals,
-        "usd_estimate_cents": planned.usd_estimate_cents,
-        "created_at": now,
-        "closed_at": None if ready else now,
-    }
+    return Proposal(
+        id=ids.new_id(),
+        organization_id=preview.organization.id,
+        due_on=due_on,
+        status=ProposalStatus.Open if ready else ProposalStatus.Empty,
+        recipients=len(ready),
+        confirm_total_cents=planned.confirm_total_cents,
+        native_totals=planned.native_totals,
+        usd_estimate_cents=planned.usd_estimate_cents,
+        created_at=now,
+        closed_at=None if ready else now,
+    )
 
 
 def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None:

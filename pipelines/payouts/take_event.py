@@ -15,8 +15,9 @@ from adapters.rails import base, registry
 from domain.payouts.states import PayoutStatus, RailOutcome
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Unknown
 from domain.refused import Refused
-from models.payouts import lines, payouts, rail_events
-from models.payouts.payouts import AttemptOwner, Payout
+from models.payouts import attempts, lines, payouts, rail_events
+from models.payouts.attempts import AttemptOwner
+from models.payouts.payouts import Payout
 from pipelines.payouts import transfer
 
 _log = structlog.get_logger(__name__)
@@ -63,7 +64,7 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutc
     )
     if not is_new:
         return None
-    owner = payouts.any_org_attempt_owner(event.key) if event.key else None
+    owner = attempts.any_org_owner(event.key) if event.key else None
     if owner is None or owner.method != METHODS[rail]:
         _log.warning("rail.parked", rail=rail, event_id=event.id, key=event.key)
         return RailOutcome.Parked

@@ -18,7 +18,7 @@ from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
 from domain.refused import Refused
-from models.payouts import lines, payouts, rail_events
+from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.payouts import Payout
 from pipelines import work
 from pipelines.payouts import rails
@@ -83,18 +83,18 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     _check_not_paid(payout, now)
     rail = _rail(payout, now)
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
-    payouts.stage_intent(payout, key=key, books=rail.books)
+    attempts.stage_intent(payout, key=key, books=rail.books)
     payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
     return PreparedTransfer(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
 
 
 def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
-    attempt = payouts.attempt_of(payout)
+    attempt = attempts.of_payout(payout)
     if attempt is None:
         raise GiveUp(f"payout {payout.id} is Processing and no rail was asked")
     rail = _rail(payout, now)
     if attempt.books is None:
-        payouts.stage_books(payout, rail.books)
+        attempts.stage_books(payout, rail.books)
     return PreparedTransfer(
         payout,
         _transfer(payout, attempt.key),
@@ -152,7 +152,7 @@ def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: d
         return None
     if isinstance(answer, Misconfigured):
         if prepared.is_first:
-            payouts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
+            attempts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
         return now + _MISCONFIGURED
     after_s = settings.current().rails.ask_again_s
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
@@ -170,20 +170,20 @@ def settle(asked: Payout, answer: Answer | Misconfigured, *, now: datetime) -> b
     if payout is None or payout.status != PayoutStatus.Processing or payout.attempt != asked.attempt:
         return False
     if isinstance(answer, Paid):
-        payouts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
+        attempts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
         mark_paid(payout, references=dict(answer.references), now=now)
         return False
     if isinstance(answer, Rejected):
-        payouts.stage_answer(payout, state=AttemptState.rejected, detail=answer.message, at=now)
+        attempts.stage_answer(payout, state=AttemptState.rejected, detail=answer.message, at=now)
         fail(payout, code=answer.code, reason=answer.message, now=now)
         return False
     if isinstance(answer, Accepted):
-        payouts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
+        attempts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
         if answer.references:
             payouts.stage_change(payout, **payouts.columns_of(answer.references))
         return True
     why = getattr(answer, "why", "the rail does not know the key")
-    payouts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
+    attempts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
     return True
 
 
