@@ -1,4 +1,4 @@
-"""Keys of 32 bytes that follow from SECRET_KEY, one per use, so that what is made for one use is no good for another.
+"""Keys of 32 bytes that follow from SECRET_KEY, one per use, so that what is made for one use cannot serve another.
 
 New things are made with the key in force; what the former ones made (SECRET_KEY_PREVIOUS) is believed as long as they
 are listed. docs/decisions/0016 says what each use does with them.

@@ -1,4 +1,4 @@
-"""Links to private files: whoever has one may open the file until it expires, as often as they like.
+"""Links to private files: a person who has one may open the file until it expires, as often as they like.
 
 Source: core spec, "Affiliate" (tax form: presigned, valid 300 seconds, not single-use).
 """

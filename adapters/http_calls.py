@@ -18,7 +18,7 @@ class NoAnswer(Exception):
 def call(
     method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, timeout_s: float = WHOLE_CALL_S
 ) -> tuple[int, Mapping[str, str], bytes]:
-    """Return status, headers (found by any case) and body of the answer, whatever the status. Raises NoAnswer."""
+    """Return status, headers (found by any case) and body of the answer, with any status. Raises NoAnswer."""
     deadline = time.monotonic() + timeout_s
     timeouts = (min(_CONNECT_S, timeout_s), timeout_s)
     sent = {**headers, "Accept-Encoding": "identity"}

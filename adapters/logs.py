@@ -75,7 +75,7 @@ def _log_uncaught(
 def _dumps(event: object, **_: object) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
-    except TypeError:  # half a surrogate pair, or a number too large: a log line is no reason to fail
+    except TypeError:  # half a surrogate pair, or a number too large: a log line must not fail
         return json.dumps(event, default=str)
 
 

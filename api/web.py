@@ -76,7 +76,7 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     chosen, urls = settings.current(), servers.urls()
     networks.known()  # a file that cannot be used is found now, not by the first click
     app.json = _Json(app)
-    # A doubled slash would be answered with a redirect to whatever host the request names.
+    # A doubled slash would be answered with a redirect to any host that the request names.
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen.web.limits_per_min)
     app.extensions["waker"] = wake.Waker(urls.redis_url)

@@ -35,7 +35,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
     for row in rows:
         printed.add_row(*("" if cell is None else str(cell) for cell in row))
     width = None if sys.stdout.isatty() else 200
-    Console(width=width, markup=False, emoji=False, highlight=False).print(printed)  # names and errors are no markup
+    Console(width=width, markup=False, emoji=False, highlight=False).print(printed)  # names and errors are not markup
 
 
 @contextmanager

@@ -41,7 +41,7 @@ class Wire(Schema):
         return super().load(data, **options) if found is None else found
 
     def well_formed(self, data: object) -> dict[str, Any] | None:
-        """Return an object as `load` loads it, or None for one that has to be looked at more closely."""
+        """Return an object as `load` loads it, or None when it has to be looked at more closely."""
         return self._reading.read(data)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
@@ -154,7 +154,7 @@ def http_url(value: str) -> None:
     try:
         parts = urlsplit(value)
         is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _NOT_IN_A_URL.search(value)
-        is_url = is_url and parts.port != 0  # a port that is none raises ValueError
+        is_url = is_url and parts.port != 0  # a malformed port raises ValueError
     except ValueError:
         is_url = False
     if not is_url:

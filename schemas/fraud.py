@@ -48,7 +48,7 @@ class FraudEventsQuery(Wire):
 
 
 class FraudEventChange(Wire):
-    """What the brand decides: resolve says that it was fraud, dismiss that it was none."""
+    """What the brand decides: resolve says that it was fraud, dismiss that it was not."""
 
     action = one_of(("resolve", "dismiss"), required=True)
 

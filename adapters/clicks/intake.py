@@ -92,7 +92,7 @@ class Intake:
 
 
 def backlog(client: Any) -> Backlog:
-    """Return what lies in the stream. What is written is deleted, so whatever is not in hand is unread."""
+    """Return what lies in the stream. What is written is deleted, so what is not in hand is unread."""
     if not client.exists(KEY):
         return Backlog(0, 0)
     in_hand = sum(group["pending"] for group in client.xinfo_groups(KEY) if group["name"] == GROUP.encode())

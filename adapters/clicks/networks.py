@@ -23,7 +23,7 @@ class Networks:
     lasts: dict[int, list[int]]
 
     def holds(self, ip: str) -> bool:
-        """Return whether an address lies in one of the networks; False for what is no address."""
+        """Return whether an address lies in one of the networks; False when it is not an address."""
         if not any(self.firsts.values()):
             return False
         try:
@@ -40,7 +40,7 @@ class Networks:
 def is_data_centre(ip: str) -> bool:
     """Return whether an address belongs to a data centre or an anonymizer as far as FRAUD_NETWORKS_FILE says.
 
-    False without a file and for what is no address. Raises BadSetting on first use when the file cannot be used.
+    False without a file and when it is not an address. Raises BadSetting on first use when the file cannot be used.
     """
     return known().holds(ip)
 
@@ -59,7 +59,7 @@ def known() -> Networks:
 
 
 def parse(text: str, *, path: Path = Path("-")) -> Networks:
-    """Return the networks of a text. Raises BadSetting that names the first line that is no network."""
+    """Return the networks of a text. Raises BadSetting that names the first line without a network."""
     ranges: dict[int, list[_Range]] = {4: [], 6: []}
     for number, line in enumerate(text.splitlines(), start=1):
         written = line.partition("#")[0].strip()

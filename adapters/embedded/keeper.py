@@ -1,4 +1,4 @@
-"""Keeps the servers of a data folder running: one that dies is started again, with a line that says so.
+"""Keeps the servers of a data folder running: when one dies it is started again, with a line that says so.
 
 `make run` has it among its programs, as `python -m adapters.embedded.keeper DATA_DIR postgres valkey`. When it ends,
 the servers go on.

@@ -38,8 +38,8 @@ class Servers:
 def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True) -> Servers:
     """Return the URLs of the data folder's servers once those asked for answer.
 
-    Idempotent: what runs is reused, whoever started it, and any number of callers at once start one. `durable` False
-    trades safety for speed in tests: a crash of the server may lose the last commits and everything in Valkey; it
+    Idempotent: what runs is reused, also of another start, and any number of callers at once start one. `durable`
+    False trades safety for speed in tests: a crash of the server may lose the last commits and everything in Valkey; it
     applies to servers started by this call. Raises StartFailed.
     """
     try:

@@ -123,7 +123,7 @@ def prepare(place: Place) -> None:
 
 
 def close(home: Path) -> None:
-    """Make a data folder that only we may enter, or close one that is ours alone and open to others.
+    """Make a data folder that only we may enter, or close our own that is open to others.
 
     Ours is what belongs to this user and holds nothing but what Finderfee puts there. Where PostgreSQL runs as nobody
     and may pass through no closed folder (embedded_runner), others may pass through it, and see nothing.
@@ -151,7 +151,7 @@ def exclusive(lock: Path) -> Iterator[None]:
 
 
 def connect(path: Path) -> socket.socket | None:
-    """Return a connection to whoever listens on a unix socket, None when nobody does; the caller closes it.
+    """Return a connection to the listener on a unix socket, None when nobody listens; the caller closes it.
 
     Raises OSError when the listener does not accept within seconds, or when the folder is another user's.
     """

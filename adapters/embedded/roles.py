@@ -1,6 +1,6 @@
 """Who may log in to the PostgreSQL of a data folder: the owner with a password, the service without powers.
 
-The service asks for no password, because the socket folder has mode 0700 and whoever enters it may read the owner's
+The service asks for no password, because the socket folder has mode 0700 and a user who enters it may read the owner's
 password as well. What it cannot do is become the owner by a statement or by another user name in a URL: it belongs to
 finderfee_app alone, and the owner's password (SCRAM) is in a file that only migrations and operators name.
 """

@@ -174,7 +174,7 @@ def _keep_passage() -> None:
     """
     header = (ctypes.c_uint32 * 2)(_CAP_VERSION_3, 0)
     passage = 1 << _CAP_DAC_OVERRIDE
-    # Effective, permitted and inheritable; then the same for the capabilities above 31, of which none is kept.
+    # Effective, permitted and inheritable; then the same for the capabilities above 31, which are all given up.
     sets = (ctypes.c_uint32 * 6)(passage, passage, passage, 0, 0, 0)
     if _LIBC.capset(header, sets) == 0:
         _LIBC.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_OVERRIDE, 0, 0)

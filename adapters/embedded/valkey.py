@@ -117,7 +117,7 @@ def _binary() -> Path:
 
 
 def _answers(place: embedded_place.Place) -> bool:
-    """Return whether the server answers a PING; one that still loads its file says so instead."""
+    """Return whether the server answers a PING; while it still loads its file it says so instead."""
     return embedded_place.ask(place.valkey_socket, b"PING\r\n").startswith(b"+PONG")
 
 

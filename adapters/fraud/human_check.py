@@ -76,7 +76,7 @@ class SiteVerify:
         return bool(said["success"])
 
     def _ask(self, token: str, ip: str, about: str) -> bytes:
-        # A token is good once; a service that knows this key takes it again for the same use, so a retry is no fraud.
+        # A token is good once; a service that knows this key takes it again for the same use, so a retry passes.
         again = str(uuid5(NAMESPACE_URL, f"{token}\n{about}"))
         form = {"secret": self._secret, "response": token, "remoteip": ip, "idempotency_key": again}
         deadline = time.monotonic() + _WHOLE_ANSWER_S
@@ -153,7 +153,7 @@ class Widget:
 def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
     """Say whether a person got this token for `about`. Make no such call inside a transaction.
 
-    Raises Away when the service gives no usable answer within seconds, NotConfigured when there is none.
+    Raises Away when the service gives no usable answer within seconds, NotConfigured without a service.
     """
     check = _check()
     if check is None:

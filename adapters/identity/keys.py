@@ -1,7 +1,7 @@
 """Which keys of an identity provider's published set (JWKS, RFC 7517) may verify a token, and with which algorithm.
 
 Three algorithms, one per key type, so that a token's header never chooses how a key is used. A symmetric or private
-key has no place in a published set: whoever reads the set could sign with it.
+key has no place in a published set: its readers could sign with it.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Unreadable(Exception):
-    """A key set that cannot be had, or is none."""
+    """A key set that cannot be had, or is not a key set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class Registry(JWSRegistry):
 def usable(document: bytes) -> list[PublicKey]:
     """Return the keys of a JWKS that may verify tokens; others are left out, suspicious ones with a warning.
 
-    Raises Unreadable when the document is no key set.
+    Raises Unreadable when the document is not a key set.
     """
     try:
         listed = orjson.loads(document)["keys"]
     except (ValueError, TypeError, KeyError) as error:
-        raise Unreadable("it is no JSON object with keys") from error
+        raise Unreadable("it is not a JSON object with keys") from error
     if not isinstance(listed, list):
-        raise Unreadable("its keys are no list")
+        raise Unreadable("its keys are not a list")
     read = [_read(jwk) for jwk in listed if isinstance(jwk, dict)]
     return [key for key in read if key is not None]
 

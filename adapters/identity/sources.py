@@ -120,14 +120,14 @@ class Published:
         try:
             self._keys = identity_keys.usable(_fetch(self._url))
             self._has_failed = False
-        except Exception as error:  # whatever went wrong over there, the keys in hand go on and the next try waits
+        except Exception as error:  # with any fault over there, the keys in hand go on and the next try waits
             self._has_failed = True
             _log.warning("jwks.unreadable", source=self._url, why=str(error))
         self._tried_at = self._clock()
 
 
 def _fetch(url: str) -> bytes:
-    """Return what the URL answers. Raises Unreadable, or whatever a failing connection raises."""
+    """Return what the URL answers. Raises Unreadable, or what a failing connection raises."""
     deadline = time.monotonic() + _WHOLE_ANSWER_S
     with requests.Session() as session:
         session.trust_env = False

@@ -48,7 +48,7 @@ class NotLocal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a verified token says. `email` is trimmed and in lower case, "" when there is none.
+    """What a verified token says. `email` is trimmed and in lower case, "" when it is missing.
 
     `organization_id` and `role` are a dashboard token's. So is `session_id`: where it is there, the session came from
     an interactive login.
@@ -82,7 +82,7 @@ class Verifier:
         """Return the claims of a token that holds now, or None. Never raises."""
         try:
             return self._verified(token) if len(token) <= MAX_TOKEN_CHARS else None
-        except Exception as error:  # a stranger's bytes may trip any of the parsers, and then it is no token
+        except Exception as error:  # a stranger's bytes may trip any of the parsers: not a token then
             _log.debug("token.refused", why=type(error).__name__)
             return None
 
@@ -117,7 +117,7 @@ class Verifier:
 
 
 def dashboard(token: str) -> Claims | None:
-    """Return who a dashboard token speaks for, or None when it is not a valid one, for whatever reason."""
+    """Return who a dashboard token speaks for, or None when it is not valid, for any reason."""
     claims = _verifier("dashboard").claims(token)
     if claims is None or not _is_text(claims.get("sub")):
         return None
@@ -129,7 +129,7 @@ def dashboard(token: str) -> Claims | None:
 
 
 def affiliate(token: str) -> Claims | None:
-    """Return who an affiliate token speaks for, or None when it is not a valid one, for whatever reason."""
+    """Return who an affiliate token speaks for, or None when it is not valid, for any reason."""
     claims = _verifier("affiliate").claims(token)
     if claims is None or not _is_text(claims.get("sub")):
         return None

@@ -25,7 +25,7 @@ from domain.mail.smtp_address import Security, Server
 _TIMEOUT_S = 10
 _REASON_CHARACTERS = 500
 
-# One mailbox of plain characters needs no converting, whatever its domain is (an intranet's own too).
+# One mailbox of plain characters needs no converting, with any domain (an intranet's own too).
 _PLAIN_MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
 _LINE_AND_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 

@@ -65,7 +65,7 @@ class StripeClient:
 
 
 def same(transfer: Transfer, *, key: object, amount: object, currency: object, account: object) -> None:
-    """Raise KeyTaken unless a transfer that the rail has is the one that we mean, and of this attempt."""
+    """Raise KeyTaken unless a transfer that the rail has is the one we mean, and of this attempt."""
     wanted = (transfer.key, transfer.amount_cents, "usd", transfer.destination.account)
     if (key, amount, currency, account) != wanted:
         raise base.KeyTaken(f"{transfer.key} is another attempt, amount or recipient on the rail's side")

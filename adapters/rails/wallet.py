@@ -33,7 +33,7 @@ _BATCH_LINK = re.compile(r"/v1/payments/payouts/([A-Za-z0-9_-]{1,64})(?:\?|\Z)")
 _EVENTS = "PAYMENT.PAYOUTS-ITEM."
 _SUBJECT = "You have a payout"
 
-# Items on hold, blocked or unclaimed are still with the service; so is whatever it may call a state in future.
+# Items on hold, blocked or unclaimed are still with the service; so is any state that it may name in future.
 _GONE = ("FAILED", "RETURNED", "REFUNDED", "REVERSED")
 _BATCH_GONE = ("DENIED", "CANCELED")
 

@@ -26,7 +26,7 @@ _SIGNATURE_HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer: its status and its JSON, an empty object when it is none."""
+    """An answer: its status and its JSON, an empty object when it is not JSON."""
 
     status: int
     body: Mapping[str, Any]
@@ -64,7 +64,7 @@ class WalletClient:
         self._token_until = float("-inf")
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Said:
-        """Return the answer, whatever its status but these. Raises NoAnswer; RailMisconfigured for 401 and 403."""
+        """Return the answer with any other status. Raises NoAnswer; RailMisconfigured for 401 and 403."""
         said = self._asked(method, path, body)
         if said.status == 401:  # the token may have been taken back; a request that was not let in did nothing
             self._forget_token()

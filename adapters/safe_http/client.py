@@ -61,7 +61,7 @@ class Headers(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the receiver said, whatever its status. `excerpt` is the first 500 characters, without NUL."""
+    """What the receiver said, with any status. `excerpt` is the first 500 characters, without NUL."""
 
     status: int
     headers: Mapping[str, str]
@@ -96,9 +96,9 @@ class Policy:
 
 
 def check_url(url: str, policy: Policy) -> None:
-    """Raise `Refused` when this URL may not be stored; takes a second at most, whatever name servers do.
+    """Raise `Refused` when this URL may not be stored; takes a second at most, even when name servers do not answer.
 
-    A name without an answer passes, and so does one that meets too many others in waiting: sending checks again.
+    A name without an answer passes, and so does a name that meets too many others in waiting: sending checks again.
     """
     target = policy.target(url)
     if policy.allows(target):

@@ -59,7 +59,7 @@ class Wire:
         unsent = memoryview(request)
         while unsent:
             self.sock.settimeout(left_s(deadline))
-            # Record by record: one that was cut off says nothing to the receiver, so it is known what was sent.
+            # Record by record: half a record says nothing to the receiver, so it is known what was sent.
             unsent = unsent[self.sock.send(unsent[:_RECORD_BYTES]) :]
             self.has_sent = True
 

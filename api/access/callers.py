@@ -2,8 +2,9 @@
 
 Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
 its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
-apart, so that however many are tried, none pushes out a good one. `api.access.strangers` counts them: one that this
-process has not known, from an address that tries keys, is looked for among all keys in force, read once in KEY_CACHE_S.
+apart, so that however many are tried, none pushes out a good one. `api.access.strangers` counts them: a key
+that this process does not know, from an address that tries keys, is looked for among all keys in force, read once in
+KEY_CACHE_S.
 """
 
 import hashlib
@@ -29,7 +30,8 @@ from pipelines.organization import sign_in
 # More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
 _CACHE_SIZE = 10_000
 
-# What was found stays here after its time, until it is found otherwise: it is looked up again whoever else is stopped.
+# What was found stays here after its time, until it is found otherwise: it is looked up again even while strangers
+# are stopped.
 _cached: dict[bytes, tuple[float, object]] = {}
 _wrong: dict[bytes, tuple[float, "NotLetIn"]] = {}
 _lock = threading.Lock()
@@ -87,8 +89,8 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
 def key_holder(key: str | None) -> Caller | NotLetIn:
     """Return whom an API key speaks for, or why it speaks for nobody.
 
-    Budget: 1 statement, none within KEY_CACHE_S after the last; from an address that tries keys none but for one that
-    reads all of them now and then.
+    Budget: 1 statement, none within KEY_CACHE_S after the last; from an address that tries keys none, except that
+    all of them are read now and then.
     """
     if not key:
         return NotLetIn("key_missing")

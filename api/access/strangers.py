@@ -2,7 +2,7 @@
 
 A key or an origin that nobody has costs a statement to find out, so these are counted per address. Once a minute's
 worth of them is spent, the database is not asked for what this process does not know. What it finds is not counted:
-whoever is known costs nothing more, however many strangers share their address.
+a known caller costs nothing more, however many strangers share the address.
 """
 
 import functools
@@ -24,7 +24,7 @@ def network() -> str:
 @functools.lru_cache(maxsize=4096)
 def network_of(sent: str) -> str:
     """Return what requests from an address are counted by."""
-    # Whoever has one IPv6 address has the 2**64 of its network, so these count as one.
+    # An IPv6 address comes with the 2**64 of its network, so these count as one.
     try:
         address = ipaddress.ip_address(sent)
     except ValueError:

@@ -47,7 +47,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
 @operation(_WRITE, one(_RECORD), takes=wire.Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
-    """Approve an application, or one that was rejected. 200 with the affiliate, also when they are approved already."""
+    """Approve an affiliate who applied or was rejected. 200 with the affiliate, also when they are approved already."""
     wanted_id = _known(affiliate_id)
     body.load_optional()
     return _decided(lambda: _approve(wanted_id))
@@ -65,7 +65,7 @@ def reject_affiliate(affiliate_id: str) -> Response:
 @blueprint.post("/api/v1/affiliates/bulk-action")
 @operation(_BULK, one(_OUTCOME), takes=bulk_wire.BulkAction())
 def run_bulk_action() -> Response:
-    """Approve, pause or delete up to 200 affiliates; whoever it does not fit is skipped. 200 with whom it took."""
+    """Approve, pause or delete up to 200 affiliates; the others are skipped. 200 with those it took."""
     wanted = body.load()
     return _decided(lambda: (200, _OUTCOME.dump(_run(wanted["action"], wanted["affiliate_ids"]))))
 

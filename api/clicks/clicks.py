@@ -48,7 +48,7 @@ def count_click_by_query() -> Mapping[str, object]:
 def count_click() -> Mapping[str, object]:
     """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
 
-    JSON whatever its content type says: a browser sends a beacon as text. With `debug=1` in the query and a key or a
+    JSON with any content type: a browser sends a beacon as text. With `debug=1` in the query and a key or a
     session of the program's organization the answer also says what became of the click, and why.
     """
     return _counted(body.load)
@@ -57,7 +57,7 @@ def count_click() -> Mapping[str, object]:
 @blueprint.get("/api/v1/r/c.gif")
 @operation(_PUBLIC, text("image/gif"), asks=GifQuery())
 def get_pixel() -> Response:
-    """Show one transparent pixel, whatever is asked, and note that the campaign's page is there.
+    """Show one transparent pixel for any query, and note that the campaign's page is there.
 
     A visit counts when the address of the page, as the browser tells it, names a link. The script asks with `script=1`:
     it tells of visits by itself, so this only says that it runs there.

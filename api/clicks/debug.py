@@ -1,6 +1,6 @@
 """Tells people who test their links what becomes of a click, and why; nobody else is told anything.
 
-Whoever sends a key or a session of the program's organization may ask with `debug=1`. For everybody else, and whenever
+A caller with a key or a session of the program's organization may ask with `debug=1`. For everybody else, and whenever
 something is in the way, the answer is the ordinary one to the byte.
 """
 

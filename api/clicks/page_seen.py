@@ -56,7 +56,7 @@ def note_script(program: str | None) -> None:
 
 
 def as_id(program: str | None) -> UUID | None:
-    """Return the id that a text is; None for one that is none."""
+    """Return the id that a text is, or None."""
     try:
         return UUID(program) if program else None
     except ValueError:

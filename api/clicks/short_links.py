@@ -26,7 +26,7 @@ def follow(slug: str, program: str | None) -> str | None:
     """
     is_bare = program is None
     if visits.is_over_limit():
-        # Who follows what many follow arrives all the same; the database is not asked for whoever tries slugs.
+        # Who follows what many follow arrives all the same; the database is not asked for strangers who try slugs.
         site = _site(public_links.last_known(slug, program, is_shared_bare=is_bare), None)
         if site is None:
             raise Refused(429)

@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What became of a request: the id of its click, None when there was none or it was lost."""
+    """What became of a request: the id of its click, None without a click or when it was lost."""
 
     click_id: str | None = None
     is_over_limit: bool = False
@@ -110,7 +110,7 @@ def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Lin
 def count(link: Link | None, origin: Origin) -> Counted:
     """Count this request in its limit and, if it is a visit by a link that can earn, send its click.
 
-    Budget: 1 round trip to the stream's server, whatever comes of it, and none to the database.
+    Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
     return count_for(_sender(), link, origin)
 

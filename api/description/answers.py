@@ -111,7 +111,7 @@ def components() -> Described:
 
 
 def raw(media_type: str) -> Described:
-    """Return the schema of a content that is no record of ours."""
+    """Return the schema of content that is not one of our records."""
     if media_type == "application/json":
         return {"type": "object"}
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}

@@ -12,7 +12,7 @@ from flask import Request
 
 import settings
 
-# A browser says so when a script of some page asks; whoever opens the page sends none.
+# A browser says so when a script of some page asks; a person who opens the page sends none.
 _BY_SCRIPT = "Origin"
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")
 

@@ -42,7 +42,7 @@ def table(entries: Iterable[Entry]) -> list[Code]:
 
 @functools.cache
 def sentences() -> Mapping[str, str]:
-    """Return what each code means. Raises ValueError for one that stands twice in `schemas/error_codes.txt`."""
+    """Return what each code means. Raises ValueError when one stands twice in `schemas/error_codes.txt`."""
     found: dict[str, str] = {}
     for line in resources.files("schemas").joinpath("error_codes.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):

@@ -1,6 +1,6 @@
 """Examples of what the interface takes and gives, made from its JSON Schema.
 
-A value of the glossary is taken where it fits the type; else the type says one. `...` is no example.
+A value of the glossary is taken where it fits the type; else the type says one. `...` does not count as an example.
 """
 
 from collections.abc import Mapping

@@ -117,7 +117,7 @@ class Describer:
         fields = {} if may_all_lack else schema.fields
         needed = [field.data_key or name for name, field in fields.items() if self._is_needed(field)]
         if not self._is_answer:
-            # Whatever lacks has a code of its own, and so has null, which such a field takes only to say so.
+            # A missing field has a code of its own, and so has null, which such a field takes only to say so.
             for name, field in schema.fields.items():
                 key = field.data_key or name
                 if self._is_needed(field) and not field.required:

@@ -43,7 +43,7 @@ _COUNTS = {
     "apply": "an address: the application form",
     "anonymous": "an address: storefront, invitations, pages, this description",
     "anonymous_tracking": "an address: clicks, leads of pages, attribution defaults, together",
-    "unknown": "an address: requests with keys or from origins that nobody has, whatever else they ask for",
+    "unknown": "an address: requests of any kind with keys or from origins that nobody has",
     "s2s": "an address: signed sales, refunds and leads, and what payout rails report",
 }
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")

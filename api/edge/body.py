@@ -1,4 +1,4 @@
-"""Reads request bodies: JSON or a clear refusal, whatever was sent.
+"""Reads request bodies: for any bytes, JSON or a clear refusal.
 
 orjson refuses what the standard library lets through (NaN, unpaired surrogates, bottomless nesting); NUL and wrong
 types are refused by the schemas. A key that stands twice in one object is refused here: two readers of such a body
@@ -68,7 +68,7 @@ def _parsed() -> object:
 
 
 def parsed(raw: bytes) -> object:
-    """Return what a JSON text says; None for what is no JSON, and for what names a key twice."""
+    """Return what a JSON text says; None when it is not JSON, and when it names a key twice."""
     try:
         sent = orjson.loads(raw)
         if not _is_read_whole(raw, sent):

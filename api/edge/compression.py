@@ -1,6 +1,6 @@
-"""Answers that are long enough travel compressed to whoever takes that: JSON, and the script of the brands' pages.
+"""Long answers travel compressed to clients that take it: JSON, and the script of the brands' pages.
 
-An answer that shows a secret is never compressed, whatever its length: where a part of it can be chosen by somebody who
+An answer that shows a secret is never compressed, even a long one: where a part of it can be chosen by somebody who
 sees how long it is, the length would tell of the rest. `Operation.shows_secret` says which these are. Streams and CSV
 go out as they are made. The standard library does it: which answers are left alone is all that there is to decide.
 """

@@ -1,6 +1,6 @@
 """What a route is: who may call it, what it takes, what it answers. One declaration that runs, and is described.
 
-The declared schemas are the ones that requests are read with (`body.load`, `body.query`), so the description at
+Requests are read with the declared schemas (`body.load`, `body.query`), so the description at
 /api/openapi.json cannot say anything else than the service does.
 """
 

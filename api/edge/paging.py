@@ -1,7 +1,7 @@
 """Pages of a list: `{items, nextCursor, hasMore}`, and the cursors between them.
 
-A cursor is the position of the last row that was shown, signed for one caller and one list: whoever changes
-it, or brings it to another list, is refused. Rows that come and go between two pages move nothing.
+A cursor is the position of the last row that was shown, signed for one caller and one list: a cursor that
+was changed, or brought to another list, is refused. Rows that come and go between two pages move nothing.
 Source: core spec, section 4 (cursor-paginated) and section 8 "Limits".
 """
 
@@ -74,7 +74,7 @@ def cursor(at: datetime, id: UUID) -> str:
 
 
 def position(cursor: str | None) -> tuple[datetime, UUID] | None:
-    """Return the position of a cursor, None for none. Raises ValidationError for one that was not given out here."""
+    """Return the position of a cursor, None without one. Raises ValidationError when it was not given out here."""
     return _position(cursor) if cursor else None
 
 

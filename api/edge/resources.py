@@ -114,7 +114,7 @@ _OF_BLUEPRINT = {blueprint: resource for resource in ALL for blueprint in resour
 
 
 def of(blueprint: str) -> Resource:
-    """Return the group of a blueprint; one that nobody has put anywhere is a group by itself."""
+    """Return the group of a blueprint; a blueprint in no group is a group by itself."""
     return _OF_BLUEPRINT.get(blueprint) or Resource(
         blueprint, blueprint.replace("_", " ").capitalize(), "", (blueprint,)
     )

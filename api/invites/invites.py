@@ -1,7 +1,7 @@
 """Affiliate invites, as the brand sends and manages them.
 
-Source: core spec, "Affiliate invites". Whatever is wrong with the body of an invite is `validation_failed` with the
-first field at fault.
+Source: core spec, "Affiliate invites". Any fault in the body of an invite is `validation_failed` with the first field
+that has one.
 """
 
 from collections.abc import Callable, Mapping
@@ -105,7 +105,7 @@ def _create(wanted: Mapping[str, Any]) -> answers.Answer:
 def create_invites() -> Response:
     """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
 
-    Whoever is named twice, or is in the program already, is skipped.
+    People who are named twice, or are in the program already, are skipped.
     """
     wanted = _body()
     return _once(lambda: _create_many(wanted))

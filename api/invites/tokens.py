@@ -1,4 +1,4 @@
-"""What the link of an invite opens, for whoever holds it.
+"""What the link of an invite opens for the person who holds it.
 
 A token is looked up by its hash, so a malformed one and an unknown one take the same way to the same answer. Accepting
 can be repeated as it is, and an Idempotency-Key would be kept under a path that has the token in it: it is not used.

@@ -1,4 +1,4 @@
-"""Leads: from the brand's own servers, signed, and from its pages, by whoever visits them.
+"""Leads: from the brand's own servers, signed, and from the visitors of its pages.
 
 Source: tracking spec, section 4 "Lead" and "Browser lead capture".
 """
@@ -42,7 +42,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
     ),
 )
 def record_lead() -> Response:
-    """Record a signed lead. 200 with its id, or `deduped` for one that is known."""
+    """Record a signed lead. 200 with its id, or `deduped` when the lead is known."""
     posted = body.load(code="invalid_body")
     answer = answers.once(lambda: _record(posted))
     wake_relay()
@@ -64,7 +64,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     _BROWSER, one(OpaqueAnswer()), takes=BrowserLeadBody(), takes_as=("text/plain",), refuses=("400 invalid_body",)
 )
 def capture_lead() -> Response:
-    """Take a lead that a visitor's page sends. 200 with the same answer, whatever came of it."""
+    """Take a lead that a visitor's page sends. 200 with the same answer for every outcome."""
     try:
         posted = body.load(code="invalid_body")
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Leads that a campaign pays for, from whoever filled in a form. A limited preview: 404 until a brand has it.
+"""Leads that a campaign pays for, from people who filled in a form. A limited preview: 404 until a brand has it.
 
 Source: core spec, "Click and lead fraud review" (paid lead).
 """

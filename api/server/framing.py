@@ -7,7 +7,7 @@ differ (a malformed length, a malformed chunk) the request is called whole, so t
 import re
 
 KIB = 1024
-#: The longest head. Ours have a kilobyte; what is longer is no request that anybody means.
+#: The longest head. Ours have a kilobyte; nobody means to send a longer one.
 LARGEST_HEAD_BYTES = 64 * KIB
 #: The largest body that any route takes, with room for the framing of its chunks.
 LARGEST_BODY_BYTES = 5 * 1024 * KIB

@@ -27,7 +27,7 @@ from api.edge.operations import operation, text
 blueprint = Blueprint("description", __name__, template_folder="../templates")
 
 _OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
-# What a page may hold is for whoever it is shown to: other sites' scripts do not read it.
+# A page may hold what is for its reader alone: other sites' scripts do not read it.
 _PAGE = Guard(audience="public", bucket="anonymous")
 _CACHE = "public, max-age=300"
 _SCRIPT = files.files("api").joinpath("templates/docs.js").read_text("utf-8")

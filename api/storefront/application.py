@@ -33,7 +33,7 @@ _ANSWER = ApplicationAnswer()
     refuses=("404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
 )
 def apply_to_program(program_id: str) -> Response:
-    """Apply to a campaign. 200 with the same answer whatever came of it."""
+    """Apply to a campaign. 200 with the same answer for every outcome."""
     campaign_id = path.uuid(program_id, "program")
     with db.any_org_work():
         organization_id = storefront.any_org_owner(campaign_id)

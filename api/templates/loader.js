@@ -1,7 +1,7 @@
 /*
  * Remembers who sent a visitor to a brand's page, and tells the service of the visit and of the visitor's email.
  *
- * It is plain ES5 without dependencies, runs on other people's pages, and so never throws into them: whatever the
+ * It is plain ES5 without dependencies, runs on other people's pages, and so never throws into them: all that the
  * browser refuses (cookies, storage, requests) is done without. docs/pages.md says how to use it.
  * `make loader` minifies it into loader.min.js; api/clicks/loader.py serves that with its parameters filled in.
  */
@@ -168,12 +168,12 @@
       return doc.referrer.indexOf(win.location.origin + '/') === 0;
     }
 
-    // One click per landing: a reload is no second one, nor is a link within the site that carries the parameter on.
+    // One click per landing: a reload does not count again, nor does a link within the site that carries the parameter on.
     function isKnown(came) {
       return store('session', LANDING) === landing || (isInside() && kept && kept.slug === came.slug);
     }
 
-    // That the script runs here, for whoever set it up: once for who comes to the site, and nothing about them.
+    // That the script runs here, for the person who set it up: once per visit of the site, and nothing about the visitor.
     function tellSeen() {
       var program = option('program-id');
       if (!program || isInside()) return;
@@ -324,7 +324,7 @@
 
     // What the page called before this came; then the visit itself, unless one of these calls forbade it.
     [].forEach.call((stub && stub.q) || [], function (call) { Finderfee.apply(null, call); });
-    // A page that is only prepared in case somebody wants it is no visit.
+    // A page that is only prepared in case somebody wants it does not count as a visit.
     if (doc.prerendering) doc.addEventListener('prerenderingchange', begin);
     else begin();
   }

@@ -40,7 +40,7 @@ _SECRETS = ("apiKey", "signingSecret", "webhookSecret")
 
 
 @click.command("demo")
-@click.option("--show-secrets", is_flag=True, help="Show the key and its secrets also where this is no terminal.")
+@click.option("--show-secrets", is_flag=True, help="Show the key and its secrets also where this is not a terminal.")
 @output.json_option
 def demo(show_secrets: bool, as_json: bool) -> None:
     """Make the demo brand, or show it again. Idempotent."""
@@ -52,7 +52,7 @@ def demo(show_secrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """The demo's ids, key and secrets by name; `is_new` is one that was made just now."""
+    """The demo's ids, key and secrets by name; `is_new` means that it was made just now."""
 
     facts: Mapping[str, str]
     is_new: bool

@@ -51,7 +51,7 @@ class Scene:
 
     @property
     def is_sandboxed(self) -> bool:
-        """Say whether the organization's payouts move no money, whatever rails there are."""
+        """Say whether the organization's payouts move no money, even where rails are configured."""
         return self.organization.sandbox_rail is not None
 
     @property

@@ -23,7 +23,7 @@ from models.webhooks import desk, endpoints
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.webhooks import manage
 
-# Says whose an endpoint is: one that another machine has made is not ours to look after.
+# Says whose an endpoint is: we do not look after those of another machine.
 _MARK = f"flask listen on {socket.gethostname()}, process "
 # How long the first delivery may take: the relay's next look, a worker's turn, one attempt.
 _WAY_S = 15
@@ -87,7 +87,7 @@ def _receiver(port: int, forward_to: str | None, say: Callable[[Heard], None]) -
 def _endpoint(
     wanted: UUID | None, receiver: forwarding.Receiver, types: list[str]
 ) -> Iterator[tuple[Organization, WebhookEndpoint, str]]:
-    """Make the endpoint and remove it afterwards, whatever happens; also what earlier listeners left behind."""
+    """Make the endpoint and remove it afterwards in any case; also what earlier listeners left behind."""
     with output.every_tenant():
         brand = whom.find(wanted)
         for stale in _left_behind(brand.id):

@@ -33,7 +33,7 @@ def status(as_json: bool) -> None:
 @click.option("--kind", "only", type=click.Choice(pipeline.kinds()), multiple=True, help="This kind alone.")
 @output.json_option
 def run(only: tuple[str, ...], as_json: bool) -> None:
-    """End now what is due, slice by slice, beside whatever the workers do."""
+    """End now what is due, slice by slice, beside the workers."""
     ended = {}
     for kind in only or pipeline.kinds():
         ended[kind] = _run_out(kind, is_quiet=as_json)

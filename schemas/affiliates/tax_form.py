@@ -12,7 +12,7 @@ TYPES = ("W9", "W8BEN", "W8BENE")
 
 
 class TaxFormRecord(Wire):
-    """A form with a link that opens it; of one that the payout provider holds `heldByStripe` alone."""
+    """A form with a link that opens it; only `heldByStripe` when the payout provider holds the form."""
 
     all_may_lack = True
 

@@ -61,7 +61,7 @@ class ClickAnswer(Wire):
 
 
 class GifQuery(Wire):
-    """Which campaign's page shows the counter; whatever is sent, it is shown. `script=1`: the script asks for it."""
+    """Which campaign's page shows the counter. It is shown for any values. `script=1`: the script asks for it."""
 
     program_id = fields.String(load_default=None, metadata={"format": "uuid"})
     script = fields.String(load_default=None)

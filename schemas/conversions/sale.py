@@ -122,7 +122,7 @@ def _in_range(amount_cents: int | None) -> None:
 
 
 class SaleAnswer(Wire):
-    """`conversionId` of a fresh sale, or `deduped` for one that is known."""
+    """`conversionId` of a fresh sale, or `deduped` when the sale is known."""
 
     ok = fields.Constant(True)
     conversion_id = fields.UUID(metadata=MAY_LACK)

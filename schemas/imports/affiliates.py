@@ -27,7 +27,7 @@ def _loose(**options: Any) -> fields.String:
 class ImportRow(Wire):
     """An affiliate. Loads to `email` or to the `problem` with it, and what is kept of the rest.
 
-    A wallet address that is none is dropped: nobody can be paid there.
+    A malformed wallet address is dropped: nobody can be paid there.
     """
 
     email = _loose()

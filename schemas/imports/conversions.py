@@ -1,6 +1,6 @@
 """Conversions from another service, on the wire.
 
-Rows are described here and read in `domain.import_rows`: one that is wrong is named by its place, with a code.
+Rows are described here and read in `domain.import_rows`: a wrong row is named by its place, with a code.
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
 

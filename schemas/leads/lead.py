@@ -71,7 +71,7 @@ class BrowserLeadBody(Wire):
 
 
 class LeadAnswer(Wire):
-    """`leadId` of a fresh lead, or `deduped` for one that is known."""
+    """`leadId` of a fresh lead, or `deduped` when the lead is known."""
 
     ok = fields.Constant(True)
     lead_id = fields.UUID(metadata=MAY_LACK)
@@ -79,7 +79,7 @@ class LeadAnswer(Wire):
 
 
 class OpaqueAnswer(Wire):
-    """The same, whatever came of it."""
+    """The same for every outcome."""
 
     ok = fields.Constant(True)
 

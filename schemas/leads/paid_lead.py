@@ -6,7 +6,7 @@ from marshmallow import fields, post_load
 
 from schemas.base import Email, Wire, text
 
-#: A human-verification token, of whatever service.
+#: A human-verification token, of any service.
 LONGEST_TOKEN = 4096
 
 

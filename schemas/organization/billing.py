@@ -7,7 +7,7 @@ from schemas.base import Instant, Wire, one_of
 
 
 class Share(Wire):
-    """What is used of a limit; `max` null is no limit."""
+    """What is used of a limit; `max` null means no limit."""
 
     wire_name = "PlanShare"
 

@@ -12,7 +12,7 @@ class HomeCurrencyBody(Wire):
 
 
 class HomeCurrencyRecord(Wire):
-    """The home currency and what it may become. `canChange` is about whoever asks."""
+    """The home currency and what it may become. `canChange` is about the caller."""
 
     home_currency = fields.String()
     changed_at = Instant(allow_none=True)

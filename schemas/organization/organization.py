@@ -114,6 +114,6 @@ class ImageBody(Wire):
     def _settle(self, image: dict[str, Any], **_: object) -> dict[str, Any]:
         try:
             content = base64.b64decode(image.pop("data_base64"), validate=True)
-        except ValueError as error:  # what is no base64, and what is not even ASCII
+        except ValueError as error:  # not base64, or not even ASCII
             raise ValidationError("Not base64.", "dataBase64") from error
         return image | {"content": content}

@@ -99,7 +99,8 @@ _OF_A_CONVERSION = (
 class RecentEvent(Wire):
     """A click or a conversion, without the fields of the other kind.
 
-    `outcome` is what became of a click when it was judged, whatever the brand decided about its conversion since.
+    `outcome` is what became of a click when it was judged. What the brand decided about its conversion since does not
+    change it.
     """
 
     type = one_of(("click", "conversion"))

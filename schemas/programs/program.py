@@ -35,7 +35,7 @@ def _up_to(most: int, **options: Any) -> fields.Integer:
 
 
 def _host_name(value: str) -> None:
-    # Only ASCII: lower case would turn a few other letters into ones that are.
+    # Only ASCII: lower case would turn a few other letters into ASCII ones.
     if not (value.isascii() and host_names.is_host_name(value.lower())):
         raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
 

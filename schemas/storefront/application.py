@@ -35,7 +35,7 @@ class ApplicationBody(Wire):
             "full_name": (sent["full_name"] or "").strip(),
             "alias": sent["alias"] or None,
             "answers": {key: answer for key, answer in answers.items() if answer},
-            # Not among the fields: they are not advertised, and whatever names no recruiter is dropped without a word.
+            # Not among the fields: they are not advertised, and a value that names no recruiter is dropped.
             "recruiter": _reference(original.get("recruitedBy")) or _reference(original.get("recruitedByAffiliateId")),
         }
 

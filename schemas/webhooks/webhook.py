@@ -19,7 +19,7 @@ _SENDABLE = ("test", *events.TESTABLE)
 
 
 def _events(**options: Any) -> fields.List[str]:
-    # There are 24 types; somebody who lists each a few times over still means something. What is no type is refused
+    # There are 24 types; somebody who lists each a few times over still means something. An unknown type is refused
     # with a code of its own, so the names are described here and checked below.
     name = text(longest=100, metadata={"enum": [*_SUBSCRIBABLE]})
     return fields.List(name, validate=validate.Length(min=1, max=100), **options)
@@ -42,7 +42,7 @@ class EndpointBody(Wire):
 
 
 class EndpointChanges(Wire):
-    """Changes of an endpoint: what is sent is set, a null description is none."""
+    """Changes of an endpoint: what is sent is set, a null description takes it away."""
 
     url = text(longest=_LONGEST_TEXT)
     events = _events()
