@@ -34,15 +34,15 @@ def make(owner_url: str, name: str) -> str:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Point this process at a migrated database without the organizations of other tests."""
+def alone() -> Iterator[str]:
+    """Point this process at a migrated database without the organizations of other tests; gives its owner's URL."""
     usual, owner_url = os.environ["DATABASE_URL"], os.environ["DATABASE_OWNER_URL"]
     name = f"{urlsplit(usual).path[1:]}_alone"
-    make(owner_url, name)
+    alone_url = make(owner_url, name)
     db.db.drop_connection()
     db.connect_to(urlsplit(usual)._replace(path=f"/{name}").geturl())
     try:
-        yield
+        yield alone_url
     finally:
         db.db.drop_connection()
         db.connect_to(usual)

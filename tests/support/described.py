@@ -73,10 +73,11 @@ class Description:
         return response
 
     def _compare(self, place: str, schema: dict[str, Any], value: Any) -> None:
-        if place not in self._validators:
+        known_as = json.dumps(schema)  # most answers share theirs with others
+        if known_as not in self._validators:
             whole = {**schema, "components": self.document["components"]}
-            self._validators[place] = jsonschema_rs.validator_for(whole, validate_formats=True)
-        for error in self._validators[place].iter_errors(value):
+            self._validators[known_as] = jsonschema_rs.validator_for(whole, validate_formats=True)
+        for error in self._validators[known_as].iter_errors(value):
             self.wrong.append(f"{place}: {error.message[:300]} at {'.'.join(map(str, error.instance_path))}")
 
 
