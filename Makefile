@@ -8,10 +8,10 @@ LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-
 	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test check clients lint types layers bench lock loader clean
+.PHONY: help run dev test check clients lint types layers advisories bench lock loader clean
 
 help: ## list what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, the data stays in .data
 	@$(BIN)/flask up
@@ -22,7 +22,7 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 test: .venv/.dev ## all tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(or $(ARGS),-n 4 --dist loadgroup)
 
-check: lint types layers test ## exactly what CI runs
+check: lint types layers advisories test ## exactly what CI runs
 
 clients: .venv/.dev ## lint /api/openapi.json and use the clients that three generators make of it
 	@$(BIN)/python -m tests.clients
@@ -36,6 +36,9 @@ types: .venv/.dev ## mypy
 
 layers: .venv/.dev ## the import direction of docs/architecture.md
 	@$(BIN)/lint-imports --no-cache
+
+advisories: .venv/.dev ## is anything locked that is older than the mend of a hole in it; passes where nobody can be asked
+	@$(BIN)/python -m tests.advisories
 
 bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
 	@$(BIN)/python -m bench

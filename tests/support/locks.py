@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 _ROOT = Path(__file__).resolve().parents[2]
 RUN = _ROOT / "requirements" / "run.txt"
 DEV = _ROOT / "requirements" / "dev.txt"
@@ -48,4 +50,4 @@ def _pin(line: str) -> tuple[str, str]:
     found = _PINNED.fullmatch(line)
     if found is None:
         raise ValueError(f"not pinned to one release: {line}")
-    return re.sub(r"[-_.]+", "-", found["name"]).lower(), found["version"]
+    return canonicalize_name(found["name"]), found["version"]

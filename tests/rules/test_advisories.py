@@ -1,0 +1,121 @@
+"""`make check` fails at a release that is older than its mend, and passes where nobody can be asked."""
+
+import http.server
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from tests import advisories
+from tests.support import locks
+
+_FLASK = locks.read(locks.DEV)["flask"].version
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+        self.server.asked = asked
+        known = [query["package"] == {"ecosystem": "PyPI", "name": "flask"} for query in asked]
+        results = [{"vulns": [{"id": "HOLE-1"}]} if is_known and self.server.advisory else {} for is_known in known]
+        self._say({"results": results})
+
+    def do_GET(self):
+        assert self.path == "/v1/vulns/HOLE-1"
+        self._say(self.server.advisory)
+
+    def _say(self, answer):
+        raw = self.server.said or json.dumps(answer).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def database():
+    """A database of advisories that knows nothing, until told of an advisory about flask."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.status, server.said, server.advisory, server.asked = 200, b"", None, []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def _advisory(*mends, name="Flask", ecosystem="PyPI"):
+    events = [{"introduced": "0"}, *({"fixed": version} for version in mends)]
+    package = {"ecosystem": ecosystem, "name": name}
+    return {"id": "HOLE-1", "affected": [{"package": package, "ranges": [{"type": "ECOSYSTEM", "events": events}]}]}
+
+
+def test_every_release_of_the_lock_is_asked_about_at_once(database, capsys):
+    assert advisories.main(database=database.url) == 0
+
+    asked = {(query["package"]["name"], query["version"]) for query in database.asked}
+    assert asked == {(name, entry.version) for name, entry in locks.read(locks.DEV).items()}
+    assert capsys.readouterr().out == "Security advisories: 0 about what is locked\n"
+
+
+def test_a_release_older_than_its_mend_fails_and_is_named_with_it(database, capsys):
+    database.advisory = _advisory("1.0", "999.1")
+
+    assert advisories.main(database=database.url) == 1
+    assert f"flask {_FLASK}: HOLE-1, mended in 999.1\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mends", [(), ("1.0",)], ids=["never", "for others"])
+def test_a_hole_that_no_later_release_mends_is_named_and_passes(database, capsys, mends):
+    database.advisory = _advisory(*mends)
+
+    assert advisories.main(database=database.url) == 0
+    assert f"flask {_FLASK}: HOLE-1, not mended yet\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("other", [{"name": "flask-other"}, {"ecosystem": "npm"}], ids=["name", "ecosystem"])
+def test_the_mend_of_another_package_is_not_this_ones(database, other):
+    database.advisory = _advisory("999.1", **other)
+
+    assert advisories.main(database=database.url) == 0
+
+
+def test_an_advisory_that_was_taken_back_is_nothing(database, capsys):
+    database.advisory = _advisory("999.1") | {"withdrawn": "2026-01-01T00:00:00Z"}
+
+    assert advisories.main(database=database.url) == 0
+    assert capsys.readouterr().out == "Security advisories: 0 about what is locked\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(403, b""), (503, b""), (200, b"<html>Log in first</html>"), (200, b"[]"), (200, b'{"results": []}')],
+)
+def test_an_answer_that_is_none_of_a_database_is_one_line_and_passes(database, capsys, status, said):
+    database.status, database.said = status, said
+
+    assert advisories.main(database=database.url) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("Security advisories: not asked (")
+
+
+def test_a_database_that_cannot_be_reached_is_one_line_and_passes(capsys):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+
+        assert advisories.main(database=f"http://127.0.0.1:{nobody.getsockname()[1]}") == 0
+    assert capsys.readouterr().out == "Security advisories: not asked (ConnectionError)\n"
+
+
+def test_a_database_that_says_nothing_is_given_up(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+
+        assert advisories.main(database=f"http://127.0.0.1:{silent.getsockname()[1]}", within_s=0.2) == 0
+        assert time.monotonic() - began < 5
+    assert capsys.readouterr().out == "Security advisories: not asked (no answer within 0.2 s)\n"
