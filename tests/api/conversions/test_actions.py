@@ -6,17 +6,12 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.api.deciding import ROUTES, act
 from tests.support.api.racing import at_once
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import conversion
 
-_ROUTES = {
-    "validate": "/api/v1/conversions/{}/validate",
-    "invalidate": "/api/v1/conversions/{}/invalidate",
-    "approve": "/api/conversions/{}/approve",
-    "deny": "/api/conversions/{}/deny",
-}
 _ALLOWED = {
     ("Invalidated", "validate"): "Pending",
     ("Pending", "invalidate"): "Invalidated",
@@ -25,6 +20,7 @@ _ALLOWED = {
     ("Pending", "deny"): "Denied",
     ("Approved", "deny"): "Denied",
 }
+
 _STATUSES = ("Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated")
 
 
@@ -40,19 +36,15 @@ def _made(brand, **columns):
     return conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
-def _do(caller, action, conversion_id, body=None, **headers):
-    return caller.post(_ROUTES[action].format(conversion_id), body, **headers)
-
-
 def _events(brand, type):
     return [json.loads(body)["data"] for (body,) in brand.rows("select body from event where type = %s", type)]
 
 
-@pytest.mark.parametrize("action", _ROUTES)
+@pytest.mark.parametrize("action", ROUTES)
 def test_each_action_has_the_statuses_that_it_is_taken_on(brand, manager, action):
     for status in _STATUSES:
         made = _made(brand, status=status)
-        answer = _do(manager, action, made)
+        answer = act(manager, action, made)
 
         wanted = _ALLOWED.get((status, action))
         if wanted:
@@ -69,9 +61,9 @@ def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
     status = "Invalidated" if action == "validate" else "Approved"
     made = _made(brand, status=status, attribution_method="coupon")
 
-    after = _do(manager, action, made, {"reason": "Chargeback"}).json["status"]
+    after = act(manager, action, made, {"reason": "Chargeback"}).json["status"]
     silent = _made(brand, status=status)
-    _do(manager, action, silent)
+    act(manager, action, silent)
 
     told = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
     assert told[str(made)] == {
@@ -92,7 +84,7 @@ def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
 def test_an_approval_tells_the_id_alone(brand, manager):
     made = _made(brand)
 
-    _do(manager, "approve", made, {"reason": "Fine"})
+    act(manager, "approve", made, {"reason": "Fine"})
 
     assert _events(brand, "conversion.approved") == [{"conversionId": str(made)}]
 
@@ -100,7 +92,7 @@ def test_an_approval_tells_the_id_alone(brand, manager):
 def test_a_refusal_tells_and_writes_nothing(brand, manager):
     made = _made(brand, status="Paid")
 
-    _do(manager, "invalidate", made)
+    act(manager, "invalidate", made)
 
     assert brand.rows("select count(*) from event") == [(0,)]
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
@@ -110,19 +102,19 @@ def test_a_validated_conversion_is_held_from_when_it_occurred(brand, manager):
     occurred = datetime.now(UTC) - timedelta(days=3)
     made = _made(brand, status="Invalidated", occurred_at=occurred, hold_until=occurred + timedelta(days=90))
 
-    _do(manager, "validate", made)
+    act(manager, "validate", made)
 
     assert brand.rows("select hold_until - occurred_at from conversion") == [(timedelta(days=30),)]
 
 
 def test_locked_history_is_not_approved(brand, manager):
-    answer = _do(manager, "approve", _made(brand, payout_locked=True))
+    answer = act(manager, "approve", _made(brand, payout_locked=True))
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
 def test_locked_history_was_never_in_the_ledger(brand, manager):
-    _do(manager, "deny", _made(brand, payout_locked=True))
+    act(manager, "deny", _made(brand, payout_locked=True))
 
     assert brand.rows("select count(*) from ledger_entry") == [(0,)]
 
@@ -132,153 +124,20 @@ def test_an_invalidated_sale_earns_nothing_until_it_is_validated(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    _do(brand, "invalidate", sale_id)
+    act(brand, "invalidate", sale_id)
     without = recruits.balance(recruits.ben), recruits.balance(recruits.ann)
     statuses = recruits.overrides("status")
-    _do(brand, "validate", sale_id)
+    act(brand, "validate", sale_id)
 
     assert (without, statuses) == ((0, 0), [("Invalidated",)])
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 200)
     assert recruits.overrides("status, commission_cents, reversed_cents") == [("Pending", 200, 0)]
 
 
-def test_both_rows_are_told_of(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    drain()
-
-    _do(brand, "invalidate", sale_id)
-
-    (own,) = recruits.events("conversion.invalidated", is_override=False)
-    (above,) = recruits.events("conversion.invalidated", is_override=True)
-    assert (own["conversionId"], above["parentAffiliateConversionId"]) == (str(sale_id), str(sale_id))
-    assert (own["commissionCents"], above["commissionCents"], above["amountCents"]) == (2_000, 200, 0)
-
-
-def test_a_denied_sale_denies_its_override(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    drain()
-
-    _do(brand.person("Manager"), "deny", sale_id)
-
-    assert recruits.overrides("status") == [("Denied",)]
-    assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
-
-
-def test_an_approved_sale_leaves_its_override_where_it_is(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    drain()
-
-    _do(brand.person("Manager"), "approve", sale_id)
-
-    assert (recruits.parents("status"), recruits.overrides("status")) == ([("Approved",)], [("Pending",)])
-
-
-@pytest.mark.parametrize("action", ["invalidate", "deny"])
-def test_an_override_that_was_paid_out_is_untouched(brand, drain, action):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    drain()
-    recruits.change("update conversion set status = 'Paid' where parent_id is not null")
-
-    _do(brand.person("Manager"), action, sale_id)
-
-    assert recruits.overrides("status") == [("Paid",)]
-    assert recruits.balance(recruits.ann) == 200
-
-
-@pytest.mark.parametrize(("action", "born"), [("invalidate", "Invalidated"), ("deny", "Denied")])
-def test_an_override_that_is_written_later_is_born_as_its_sale_is(brand, drain, action, born):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    _do(brand.person("Manager"), action, sale_id)
-
-    drain()
-
-    assert recruits.overrides("status") == [(born,)]
-    assert recruits.balance(recruits.ann) == 0
-
-
-def test_an_override_that_was_born_invalidated_is_restored_with_its_sale(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    _do(brand, "invalidate", sale_id)
-    drain()
-
-    _do(brand, "validate", sale_id)
-
-    assert recruits.overrides("status") == [("Pending",)]
-    assert recruits.balance(recruits.ann) == 200
-
-
-@pytest.mark.parametrize("is_cascaded", [True, False])
-def test_refunds_that_came_meanwhile_take_their_share_on_validation(brand, drain, is_cascaded):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell(externalEventId="order")
-    drain()
-    brand.refund("order", 1_000)
-    drain()
-    _do(brand, "invalidate", sale_id)
-    brand.refund("order", 2_000)
-    if is_cascaded:
-        drain()
-
-    shown = _do(brand, "validate", sale_id).json
-    drain()
-
-    assert (shown["status"], shown["commissionCents"], shown["refundedAmountCents"]) == ("Pending", 1_400, 3_000)
-    assert recruits.overrides("status, reversed_cents") == [("Pending", 60)]
-    assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (1_400, 140)
-    history = brand.get(f"/api/v1/conversions/{sale_id}").json["events"]
-    assert [line["commissionCents"] for line in history] == [2_000, -200, 0, -400]
-
-
-def test_a_sale_that_was_refunded_in_full_meanwhile_comes_back_refunded(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell(externalEventId="order")
-    drain()
-    _do(brand, "invalidate", sale_id)
-    brand.refund("order")
-    drain()
-
-    shown = _do(brand, "validate", sale_id).json
-
-    assert (shown["status"], shown["commissionCents"]) == ("Refunded", 0)
-    assert recruits.overrides("status, reversed_cents") == [("Refunded", 200)]
-    assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
-
-
-def test_an_override_does_not_come_back_without_its_sale(brand, drain):
-    recruits = Recruits.create(brand)
-    sale_id = recruits.sell()
-    drain()
-    _do(brand, "invalidate", sale_id)
-    ((override_id,),) = recruits.overrides("id")
-
-    answer = _do(brand, "validate", override_id)
-
-    assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
-
-
-def test_an_override_is_invalidated_and_validated_by_itself(brand, drain):
-    recruits = Recruits.create(brand)
-    recruits.sell()
-    drain()
-    ((override_id,),) = recruits.overrides("id")
-
-    _do(brand, "invalidate", override_id)
-    without = recruits.balance(recruits.ann)
-    _do(brand, "validate", override_id)
-
-    assert (without, recruits.balance(recruits.ann), recruits.balance(recruits.ben)) == (0, 200, 2_000)
-
-
 def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager):
     sale_id = brand.sale().json["conversionId"]
 
-    assert _do(manager, "invalidate", sale_id).json["status"] == "Invalidated"
+    assert act(manager, "invalidate", sale_id).json["status"] == "Invalidated"
 
 
 @pytest.mark.parametrize(
@@ -287,7 +146,7 @@ def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager
 def test_of_two_at_once_one_is_refused(brand, manager, action, status):
     made = _made(brand, status=status)
 
-    answers = at_once(*[lambda: _do(manager, action, made)] * 3)
+    answers = at_once(*[lambda: act(manager, action, made)] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert brand.rows("select count(*) from ledger_entry") == [(1,)]
@@ -297,7 +156,7 @@ def test_of_two_at_once_one_is_refused(brand, manager, action, status):
 def test_a_repeated_key_gets_the_first_answer(brand, manager):
     made = _made(brand)
 
-    answers = [_do(manager, "deny", made, {}, Idempotency_Key="k") for _ in range(2)]
+    answers = [act(manager, "deny", made, {}, Idempotency_Key="k") for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json == answers[1].json
@@ -307,7 +166,7 @@ def test_a_repeated_key_gets_the_first_answer(brand, manager):
 def test_it_is_written_down_with_its_reason(brand, manager):
     made = _made(brand)
 
-    _do(manager, "deny", made, {"reason": "Fraud ü"})
+    act(manager, "deny", made, {"reason": "Fraud ü"})
 
     ((action, entity_id, before, after),) = brand.rows("select action, entity_id, before, after from audit_entry")
     assert (action, entity_id) == ("conversion.denied", str(made))
@@ -319,19 +178,19 @@ def test_it_is_written_down_with_its_reason(brand, manager):
 def test_a_wrong_body_is_refused(brand, manager, action, body):
     made = _made(brand)
 
-    answer = _do(manager, action, made, body)
+    answer = act(manager, action, made, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.rows("select status from conversion") == [("Pending",)]
 
 
-@pytest.mark.parametrize("action", _ROUTES)
+@pytest.mark.parametrize("action", ROUTES)
 def test_what_is_not_there_comes_before_a_wrong_body(manager, rival, action):
     rival.program()
     theirs = conversion(rival, rival.affiliate("ben"))
 
     for conversion_id in (theirs, uuid4(), "nonsense"):
-        answer = _do(manager, action, conversion_id, {"reason": 1})
+        answer = act(manager, action, conversion_id, {"reason": 1})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert rival.rows("select status from conversion") == [("Pending",)]
 
@@ -341,18 +200,18 @@ def test_a_key_that_only_reads_a_viewer_and_the_free_plan_may_not(app, brand, ac
     reader, viewer = brand.other_key(scope="read"), brand.person("Viewer")
     free = Brand.create(app, plan="Free")
 
-    refused = _do(reader, action, uuid4())
+    refused = act(reader, action, uuid4())
     assert (refused.status_code, "read_write" in refused.json["message"]) == (403, True)
-    assert _do(viewer, action, uuid4()).status_code == 403
-    answer = _do(free, action, uuid4())
+    assert act(viewer, action, uuid4()).status_code == 403
+    answer = act(free, action, uuid4())
     assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
-    assert _do(free.person("Manager"), action, uuid4()).status_code == 404
+    assert act(free.person("Manager"), action, uuid4()).status_code == 404
 
 
 @pytest.mark.parametrize("action", ["approve", "deny"])
 def test_a_key_neither_approves_nor_denies(brand, action):
-    assert _do(brand, action, uuid4()).status_code == 403
-    assert _do(brand.person("Viewer"), action, uuid4()).status_code == 403
+    assert act(brand, action, uuid4()).status_code == 403
+    assert act(brand.person("Viewer"), action, uuid4()).status_code == 403
 
 
 def test_a_bonus_is_reviewed_like_a_sale(brand, manager):
@@ -361,6 +220,6 @@ def test_a_bonus_is_reviewed_like_a_sale(brand, manager):
     made = brand.post("/api/v1/conversions", bonus | {"commissionCents": 500}).json["conversion"]["id"]
 
     for action in ("invalidate", "validate", "deny"):
-        assert _do(manager, action, made).status_code == 200
+        assert act(manager, action, made).status_code == 200
 
     assert brand.rows("select sum(amount_cents), count(*) from ledger_entry") == [(0, 4)]

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from domain.conversions import manual_sales
 from tests.support.api.racing import at_once
 from tests.support.installation import invariants
 from tests.support.recruits import Recruits
@@ -333,20 +332,3 @@ def test_who_may_record_one(app, campaign):
     assert campaign.post(URL, body).status_code == 201
     answer = free.post(URL, body)
     assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
-
-
-@pytest.mark.parametrize(
-    ("now", "occurred", "is_possible"),
-    [
-        ("2026-05-01T12:00", "2026-05-01T12:00", True),
-        ("2026-05-01T12:00", "2026-05-01T12:01", False),
-        ("2026-05-01T12:00", "2021-05-01T12:00", True),
-        ("2026-05-01T12:00", "2021-05-01T11:59", False),
-        ("2024-02-29T12:00", "2019-02-28T12:00", True),
-        ("2024-02-29T12:00", "2019-02-28T11:59", False),
-    ],
-)
-def test_five_years_back_are_counted_to_the_day(now, occurred, is_possible):
-    moments = [datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (occurred, now)]
-
-    assert manual_sales.is_possible(moments[0], now=moments[1]) is is_possible

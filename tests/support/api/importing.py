@@ -1,6 +1,8 @@
-"""What the tests of conversion imports share."""
+"""What the tests of imports share."""
 
 URL = "/api/v1/conversions/import"
+AFFILIATES = "/api/v1/affiliates"
+AFFILIATES_IMPORT = f"{AFFILIATES}/import"
 
 
 def past_sale(**fields):
@@ -18,3 +20,13 @@ def past_sale(**fields):
 def import_sales(brand, *rows, url=URL, **fields):
     """Import rows into the brand's last program."""
     return brand.post(url, {"programId": str(brand.programs[-1]), "conversions": list(rows)} | fields)
+
+
+def import_people(brand, *rows, **fields):
+    """Import rows of affiliates into the brand's last program."""
+    return brand.post(AFFILIATES_IMPORT, {"programId": str(brand.programs[-1]), "affiliates": list(rows)} | fields)
+
+
+def person_row(name, **fields):
+    """Return a row of somebody new to the brand."""
+    return {"email": f"{name}@example.com"} | fields

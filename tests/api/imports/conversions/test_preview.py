@@ -1,18 +1,8 @@
 """The look at a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
 
-import pytest
-
 from tests.support.api.importing import URL, import_sales, past_sale
 
 PREVIEW = f"{URL}/preview"
-
-
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign and Ben in it."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
 
 
 def _preview(brand, *rows, **fields):

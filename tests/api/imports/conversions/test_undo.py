@@ -18,14 +18,6 @@ from tests.support.rows.program_rows import click, conversion
 URL = "/api/imports"
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign and Ben in it."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _undo(brand, answer, role="Admin", **headers):
     return brand.person(role).post(f"{URL}/{answer.json['jobId']}/undo", **headers)
 

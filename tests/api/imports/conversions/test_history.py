@@ -2,20 +2,10 @@
 
 from uuid import uuid4
 
-import pytest
-
 from tests.support.api import lists
 from tests.support.api.importing import import_sales, past_sale
 
 URL = "/api/v1/imports"
-
-
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign and Ben in it."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
 
 
 def _import_people(brand, *names):

@@ -1,0 +1,85 @@
+"""Who is written to after an import of affiliates, and what. Source: core spec, "Affiliates" (import body)."""
+
+import pytest
+
+from models import db
+from pipelines import mail
+from tests.support import draining
+from tests.support.api.importing import AFFILIATES, import_people, person_row
+
+
+def _mails(brand):
+    return brand.rows("select recipient from mail_message where kind = 'affiliate.imported' order by 1")
+
+
+@pytest.mark.parametrize(
+    ("plan", "status", "are_told"),
+    [
+        ("Growth", "Active", True),
+        ("Pro", "Active", True),
+        ("Starter", "Active", False),
+        ("Growth", "Trialing", False),
+        ("Pro", "PastDue", False),
+    ],
+)
+def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(campaign, drain, plan, status, are_told):
+    campaign.set(plan=plan, status=status)
+
+    answer = import_people(
+        campaign, person_row("ann"), person_row("ben", status="banned"), {"email": "x"}, notifyAffiliates=True
+    )
+
+    drain()
+    assert (answer.status_code, answer.json["imported"]) == (200, 2)
+    assert _mails(campaign) == ([("ann@example.com",)] if are_told else [])
+
+
+@pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
+def test_nobody_is_written_to_without_being_asked(campaign, drain, flag):
+    import_people(campaign, person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
+    drain()
+
+    assert _mails(campaign) == []
+
+
+def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campaign):
+    rows = [person_row(f"number-{number:03}") for number in range(60)]
+    trips = []
+
+    db.db.trip_hooks.append(trips.append)
+    import_people(campaign, *rows, notifyAffiliates=True, notificationMessageHtml="é" * 20_000)
+    largest_of_the_answer = max(map(len, trips))
+    draining.drain(deliveries=2)
+    db.db.trip_hooks.remove(trips.append)
+
+    assert largest_of_the_answer < 500_000
+    assert max(map(len, trips)) < 10_000_000
+    assert _mails(campaign) == [(row["email"],) for row in rows]
+
+
+def test_who_was_deleted_meanwhile_is_not_written_to(campaign, drain):
+    import_people(campaign, person_row("ann"), person_row("ben"), notifyAffiliates=True)
+    (gone,) = [each["id"] for each in campaign.get(AFFILIATES).json["items"] if each["email"] == "ben@example.com"]
+    campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [gone], "action": "delete"})
+    drain()
+
+    assert _mails(campaign) == [("ann@example.com",)]
+
+
+def test_what_the_brand_writes_is_sanitized(campaign, drain):
+    import_people(
+        campaign,
+        person_row("ann"),
+        notifyAffiliates=True,
+        notificationMessageHtml='<p onclick="x()">Hi <b>all</b> &amp; you</p><script>x()</script>'
+        '<a href="javascript:x()">y</a>',
+    )
+    drain()
+    ((message_id,),) = campaign.rows("select id from mail_message")
+    with db.any_org_work():
+        opened = mail.any_org_open(message_id)
+
+    assert opened.html.startswith("<p>Hi <b>all</b> &amp; you</p>")
+    assert "script" not in opened.html
+    assert "onclick" not in opened.html
+    assert opened.text.startswith("Hi all & you")

@@ -1,0 +1,95 @@
+"""Imports of affiliates at once, and beside somebody who joins: each person is there once."""
+
+import contextlib
+import threading
+import time
+from uuid import uuid4
+
+from adapters import clock
+from models import db, turns
+from pipelines.affiliates import affiliates
+from schemas.affiliates.affiliate import AffiliateBody
+from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.racing import at_once, begun
+
+
+def test_an_organization_imports_one_at_a_time(campaign, rival):
+    rival.program()
+    is_running, is_over = threading.Event(), threading.Event()
+
+    def other_import():
+        with db.unit_of_work(campaign.id):
+            assert turns.try_import(campaign.id)
+            is_running.set()
+            is_over.wait(20)
+        db.db.drop_connection()
+
+    other = threading.Thread(target=other_import)
+    other.start()
+    is_running.wait(20)
+    refused, elsewhere = import_people(campaign, person_row("ann")), import_people(rival, person_row("ann"))
+    is_over.set()
+    other.join()
+
+    assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
+    assert elsewhere.status_code == 200
+    assert import_people(campaign, person_row("ann")).status_code == 200
+
+
+def test_an_import_waits_for_somebody_who_is_joining(campaign):
+    is_joining = threading.Event()
+    wanted = AffiliateBody().load({"programId": str(campaign.programs[-1]), "email": "ann@example.com"})
+
+    def join():
+        with db.unit_of_work(campaign.id):
+            affiliates.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
+            is_joining.set()
+            time.sleep(0.5)
+        db.db.drop_connection()
+
+    joining = threading.Thread(target=join)
+    joining.start()
+    is_joining.wait(20)
+    answer = import_people(campaign, person_row("ann"), person_row("ben"))
+    joining.join()
+
+    assert (answer.status_code, answer.json["reasons"]) == (200, {"already_exists": 1})
+
+
+def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):
+    rows = [person_row(f"number-{number}") for number in range(50)]
+    body = {"programId": str(campaign.programs[-1]), "email": "number-7@example.com", "customAlias": "seven"}
+
+    answers = at_once(lambda: import_people(campaign, *rows), lambda: campaign.post(AFFILIATES, body))
+
+    assert sorted(answer.status_code for answer in answers) in ([200, 201], [200, 409])
+    assert campaign.rows("select count(*) from affiliate") == [(50,)]
+
+
+def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign, rival):
+    campaign.affiliate("somebody")
+    rival.program()
+    names = [f"{letter}-{uuid4().hex[:8]}" for letter in "amz"]
+    rows = [person_row(name, slug=name) for name in names]
+
+    with contextlib.suppress(ZeroDivisionError), db.unit_of_work(campaign.id):
+        # Both come as far as this one's slug.
+        db.db.run(
+            "insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)"
+            " select gen_random_uuid(), organization_id, program_id, id, %s, false from affiliate returning id",
+            (names[1],),
+        )
+        answers = [begun(lambda: import_people(campaign, *rows)), begun(lambda: import_people(rival, *rows[::-1]))]
+        raise ZeroDivisionError
+
+    assert [answer().json["imported"] for answer in answers] == [3, 3]
+
+
+def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
+    body = {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]}
+
+    first = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")
+    again = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")
+
+    assert (again.status_code, again.json) == (200, first.json)
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
