@@ -13,7 +13,7 @@ from rich.table import Table
 import settings
 from adapters import servers
 from domain.refused import Refused
-from models import db
+from models import db, migrate
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
@@ -51,11 +51,23 @@ def every_tenant() -> Iterator[None]:
 
 @contextmanager
 def reaching_the_database() -> Iterator[None]:
-    """Say in one line that the database is away, or that nothing runs here; a command starts no server."""
+    """Say in one line that the database is away or lacks migrations, or that nothing runs here; it starts no server."""
     if servers.is_database_asleep():
         folder = settings.current().servers.data_dir
         raise click.ClickException(f"Finderfee does not run here: make run\n(DATA_DIR is {folder}, and is not in use)")
     try:
         yield
-    except db.UNAVAILABLE as error:
+    except (*db.UNAVAILABLE, db.UNDEFINED) as error:
+        if _lacks_migrations():
+            raise click.ClickException("The database lacks migrations. Next: flask db migrate") from error
+        if isinstance(error, db.UNDEFINED):
+            raise
         raise click.ClickException(f"The database cannot be reached: {str(error).strip()}") from error
+
+
+def _lacks_migrations() -> bool:
+    """Say whether the schema is behind; asks as the owner, since the first migration makes the service's role."""
+    try:
+        return not all(one.is_applied for one in migrate.status(servers.urls().database_owner_url))
+    except db.UNAVAILABLE:
+        return False

@@ -17,7 +17,7 @@ import orjson
 import peewee
 import psycopg2.extensions
 import psycopg2.extras
-from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
+from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase, ProgrammingError
 from psycopg2 import errorcodes
 
 from models.hot import Hot
@@ -27,6 +27,8 @@ psycopg2.extras.register_default_jsonb(globally=True, loads=orjson.loads)
 
 #: What a caller sees while PostgreSQL is away or has just dropped the connection.
 UNAVAILABLE = (OperationalError, InterfaceError)
+#: What a caller sees where a statement names a table or a column that is not there.
+UNDEFINED = ProgrammingError
 
 # Turns psycopg2's exceptions into peewee's, as peewee itself does.
 _translated: Any = vars(peewee)["__exception_wrapper__"]

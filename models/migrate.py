@@ -89,7 +89,7 @@ def _apply(cursor: Any, name: str) -> None:
 @contextmanager
 def _connection(owner_url: str) -> Iterator[Any]:
     try:
-        connection = psycopg2.connect(owner_url)
+        connection = psycopg2.connect(owner_url, connect_timeout=5)
     except psycopg2.OperationalError as error:
         raise OperationalError(str(error)) from error  # one of db.UNAVAILABLE, as from the service's own connections
     connection.autocommit = True

@@ -1,6 +1,5 @@
 """`flask up`: everything on this machine, under one supervisor."""
 
-import contextlib
 import dataclasses
 import fcntl
 import os
@@ -20,6 +19,7 @@ from adapters.embedded import pair, place
 from commands import output
 from commands.demo import demo
 from models import migrate
+from settings.concerns.web import Web
 from workers.procfile.supervisor import Supervisor, parse
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, st
         greeting = demo.greeting(shown, is_open=shown.may_be_shown)
     else:
         commands.pop("receiver", None)
-    threading.Thread(target=_greet_once_up, args=(chosen.web.port, greeting), daemon=True).start()
+    threading.Thread(target=_greet_once_up, args=(chosen.web, greeting), daemon=True).start()
     return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
 
 
@@ -73,14 +73,27 @@ def _keeper(names: Sequence[str]) -> dict[str, str]:
     return {"servers": f"python -m adapters.embedded.keeper $DATA_DIR {' '.join(names)}"} if names else {}
 
 
-def _greet_once_up(port: int, greeting: str) -> None:
+def _greet_once_up(web: Web, greeting: str) -> None:
     """Print what to do next once there is somebody to answer it."""
-    while True:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            click.echo(greeting)
-            sys.stdout.flush()
-            return
+    while not _answers(web):
         time.sleep(0.2)
+    click.echo(greeting)
+    sys.stdout.flush()
+
+
+def _answers(web: Web) -> bool:
+    """Say whether somebody listens where the web server is to."""
+    path = web.bind.removeprefix("unix:")
+    try:
+        if path == web.bind:
+            socket.create_connection((web.bind, web.port), timeout=1).close()
+        else:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(1)
+                probe.connect(path)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import psycopg2
 import pytest
 
 from adapters.embedded import pair
@@ -64,3 +66,17 @@ def test_a_database_of_ones_own_that_is_away_is_not_called_ours(tmp_path):
 
     assert done.returncode == 1
     assert done.stderr.startswith("Error: The database cannot be reached: connection to server")
+
+
+def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
+    owner_url = pair.start(tmp_path, durable=False).database_owner_url
+    try:
+        without_tables = _flask("org", "list", DATA_DIR=str(tmp_path))
+        with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
+            cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # the first migration makes it
+        without_role = _flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
+    finally:
+        pair.stop(tmp_path)
+
+    said = "Error: The database lacks migrations. Next: flask db migrate\n"
+    assert [(one.returncode, one.stdout, one.stderr) for one in (without_tables, without_role)] == [(1, "", said)] * 2
