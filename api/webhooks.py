@@ -21,7 +21,7 @@ from domain.webhooks import events
 from models import db
 from models.webhooks import endpoints, outbox
 from models.webhooks.endpoints import WebhookEndpoint
-from models.webhooks.redeliveries import Window
+from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import manage, redelivery
 from schemas.paging import PageQuery
 from schemas.webhooks.webhook import (
@@ -219,7 +219,7 @@ def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
 def _redeliver_window(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), _find(endpoint_id)
     wanted = body.load()
-    window = Window(
+    window = DeliveryWindow(
         organization_id=endpoint.organization_id,
         endpoint_id=endpoint.id,
         since=wanted["since"],

@@ -6,7 +6,7 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
-from models.mail import Message, any_org_list
+from models.mail import MailMessage, any_org_list
 from pipelines import mail as mailing
 
 group = AppGroup("mail", help="Messages: sent, kept and failed.")
@@ -81,7 +81,7 @@ def retry(message_ids: tuple[UUID, ...], as_json: bool) -> None:
     output.show({"queued": retried, "untouched": untouched}, as_json=as_json, person=person)
 
 
-def _as_json(message: Message) -> dict[str, object]:
+def _as_json(message: MailMessage) -> dict[str, object]:
     return {
         "id": str(message.id),
         "organization": str(message.organization_id),
@@ -96,7 +96,7 @@ def _as_json(message: Message) -> dict[str, object]:
     }
 
 
-def _fate(message: Message) -> str:
+def _fate(message: MailMessage) -> str:
     attempts = f"{message.attempts} attempt{'' if message.attempts == 1 else 's'}"
     told = f"{message.status} after {attempts}{f': {message.last_error}' if message.last_error else ''}"
     if message.status in ("Kept", "Failed") and message.body_sealed is not None:

@@ -16,7 +16,7 @@ from domain.refused import Refused
 from domain.statuses import DeliveryStatus
 from models.webhooks import desk, redeliveries
 from models.webhooks.desk import DeliveryRow, EndpointRow
-from models.webhooks.redeliveries import Window
+from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import manage, redelivery
 
 group = AppGroup("webhook", help="Webhook endpoints and their deliveries.")
@@ -101,7 +101,7 @@ def redeliver(
     """Make one more attempt of an endpoint's deliveries of a window, ten a second, each under its own id."""
     with output.every_tenant():
         endpoint = _find(endpoint_id)
-        window = Window(endpoint.organization_id, endpoint.id, since, until or clock.now(), status)
+        window = DeliveryWindow(endpoint.organization_id, endpoint.id, since, until or clock.now(), status)
         wanted = redeliveries.count(window)
     if window.until <= window.since:
         raise click.UsageError("--until must be after --since.")
@@ -122,7 +122,7 @@ def redeliver(
     )
 
 
-def _queue(window: Window, wanted: int, say: Callable[[str], None]) -> tuple[int, datetime | None]:
+def _queue(window: DeliveryWindow, wanted: int, say: Callable[[str], None]) -> tuple[int, datetime | None]:
     """Queue the window portion by portion, each in a transaction of its own."""
     queued, last_at, after = 0, None, None
     while True:
@@ -154,7 +154,7 @@ def _find(endpoint_id: UUID) -> EndpointRow:
     return found[0]
 
 
-def _announced(endpoint: EndpointRow, window: Window, wanted: int) -> str:
+def _announced(endpoint: EndpointRow, window: DeliveryWindow, wanted: int) -> str:
     url = manage.shown_url(endpoint.url)
     return (
         f"{wanted} {window.status} deliveries of {endpoint.organization} to {url}, made from"

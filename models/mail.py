@@ -125,7 +125,7 @@ def stage_error(*, organization_id: UUID, message_id: UUID, error: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MailMessage:
     """A message as an operator sees it; its body stays sealed, and is None once it was dropped."""
 
     id: UUID
@@ -141,26 +141,26 @@ class Message:
     body_sealed: bytes | None
 
 
-_MESSAGES = Rows(Message)
+_MESSAGES = Rows(MailMessage)
 _ANY_ORG_LIST = f"""
-select {columns(Message)} from mail_message
+select {columns(MailMessage)} from mail_message
 where (%(org)s::uuid is null or organization_id = %(org)s) and (%(status)s::text is null or status = %(status)s)
 order by created_at desc, id desc
 limit %(limit)s
 """
 
 
-def any_org_list(*, organization_id: UUID | None, status: str | None, limit: int) -> list[Message]:
+def any_org_list(*, organization_id: UUID | None, status: str | None, limit: int) -> list[MailMessage]:
     """Return messages, newest first, narrowed by what is given."""
     return _MESSAGES.all(_ANY_ORG_LIST, {"org": organization_id, "status": status, "limit": limit})
 
 
 _ANY_ORG_FIND = f"""
-select {columns(Message)} from mail_message where id = %s
+select {columns(MailMessage)} from mail_message where id = %s
 """
 
 
-def any_org_find(message_id: UUID) -> Message | None:
+def any_org_find(message_id: UUID) -> MailMessage | None:
     """Return one message of any organization."""
     return _MESSAGES.first(_ANY_ORG_FIND, (message_id,))
 

@@ -27,7 +27,7 @@ _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedMail:
     """A message whose attempt is counted, or one whose slot is still to come at `wait_until`."""
 
     message: messages.Waiting
@@ -36,7 +36,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MailOutcome:
     """What came of it: taken by the server, refused for good, or (neither) to be tried when its slot comes."""
 
     is_sent: bool = False
@@ -44,10 +44,10 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedMail:
     """A message with its headers and, unless it was dropped, its body."""
 
-    message: messages.Message
+    message: messages.MailMessage
     headers: dict[str, str]
     text: str | None
     html: str | None
@@ -83,7 +83,7 @@ def send(
     work.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
 
 
-def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
+def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     """Count an attempt, or keep a slot to wait for; None when nothing is to be sent (any more).
 
     Without a mail server the message becomes Kept here.
@@ -98,21 +98,21 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> Prepared | None:
     wait_until = _slot_to_wait_for(message)
     if wait_until is None:
         messages.stage_attempt(organization_id=organization_id, message_id=message_id)
-    return Prepared(message=message, server=server, wait_until=wait_until)
+    return PreparedMail(message=message, server=server, wait_until=wait_until)
 
 
-def deliver(prepared: Prepared) -> Outcome:
-    """Hand the message to the server; raises `adapters.mail.smtp.Unreachable` for what another attempt may mend."""
+def deliver(prepared: PreparedMail) -> MailOutcome:
+    """Hand the message to the server; raises `adapters.mail.smtp.MailUnreachable` for what another attempt may mend."""
     if prepared.wait_until is not None:
-        return Outcome()
+        return MailOutcome()
     try:
         _server(prepared).send(_letter(prepared.message))
-    except (transport.Rejected, sealing.CannotOpen) as error:
-        return Outcome(refusal=str(error))
-    return Outcome(is_sent=True)
+    except (transport.MailRejected, sealing.CannotOpen) as error:
+        return MailOutcome(refusal=str(error))
+    return MailOutcome(is_sent=True)
 
 
-def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime | None:
+def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> datetime | None:
     """Stage what came of it and return when the job is due again; None when the message is settled."""
     organization_id, message_id = prepared.message.organization_id, prepared.message.id
     if outcome.is_sent:
@@ -124,7 +124,7 @@ def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime |
     return prepared.wait_until
 
 
-def record_trouble(prepared: Prepared, trouble: transport.Unreachable) -> None:
+def record_trouble(prepared: PreparedMail, trouble: transport.MailUnreachable) -> None:
     """Stage for the operator why an attempt led to nothing; the job itself says when the next one is."""
     message = prepared.message
     messages.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
@@ -143,7 +143,7 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     return queued
 
 
-def any_org_open(message_id: UUID) -> Opened:
+def any_org_open(message_id: UUID) -> OpenedMail:
     """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
     message = messages.any_org_find(message_id)
     if message is None:
@@ -154,7 +154,7 @@ def any_org_open(message_id: UUID) -> Opened:
             body |= _open(message.body_sealed, message.id)
         except sealing.CannotOpen as error:
             raise Refused(409, "cannot_open", str(error)) from error
-    return Opened(message, _headers(message), body["text"], body["html"])
+    return OpenedMail(message, _headers(message), body["text"], body["html"])
 
 
 def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
@@ -170,7 +170,7 @@ def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
     return slot_at
 
 
-def _server(prepared: Prepared) -> transport.Transport:
+def _server(prepared: PreparedMail) -> transport.Transport:
     return transport.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
@@ -193,7 +193,7 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
     return body
 
 
-def _headers(message: messages.Message) -> dict[str, str]:
+def _headers(message: messages.MailMessage) -> dict[str, str]:
     letter = transport.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
     return transport.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
 

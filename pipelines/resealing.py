@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from adapters import sealing
 from models import db
 from models.upkeep import sealed_rows
-from models.upkeep.sealed_rows import Kind, Row
+from models.upkeep.sealed_rows import SealedKind, SealedRow
 
 #: How many unreadable values are named.
 MOST_NAMED = 5
 
 
 @dataclass(slots=True)
-class Count:
+class SealCount:
     """How the values of a kind are sealed: with the key in force, with a former one, or with none that we have.
 
     `unreadable` names the first rows of the last sort.
@@ -30,10 +30,10 @@ class Count:
     unreadable: tuple[str, ...] = ()
 
 
-class Unreadable(Exception):
+class UnreadableValues(Exception):
     """Some values open with none of our keys, and nothing was written."""
 
-    def __init__(self, counts: list[Count]) -> None:
+    def __init__(self, counts: list[SealCount]) -> None:
         found = "; ".join(
             f"{count.neither} among the {count.kind} ({', '.join(count.unreadable)}"
             f"{', …' if count.neither > len(count.unreadable) else ''})"
@@ -47,7 +47,7 @@ class Unreadable(Exception):
         )
 
 
-def status() -> list[Count]:
+def status() -> list[SealCount]:
     """Return how everything is sealed, kind by kind. Opens transactions of its own, one per slice."""
     return [_counted(kind) for kind in sealed_rows.KINDS]
 
@@ -57,16 +57,16 @@ def reseal(*, leave_unreadable: bool, tell: Callable[[str, int], None]) -> dict[
 
     Opens transactions of its own, one per slice. `tell` hears after each slice how many of a kind it has been so far.
     Rows that somebody is at work on are left for another time (`status` shows them).
-    Raises Unreadable before anything is written.
+    Raises UnreadableValues before anything is written.
     """
     counts = status()
     if not leave_unreadable and any(count.neither for count in counts):
-        raise Unreadable(counts)
+        raise UnreadableValues(counts)
     return {kind.name: _resealed(kind, tell) for kind in sealed_rows.KINDS}
 
 
-def _counted(kind: Kind) -> Count:
-    count = Count(kind.name)
+def _counted(kind: SealedKind) -> SealCount:
+    count = SealCount(kind.name)
     for rows in _slices(kind):
         for row in rows:
             try:
@@ -81,7 +81,7 @@ def _counted(kind: Kind) -> Count:
     return count
 
 
-def _resealed(kind: Kind, tell: Callable[[str, int], None]) -> int:
+def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
     number, after = 0, None
     while True:
         with db.any_org_work():
@@ -93,7 +93,7 @@ def _resealed(kind: Kind, tell: Callable[[str, int], None]) -> int:
         tell(kind.name, number)
 
 
-def _is_resealed(kind: Kind, row: Row) -> bool:
+def _is_resealed(kind: SealedKind, row: SealedRow) -> bool:
     try:
         sealed = sealing.resealed(row.sealed, belongs_to=row.belongs_to)
     except sealing.CannotOpen:
@@ -104,7 +104,7 @@ def _is_resealed(kind: Kind, row: Row) -> bool:
     return True
 
 
-def _slices(kind: Kind) -> Iterator[list[Row]]:
+def _slices(kind: SealedKind) -> Iterator[list[SealedRow]]:
     after = None
     while True:
         with db.any_org_work():

@@ -15,7 +15,7 @@ from adapters.clicks import visitors
 from domain import jobs
 from models.jobs import rows
 from models.upkeep import expiry
-from models.upkeep.expiry import KINDS, Kind, Run
+from models.upkeep.expiry import KINDS, ExpiryKind, ExpiryRun
 from pipelines import work
 
 #: How many rows end in one transaction.
@@ -33,8 +33,8 @@ class Status:
 
     kind: str
     days: int
-    standing: expiry.Standing
-    last_run: Run | None
+    standing: expiry.ExpiryStanding
+    last_run: ExpiryRun | None
 
 
 def any_org_status(*, now: datetime) -> list[Status]:
@@ -86,7 +86,7 @@ def kinds() -> Sequence[str]:
     return list(KINDS)
 
 
-def _end(kind: Kind, before: datetime) -> int:
+def _end(kind: ExpiryKind, before: datetime) -> int:
     if kind.forget is not None:
         found = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
         if found:

@@ -49,12 +49,12 @@ class Wire(Schema):
         return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
 
     @functools.cached_property
-    def _reading(self) -> reading.Plan:
-        return reading.Plan(self)
+    def _reading(self) -> reading.ReadingPlan:
+        return reading.ReadingPlan(self)
 
     @functools.cached_property
-    def _plan(self) -> rendering.Plan:
-        return rendering.Plan(self)
+    def _plan(self) -> rendering.RenderingPlan:
+        return rendering.RenderingPlan(self)
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:

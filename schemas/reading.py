@@ -11,7 +11,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing
 Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
-class Plan:
+class ReadingPlan:
     """How one schema reads an object: key, attribute and reader of each field."""
 
     def __init__(self, schema: Schema) -> None:

@@ -27,7 +27,7 @@ _PLAIN: dict[type[Any], Conversion | None] = {
 }
 
 
-class Plan:
+class RenderingPlan:
     """How one schema turns a row into an answer: attribute, key and conversion of each field."""
 
     def __init__(self, schema: Schema) -> None:
@@ -129,7 +129,7 @@ def _conversion(field: fields.Field[Any]) -> Conversion | None:
     if own is not None:
         return own
     if isinstance(field, fields.Nested):
-        plan = Plan(field.schema)
+        plan = RenderingPlan(field.schema)
         return plan.render_all if field.many else plan.render
     if isinstance(field, fields.List):
         inner = _conversion(field.inner)

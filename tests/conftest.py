@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.xdist_group(str(folder)))
 
 
-def _servers() -> pair.Servers:
+def _servers() -> pair.EmbeddedServers:
     """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
 
     The broker is always private: the tests empty it.

@@ -48,8 +48,8 @@ class _Broker(RedisBroker):
         self.in_hand: defaultdict[str, set[str]] = defaultdict(set)
 
     @property
-    def consumer_class(self) -> type[consumer.Consumer]:
-        return consumer.Consumer
+    def consumer_class(self) -> type[consumer.QueueConsumer]:
+        return consumer.QueueConsumer
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         if queue_name.endswith(".DQ"):

@@ -18,7 +18,7 @@ import structlog
 
 from adapters import broker, clock
 from adapters.broker import RedisError
-from adapters.clicks.intake import Entry, Intake
+from adapters.clicks.intake import Intake, StreamEntry
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
@@ -38,11 +38,11 @@ _TURN_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    entry: Entry
+    entry: StreamEntry
     click: RawClick
 
 
-class Consumer:
+class ClickConsumer:
     """The loop of one process."""
 
     def __init__(self, redis_url: str, *, claim_s: int) -> None:
@@ -54,7 +54,7 @@ class Consumer:
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Write until told to stop; the batch in hand is finished first, unless the database is away."""
-        in_hand: list[Entry] = []
+        in_hand: list[StreamEntry] = []
         while not should_stop():
             try:
                 in_hand = in_hand or self._next()
@@ -77,7 +77,7 @@ class Consumer:
             done += len(entries)
         return done
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[StreamEntry]) -> None:
         """Write a batch, one transaction per organization, then let go of it.
 
         What cannot be read, or alone makes its transaction fail, becomes a dead letter. Clicks of an organization that
@@ -102,7 +102,7 @@ class Consumer:
                 left.update(read.entry.id for read in batch)
         self._intake.acknowledge([entry.id for entry in entries if entry.id not in left])
 
-    def _next(self) -> list[Entry]:
+    def _next(self) -> list[StreamEntry]:
         if time.monotonic() >= self._claim_due_at:
             left = self._claim(self._idle_ms)
             if left:
@@ -110,7 +110,7 @@ class Consumer:
             self._claim_due_at = time.monotonic() + self._claim_every_s
         return self._intake.read(count=_BATCH, wait_ms=_WAIT_MS)
 
-    def _claim(self, idle_ms: int) -> list[Entry]:
+    def _claim(self, idle_ms: int) -> list[StreamEntry]:
         return self._intake.claim(count=_BATCH, idle_ms=idle_ms)
 
     def _write(self, batch: Sequence[_Read]) -> None:
@@ -134,7 +134,7 @@ class Consumer:
         else:
             metrics.count_clicks(new=written.new, duplicates=written.duplicates)
 
-    def _bury(self, entry: Entry, organization_id: UUID | None, error: Exception) -> None:
+    def _bury(self, entry: StreamEntry, organization_id: UUID | None, error: Exception) -> None:
         entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))
         _log.error("click.unreadable", entry=entry_id, error=type(error).__name__)
         with db.any_org_work():

@@ -21,7 +21,7 @@ _log = structlog.get_logger(__name__)
 _LOOK_EVERY_S = 5.0
 
 
-class Consumer(_RedisConsumer):
+class QueueConsumer(_RedisConsumer):
     """One queue's consumer in a worker process. Another one takes over its memory when the connection was lost."""
 
     def __init__(self, broker: Any, queue_name: str, prefetch: int, timeout: int) -> None:

@@ -26,7 +26,7 @@ _MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ScheduledTick:
     """One line of the schedule. After a pause `catches_up` fires every missed tick, otherwise only the latest."""
 
     cron: str
@@ -43,17 +43,17 @@ class Entry:
 
 
 SCHEDULE = (
-    Entry("*/10 * * * *", jobs.FORGET),
-    Entry("7 * * * *", jobs.INVITES_EXPIRE),
-    Entry("53 * * * *", jobs.WEBHOOKS_FAILING),
-    Entry("17 * * * *", jobs.HOLD_RELEASE),
-    Entry("41 * * * *", jobs.CLICKS_FORGET),
-    Entry("47 * * * *", jobs.RETENTION),
-    Entry("23 4 * * *", jobs.LEADS_EXPIRE),
+    ScheduledTick("*/10 * * * *", jobs.FORGET),
+    ScheduledTick("7 * * * *", jobs.INVITES_EXPIRE),
+    ScheduledTick("53 * * * *", jobs.WEBHOOKS_FAILING),
+    ScheduledTick("17 * * * *", jobs.HOLD_RELEASE),
+    ScheduledTick("41 * * * *", jobs.CLICKS_FORGET),
+    ScheduledTick("47 * * * *", jobs.RETENTION),
+    ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
     # Central banks publish in the afternoon of Europe.
-    Entry("30 16 * * *", jobs.FX_REFRESH),
-    Entry("11 6 * * *", jobs.PAYOUT_CADENCE),
-    Entry("29 * * * *", jobs.LEDGER_CHECK),
+    ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
+    ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
+    ScheduledTick("29 * * * *", jobs.LEDGER_CHECK),
 )
 
 
@@ -68,7 +68,7 @@ def run(should_stop: Callable[[], bool]) -> None:
         time.sleep(_LOOK_EVERY_S)
 
 
-def fire(entry: Entry) -> int:
+def fire(entry: ScheduledTick) -> int:
     """Stage the jobs of every tick that is due and nobody has fired; returns how many."""
     with db.any_org_work():
         last, now = ticks.last_and_now(entry.job.name)

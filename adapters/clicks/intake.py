@@ -17,7 +17,7 @@ _GONE_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StreamEntry:
     """One entry of the stream: its id, and the click as it was sent (empty for an entry without one)."""
 
     id: bytes
@@ -40,7 +40,7 @@ class Intake:
         self._name = name
         self._next = "0-0"
 
-    def read(self, *, count: int, wait_ms: int) -> list[Entry]:
+    def read(self, *, count: int, wait_ms: int) -> list[StreamEntry]:
         """Return entries that nobody has read, after waiting for them if there are none."""
         return self._in_group(
             lambda: _entries(
@@ -50,10 +50,10 @@ class Intake:
             )
         )
 
-    def claim(self, *, count: int, idle_ms: int) -> list[Entry]:
+    def claim(self, *, count: int, idle_ms: int) -> list[StreamEntry]:
         """Return entries that a consumer read and did not finish for that long; they are this one's now."""
 
-        def take() -> list[Entry]:
+        def take() -> list[StreamEntry]:
             answer = self._client.xautoclaim(
                 KEY, GROUP, self._name, min_idle_time=idle_ms, start_id=self._next, count=count
             )
@@ -77,7 +77,7 @@ class Intake:
             if not consumer["pending"] and (is_own or consumer["idle"] > _GONE_MS):
                 self._client.xgroup_delconsumer(KEY, GROUP, consumer["name"])
 
-    def _in_group(self, take: Any) -> list[Entry]:
+    def _in_group(self, take: Any) -> list[StreamEntry]:
         try:
             return take()
         except ResponseError as error:
@@ -104,5 +104,5 @@ def is_kept_on_disk(client: Any) -> bool:
     return bool(client.info("persistence").get("aof_enabled"))
 
 
-def _entries(read: Sequence[tuple[bytes, dict[bytes, bytes] | None]]) -> list[Entry]:
-    return [Entry(entry_id, (fields or {}).get(FIELD, b"")) for entry_id, fields in read]
+def _entries(read: Sequence[tuple[bytes, dict[bytes, bytes] | None]]) -> list[StreamEntry]:
+    return [StreamEntry(entry_id, (fields or {}).get(FIELD, b"")) for entry_id, fields in read]

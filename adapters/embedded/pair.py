@@ -27,7 +27,7 @@ class StartFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
+class EmbeddedServers:
     """Where both servers listen, as DATABASE_URL, DATABASE_OWNER_URL and REDIS_URL would say it."""
 
     database_url: str
@@ -35,7 +35,7 @@ class Servers:
     redis_url: str
 
 
-def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True) -> Servers:
+def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True) -> EmbeddedServers:
     """Return the URLs of the data folder's servers once those asked for answer.
 
     Idempotent: what runs is reused, also of another start, and any number of callers at once start one. `durable`
@@ -60,10 +60,10 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
     return where(data_dir)
 
 
-def where(data_dir: Path) -> Servers:
+def where(data_dir: Path) -> EmbeddedServers:
     """Return the URLs of the data folder's servers, whether they run or not; starts nothing."""
     place = embedded_place.of(data_dir)
-    return Servers(
+    return EmbeddedServers(
         database_url=f"postgresql://{roles.SERVICE}@/finderfee?{_at(place.sockets)}",
         database_owner_url=_owner_url("/finderfee", place.sockets, place.owner_password),
         redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",

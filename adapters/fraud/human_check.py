@@ -45,7 +45,7 @@ class NotConfigured(Exception):
     """There is no verification service and tokens of our own are not accepted here."""
 
 
-class HumanCheck(Protocol):
+class HumanChecker(Protocol):
     """What tells people from programs."""
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:

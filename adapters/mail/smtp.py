@@ -30,11 +30,11 @@ _PLAIN_MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
 _LINE_AND_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-class Rejected(Exception):
+class MailRejected(Exception):
     """The server, or the rules for addresses, will never take this message."""
 
 
-class Unreachable(Exception):
+class MailUnreachable(Exception):
     """The message was not taken, or it is unknown whether it was; another attempt may do better."""
 
 
@@ -54,7 +54,7 @@ class Transport(Protocol):
     """What takes letters away."""
 
     def send(self, letter: Letter) -> None:
-        """Return when the letter was taken; raises Rejected, Unreachable."""
+        """Return when the letter was taken; raises MailRejected, MailUnreachable."""
 
 
 class Smtp:
@@ -65,7 +65,7 @@ class Smtp:
         self._sender = sender
 
     def send(self, letter: Letter) -> None:
-        """Return when the server has taken the letter; raises Rejected, Unreachable."""
+        """Return when the server has taken the letter; raises MailRejected, MailUnreachable."""
         recipient = mailbox(letter.to)
         message = compose(letter, sender=self._sender, recipient=recipient)
         connection: smtplib.SMTP | None = None
@@ -125,13 +125,13 @@ def headers(letter: Letter, *, sender: str, recipient: str) -> dict[str, str]:
 
 
 def mailbox(to: str) -> str:
-    """Return the one mailbox that `to` names, its domain in ASCII; Rejected when it names none, or more."""
+    """Return the one mailbox that `to` names, its domain in ASCII; MailRejected when it names none, or more."""
     if _PLAIN_MAILBOX.fullmatch(to):
         return to
     try:
         found = email_validator.validate_email(to, check_deliverability=False, test_environment=True)
     except email_validator.EmailNotValidError as error:
-        raise Rejected(f"The address cannot be mailed to: {error}") from error
+        raise MailRejected(f"The address cannot be mailed to: {error}") from error
     return f"{found.local_part}@{found.ascii_domain}"
 
 
@@ -144,11 +144,11 @@ def _options_for(recipient: str, connection: smtplib.SMTP) -> tuple[str, ...]:
     if recipient.isascii():
         return ()
     if not connection.has_extn("smtputf8"):
-        raise Rejected("The server takes no addresses with characters outside ASCII (it does not offer SMTPUTF8).")
+        raise MailRejected("The server takes no addresses with characters outside ASCII (it does not offer SMTPUTF8).")
     return ("SMTPUTF8", "BODY=8BITMIME")
 
 
-def _meaning(error: Exception) -> Rejected | Unreachable:
+def _meaning(error: Exception) -> MailRejected | MailUnreachable:
     """Sort an error: only a 5xx about this recipient or this content is final; a server may be set right."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, said = next(iter(error.recipients.values()))
@@ -156,12 +156,12 @@ def _meaning(error: Exception) -> Rejected | Unreachable:
     if isinstance(error, smtplib.SMTPDataError):
         return _answered(error.smtp_code, error.smtp_error)
     if isinstance(error, smtplib.SMTPResponseException):
-        return Unreachable(_said(error.smtp_code, error.smtp_error))
-    return Unreachable(_short(f"{type(error).__name__}: {error}"))
+        return MailUnreachable(_said(error.smtp_code, error.smtp_error))
+    return MailUnreachable(_short(f"{type(error).__name__}: {error}"))
 
 
-def _answered(code: int, said: bytes | str) -> Rejected | Unreachable:
-    return Rejected(_said(code, said)) if 500 <= code <= 599 else Unreachable(_said(code, said))
+def _answered(code: int, said: bytes | str) -> MailRejected | MailUnreachable:
+    return MailRejected(_said(code, said)) if 500 <= code <= 599 else MailUnreachable(_said(code, said))
 
 
 def _said(code: int, said: bytes | str) -> str:

@@ -1,6 +1,6 @@
 """Decide which URLs and which socket addresses a customer may send this service to.
 
-Pure: no network, no clock. It reads a URL into a `Target` and judges an address that a resolver has already given;
+Pure: no network, no clock. It reads a URL into a `VettedUrl` and judges an address that a resolver has already given;
 resolving and connecting belong to `adapters.safe_http.client`.
 """
 
@@ -42,7 +42,7 @@ _NAME = re.compile(r"(?:(?!-)[a-z0-9_-]{1,63}(?<!-)\.)*(?!-)[a-z0-9_-]{1,63}(?<!
 _NUMERIC_END = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 
 
-class Refused(Exception):
+class UrlRefused(Exception):
     """This URL may not be called. `code` is invalid_url, https_required or url_not_allowed; `message` may be shown."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -52,7 +52,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class VettedUrl:
     """Where a URL leads: `host` for DNS and TLS, `authority` for the Host header, `path` with the query.
 
     `is_plain` is an http URL of this machine itself, spoken to without TLS.
@@ -71,19 +71,19 @@ class Target:
 
 
 @lru_cache(maxsize=4096)
-def parse_url(url: str, *, ports: frozenset[int] | None, allow_plain: bool = False) -> Target:
+def parse_url(url: str, *, ports: frozenset[int] | None, allow_plain: bool = False) -> VettedUrl:
     """Return the target of an https URL; the fragment is dropped. `ports` None allows any port.
 
     `allow_plain` takes http as well for `localhost` and literal loopback addresses. A literal address is returned as
-    the host and still has to be judged like a resolved one. Raises `Refused`.
+    the host and still has to be judged like a resolved one. Raises `UrlRefused`.
     """
     if len(url) > MAX_URL_LENGTH or not _CHARACTERS.fullmatch(url) or not (found := _URL.fullmatch(url)):
-        raise Refused("invalid_url", f"The URL must be absolute ASCII of at most {MAX_URL_LENGTH} characters.")
+        raise UrlRefused("invalid_url", f"The URL must be absolute ASCII of at most {MAX_URL_LENGTH} characters.")
     is_plain = allow_plain and found["scheme"].lower() == "http"
     if not is_plain and found["scheme"].lower() != "https":
         raise _https_required()
     if found["userinfo"] is not None:
-        raise Refused("url_not_allowed", "The URL must not carry a user name or password.")
+        raise UrlRefused("url_not_allowed", "The URL must not carry a user name or password.")
     host = _host(found["host"].lower())
     if is_plain and not (host == "localhost" or (_is_literal(host) and is_loopback(host))):
         raise _https_required()
@@ -92,7 +92,7 @@ def parse_url(url: str, *, ports: frozenset[int] | None, allow_plain: bool = Fal
     shown = f"[{host}]" if ":" in host else host
     authority = shown if port == usual else f"{shown}:{port}"
     path = (found["path"] or "/") + (found["query"] or "")
-    return Target(host=host, port=port, authority=authority, path=path, is_plain=is_plain)
+    return VettedUrl(host=host, port=port, authority=authority, path=path, is_plain=is_plain)
 
 
 def is_public(address: str) -> bool:
@@ -116,8 +116,8 @@ def is_loopback(address: str) -> bool:
     return ip.is_loopback
 
 
-def _https_required() -> Refused:
-    return Refused("https_required", "The URL must start with https://.")
+def _https_required() -> UrlRefused:
+    return UrlRefused("https_required", "The URL must start with https://.")
 
 
 def _is_literal(host: str) -> bool:
@@ -128,7 +128,7 @@ def _host(written: str) -> str:
     if written.startswith("["):
         return _ipv6(written[1:-1])
     if not _NAME.fullmatch(written) or len(written) > 253:
-        raise Refused("invalid_url", "The URL's host is not a valid name.")
+        raise UrlRefused("invalid_url", "The URL's host is not a valid name.")
     if _NUMERIC_END.fullmatch(written):
         return _ipv4(written)
     return written
@@ -138,23 +138,23 @@ def _ipv4(written: str) -> str:
     try:
         return str(ipaddress.IPv4Address(written))
     except ValueError:
-        raise Refused("url_not_allowed", "The URL's host must be a name, not a number.") from None
+        raise UrlRefused("url_not_allowed", "The URL's host must be a name, not a number.") from None
 
 
 def _ipv6(written: str) -> str:
     if "%" in written:
-        raise Refused("url_not_allowed", "The URL's host must not name a network interface.")
+        raise UrlRefused("url_not_allowed", "The URL's host must not name a network interface.")
     try:
         return str(ipaddress.IPv6Address(written))
     except ValueError:
-        raise Refused("invalid_url", "The URL's host is not a valid address.") from None
+        raise UrlRefused("invalid_url", "The URL's host is not a valid address.") from None
 
 
 def _port(written: str | None, ports: frozenset[int] | None, usual: int) -> int:
     port = int(written[1:]) if written and written != ":" else usual
     if not 0 < port < 65536:
-        raise Refused("invalid_url", "The URL's port must be between 1 and 65535.")
+        raise UrlRefused("invalid_url", "The URL's port must be between 1 and 65535.")
     if ports is not None and port not in ports:
         allowed = ", ".join(str(number) for number in sorted(ports))
-        raise Refused("url_not_allowed", f"The URL's port must be one of: {allowed}.")
+        raise UrlRefused("url_not_allowed", f"The URL's port must be one of: {allowed}.")
     return port

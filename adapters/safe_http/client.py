@@ -17,9 +17,9 @@ from time import monotonic
 import certifi
 
 from adapters.safe_http import addresses
-from adapters.safe_http.addresses import Refused as Refused
+from adapters.safe_http.addresses import UrlRefused, VettedUrl
 from adapters.safe_http.idle_wires import IdleWires
-from adapters.safe_http.wire import CONTROL, TOKEN, Closed, Full, Key, Malformed, Reply, Wire, left_s, read_answer
+from adapters.safe_http.wire import CONTROL, TOKEN, Closed, Full, HttpWire, Key, Malformed, Reply, left_s, read_answer
 
 _EXCERPT_CHARACTERS = 500
 _MAX_TRIES = 4  # addresses of one name; each gets its share of the time left
@@ -33,7 +33,7 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", 
 _Found = tuple[socket.AddressFamily, str, tuple[object, ...]]  # family, numeric address, what connect() takes
 
 
-class Unreachable(Exception):
+class ReceiverUnreachable(Exception):
     """No complete answer came. `reason` is short, free of the receiver's own text, safe to store and show."""
 
     def __init__(self, reason: str) -> None:
@@ -82,21 +82,21 @@ class Policy:
     timeout_s: int = 10
     max_read_bytes: int = 65536
 
-    def target(self, url: str) -> addresses.Target:
-        """Return where the URL leads; raises `Refused`, but does not look up a name."""
+    def target(self, url: str) -> VettedUrl:
+        """Return where the URL leads; raises `UrlRefused`, but does not look up a name."""
         if self.allow_private:
             return addresses.parse_url(url, ports=None, allow_plain=True)
         if self.also_allow and self.allows(found := addresses.parse_url(url, ports=None)):
             return found
         return addresses.parse_url(url, ports=self.ports)
 
-    def allows(self, target: addresses.Target) -> bool:
+    def allows(self, target: VettedUrl) -> bool:
         """Say whether this target may be called wherever its host leads."""
         return self.allow_private or (target.host, target.port) in self.also_allow
 
 
 def check_url(url: str, policy: Policy) -> None:
-    """Raise `Refused` when this URL may not be stored; takes a second at most, even when name servers do not answer.
+    """Raise `UrlRefused` when this URL may not be stored; takes a second at most, even when name servers do not answer.
 
     A name without an answer passes, and so does a name that meets too many others in waiting: sending checks again.
     """
@@ -119,9 +119,10 @@ class Client:
     def post(self, url: str, *, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Send one POST and return the answer; a 3xx or 5xx is an answer.
 
-        Raises `Refused`, before any packet, when the URL or any address of its host is not allowed, and `Unreachable`
-        when no complete answer came within the policy's time. Never sends twice: a kept connection is replaced only
-        if it proves dead before a byte of the request was on it. Whether a cut-off request was acted upon is unknown.
+        Raises `UrlRefused`, before any packet, when the URL or any address of its host is not allowed, and
+        `ReceiverUnreachable` when no complete answer came within the policy's time. Never sends twice: a kept
+        connection is replaced only if it proves dead before a byte of the request was on it. Whether a cut-off request
+        was acted upon is unknown.
         """
         started = monotonic()
         target = self._policy.target(url)
@@ -129,14 +130,14 @@ class Client:
         try:
             status, values, content = self._send(target, request, started + self._policy.timeout_s)
         except OSError as error:
-            raise Unreachable(_reason(error, self._policy.timeout_s)) from error
+            raise ReceiverUnreachable(_reason(error, self._policy.timeout_s)) from error
         return Answer(status, Headers(values), _excerpt(content), int((monotonic() - started) * 1000))
 
     def close(self) -> None:
         """Close the idle connections. A later post opens new ones."""
         self._own_idle().close()
 
-    def _send(self, target: addresses.Target, request: bytes, deadline: float) -> Reply:
+    def _send(self, target: VettedUrl, request: bytes, deadline: float) -> Reply:
         kept = self._kept(target, deadline)
         if kept is not None:
             try:
@@ -146,7 +147,7 @@ class Client:
                     raise
         return self._exchange(self._open(target, deadline), request, deadline)
 
-    def _exchange(self, wire: Wire, request: bytes, deadline: float) -> Reply:
+    def _exchange(self, wire: HttpWire, request: bytes, deadline: float) -> Reply:
         try:
             wire.send(request, deadline)
             reply, is_reusable = read_answer(wire, self._policy.max_read_bytes)
@@ -159,7 +160,7 @@ class Client:
             wire.close()
         return reply
 
-    def _open(self, target: addresses.Target, deadline: float) -> Wire:
+    def _open(self, target: VettedUrl, deadline: float) -> HttpWire:
         found = _vetted(target, self._policy, deadline)
         peer, plain = _connect(found[:_MAX_TRIES], deadline)
         try:
@@ -168,9 +169,9 @@ class Client:
         except BaseException:
             plain.close()
             raise
-        return Wire(used, _key(target), peer, vetted_at=monotonic())
+        return HttpWire(used, _key(target), peer, vetted_at=monotonic())
 
-    def _kept(self, target: addresses.Target, deadline: float) -> Wire | None:
+    def _kept(self, target: VettedUrl, deadline: float) -> HttpWire | None:
         """Take an idle connection whose peer is, or is again found to be, an allowed address of the host."""
         wire = self._own_idle().take(_key(target))
         if wire is None or monotonic() - wire.vetted_at < _VETTED_S:
@@ -195,22 +196,22 @@ class Client:
         return self._idle
 
 
-def _vetted(target: addresses.Target, policy: Policy, deadline: float) -> list[_Found]:
-    """Resolve the host once and return its addresses, all of them allowed. Raises `Refused` and OSError."""
+def _vetted(target: VettedUrl, policy: Policy, deadline: float) -> list[_Found]:
+    """Resolve the host once and return its addresses, all of them allowed. Raises `UrlRefused` and OSError."""
     found = _resolve(target, left_s(deadline))
     if not policy.allows(target):
         _check_public(found)
     if target.is_plain and not all(addresses.is_loopback(address) for _, address, _ in found):
-        raise Refused("https_required", "Without https only this machine itself may be told.")
+        raise UrlRefused("https_required", "Without https only this machine itself may be told.")
     return found
 
 
 def _check_public(found: list[_Found]) -> None:
     if not all(addresses.is_public(address) for _, address, _ in found):
-        raise Refused("url_not_allowed", "The URL's host must have public addresses only.")
+        raise UrlRefused("url_not_allowed", "The URL's host must have public addresses only.")
 
 
-def _found_early(target: addresses.Target) -> list[_Found]:
+def _found_early(target: VettedUrl) -> list[_Found]:
     """Resolve the host within a second, or raise TimeoutError; at once where nobody can be spared to wait."""
     if not target.is_name:
         return _asked(target)
@@ -219,7 +220,7 @@ def _found_early(target: addresses.Target) -> list[_Found]:
     return _resolve(target, _EARLY_S, afterwards=_askers.release)
 
 
-def _resolve(target: addresses.Target, within_s: float, afterwards: Callable[[], None] | None = None) -> list[_Found]:
+def _resolve(target: VettedUrl, within_s: float, afterwards: Callable[[], None] | None = None) -> list[_Found]:
     """Ask DNS from a thread of its own: getaddrinfo knows no timeout and the name server may be the receiver's.
 
     `afterwards` is called in that thread, which may be long after its answer was waited for.
@@ -239,12 +240,12 @@ def _resolve(target: addresses.Target, within_s: float, afterwards: Callable[[],
     return answer.result(within_s)
 
 
-def _asked(target: addresses.Target) -> list[_Found]:
+def _asked(target: VettedUrl) -> list[_Found]:
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     return [(family, str(sockaddr[0]), sockaddr) for family, _, _, _, sockaddr in found]
 
 
-def _key(target: addresses.Target) -> Key:
+def _key(target: VettedUrl) -> Key:
     return target.host, target.port, target.is_plain
 
 
@@ -264,7 +265,7 @@ def _connect(found: list[_Found], deadline: float) -> tuple[str, socket.socket]:
     raise failure
 
 
-def _request(target: addresses.Target, body: bytes, headers: Mapping[str, str]) -> bytes:
+def _request(target: VettedUrl, body: bytes, headers: Mapping[str, str]) -> bytes:
     lines = [
         f"POST {target.path} HTTP/1.1",
         f"Host: {target.authority}",

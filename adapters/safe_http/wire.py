@@ -40,7 +40,7 @@ class Full(OSError):
 
 
 @dataclass(slots=True, eq=False)
-class Wire:
+class HttpWire:
     """One connection to a vetted peer, by TLS unless that is this machine. Only the thread that took it touches it."""
 
     sock: socket.socket
@@ -93,7 +93,7 @@ def left_s(deadline: float) -> float:
     return seconds
 
 
-def read_answer(wire: Wire, max_read_bytes: int) -> tuple[Reply, bool]:
+def read_answer(wire: HttpWire, max_read_bytes: int) -> tuple[Reply, bool]:
     """Return the final answer and whether the connection can carry another request."""
     minor, status, headers = _read_head(wire)
     while status < 200:
@@ -109,7 +109,7 @@ def read_answer(wire: Wire, max_read_bytes: int) -> tuple[Reply, bool]:
     return (status, headers, body), is_whole and is_open
 
 
-def _read_head(wire: Wire) -> tuple[str, int, dict[str, str]]:
+def _read_head(wire: HttpWire) -> tuple[str, int, dict[str, str]]:
     seen = 0
     while (end := _HEAD_END.search(wire.buffer, max(0, seen - 3))) is None:
         seen = len(wire.buffer)
@@ -134,7 +134,7 @@ def _read_headers(lines: list[str]) -> dict[str, str]:
     return headers
 
 
-def _read_body(wire: Wire, status: int, headers: dict[str, str], body: bytearray) -> bool:
+def _read_body(wire: HttpWire, status: int, headers: dict[str, str], body: bytearray) -> bool:
     """Collect the body; return whether its end was seen and is where the next answer would begin."""
     coding, length = headers.get("transfer-encoding"), headers.get("content-length")
     try:
@@ -152,7 +152,7 @@ def _read_body(wire: Wire, status: int, headers: dict[str, str], body: bytearray
     return False
 
 
-def _read_chunks(wire: Wire, coding: str, body: bytearray) -> None:
+def _read_chunks(wire: HttpWire, coding: str, body: bytearray) -> None:
     if coding.lower() != "chunked":
         raise Malformed
     while True:
@@ -168,7 +168,7 @@ def _read_chunks(wire: Wire, coding: str, body: bytearray) -> None:
         pass  # a trailer says nothing we keep
 
 
-def _read_to_close(wire: Wire, body: bytearray) -> None:
+def _read_to_close(wire: HttpWire, body: bytearray) -> None:
     with suppress(Closed):
         while True:
             body += wire.buffer
@@ -176,7 +176,7 @@ def _read_to_close(wire: Wire, body: bytearray) -> None:
             wire.fill()
 
 
-def _take(wire: Wire, count: int, body: bytearray) -> None:
+def _take(wire: HttpWire, count: int, body: bytearray) -> None:
     while count:
         if not wire.buffer:
             wire.fill()
@@ -186,7 +186,7 @@ def _take(wire: Wire, count: int, body: bytearray) -> None:
         count -= len(piece)
 
 
-def _line(wire: Wire) -> bytes:
+def _line(wire: HttpWire) -> bytes:
     while (end := wire.buffer.find(b"\n")) < 0:
         wire.fill()
     line = bytes(wire.buffer[: end + 1])

@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from api.access.guards import Guard
 from api.clicks import debug, page_seen, visits
-from api.clicks.visits import Origin
+from api.clicks.visits import VisitOrigin
 from api.edge import body
 from api.edge.operations import one, operation, text
 from domain.clicks import raw_click, subid
@@ -81,7 +81,7 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     try:
         sent = read()
     except ValidationError:
-        _count(None, Origin())  # what is malformed counts too
+        _count(None, VisitOrigin())  # what is malformed counts too
         raise
     try:
         link = visits.find(sent["slug"], str(sent["program_id"]) if sent["program_id"] else None)
@@ -95,16 +95,16 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
 
 
-def _count(link: Link | None, origin: Origin) -> str | None:
+def _count(link: Link | None, origin: VisitOrigin) -> str | None:
     counted = visits.count(link, origin)
     if counted.is_over_limit:
         raise Refused(429)
     return counted.click_id
 
 
-def origin_of(sent: Mapping[str, Any]) -> Origin:
+def origin_of(sent: Mapping[str, Any]) -> VisitOrigin:
     """Return where a visit came from, of what `ClickBody` loaded."""
-    return Origin(
+    return VisitOrigin(
         sub_id=subid.normalize(sent["sub_id"]),
         referrer=sent["referrer"],
         query_names=raw_click.query_names(sent["url"]) if sent["url"] else (),
@@ -134,7 +134,7 @@ def _see_page(program: str | None) -> None:
         page_seen.note_install(program_id)
     slug = _slug_of(page, program_id) if "?" in page else None
     link = visits.find(slug, program) if slug else None
-    visits.count(link, Origin(query_names=raw_click.query_names(page)))
+    visits.count(link, VisitOrigin(query_names=raw_click.query_names(page)))
 
 
 def _slug_of(page: str, program_id: UUID | None) -> str | None:

@@ -13,7 +13,7 @@ from flask import request
 from api.access import callers
 from api.access.callers import Caller
 from api.clicks import visits
-from api.clicks.visits import Origin
+from api.clicks.visits import VisitOrigin
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
 from models import db
@@ -37,7 +37,9 @@ class _Verdict:
     reasons: list[str]
 
 
-def asked(link: Link | None, origin: Origin, program_id: UUID | None) -> Callable[[bool], Mapping[str, object]] | None:
+def asked(
+    link: Link | None, origin: VisitOrigin, program_id: UUID | None
+) -> Callable[[bool], Mapping[str, object]] | None:
     """Return what explains the click of this request, told whether it was taken; None where nobody may know.
 
     Judges the click, so it is asked before the click is sent: it would be its own duplicate.
@@ -81,7 +83,7 @@ def _is_of(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
         return programs.find(organization_id=caller.organization_id, program_id=program_id) is not None
 
 
-def _verdict(caller: Caller, link: Link | None, origin: Origin) -> _Verdict:
+def _verdict(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict:
     if link is None:
         return _no_click("unknown_slug")
     if not link.is_open:

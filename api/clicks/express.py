@@ -15,7 +15,7 @@ from flask import Flask
 
 from api.access import strangers
 from api.clicks import clicks, visits
-from api.clicks.visits import Sender
+from api.clicks.visits import VisitSender
 from api.edge import body, cors, trace
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
@@ -47,7 +47,7 @@ class Express:
         return self._routes(environ, start_response)
 
     def _answer(self, environ: Environ) -> bytes | None:
-        sender = Sender(environ, self._held["limiter"], self._held["click_stream"])
+        sender = VisitSender(environ, self._held["limiter"], self._held["click_stream"])
         raw = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
         environ["wsgi.input"] = BytesIO(raw)  # for the routes, should it come to them
         sent = _read(raw)

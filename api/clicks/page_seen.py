@@ -14,7 +14,7 @@ from flask import request
 
 from adapters import clock
 from api.clicks import visits
-from api.clicks.visits import Origin
+from api.clicks.visits import VisitOrigin
 from models import db
 from models.clicks import public_links
 
@@ -46,7 +46,7 @@ def note_script(program: str | None) -> None:
     program_id = as_id(program)
     if program_id is None or _is_noted("script", program_id) or not visits.is_visit():
         return
-    if visits.count(None, Origin()).is_over_limit:
+    if visits.count(None, VisitOrigin()).is_over_limit:
         return
     with db.any_org_work():
         public_links.any_org_stage_script(

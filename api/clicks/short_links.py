@@ -8,7 +8,7 @@ Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDe
 from flask import request
 
 from api.clicks import visits
-from api.clicks.visits import Origin
+from api.clicks.visits import VisitOrigin
 from domain import links
 from domain.clicks import raw_click, subid
 from domain.refused import Refused
@@ -36,7 +36,7 @@ def follow(slug: str, program: str | None) -> str | None:
     except db.UNAVAILABLE:
         visits.lose()
         raise
-    origin = Origin(
+    origin = VisitOrigin(
         sub_id=subid.normalize(next((request.args[name] for name in _TAGS if name in request.args), None)),
         referrer=request.headers.get("Referer"),
         query_names=raw_click.query_names(f"?{request.query_string.decode('latin-1')}"),

@@ -40,7 +40,7 @@ _AHEAD = ("prefetch", "prerender", "preview")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class VisitOrigin:
     """Where a visit came from, as far as it says."""
 
     sub_id: str | None = None
@@ -58,7 +58,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class VisitSender:
     """A request as the server hands it over, and where it is counted."""
 
     environ: Mapping[str, Any]
@@ -107,7 +107,7 @@ def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Lin
         return known
 
 
-def count(link: Link | None, origin: Origin) -> Counted:
+def count(link: Link | None, origin: VisitOrigin) -> Counted:
     """Count this request in its limit and, if it is a visit by a link that can earn, send its click.
 
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
@@ -115,7 +115,7 @@ def count(link: Link | None, origin: Origin) -> Counted:
     return count_for(_sender(), link, origin)
 
 
-def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
+def count_for(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Counted:
     """Like `count`, for a request that did not come through a route."""
     is_click = link is not None and link.can_earn and _is_looked_at(sender.environ)
     click = _click(sender, link, origin) if link is not None and is_click else None
@@ -133,7 +133,7 @@ def count_for(sender: Sender, link: Link | None, origin: Origin) -> Counted:
     return Counted(click.id)
 
 
-def as_click(link: Link, origin: Origin) -> RawClick:
+def as_click(link: Link, origin: VisitOrigin) -> RawClick:
     """Return the click that this request is, under an id of its own."""
     return _click(_sender(), link, origin)
 
@@ -167,7 +167,7 @@ def _write_or_leave(click: RawClick) -> None:
             letters.leave(click)
 
 
-def _click(sender: Sender, link: Link, origin: Origin) -> RawClick:
+def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
     sent, ip = sender.environ, sender.ip
     agent = raw_click.agent(sent.get("HTTP_USER_AGENT", ""))
     return RawClick(
@@ -189,6 +189,6 @@ def _click(sender: Sender, link: Link, origin: Origin) -> RawClick:
     )
 
 
-def _sender() -> Sender:
+def _sender() -> VisitSender:
     held = current_app.extensions
-    return Sender(request.environ, held["limiter"], held["click_stream"])
+    return VisitSender(request.environ, held["limiter"], held["click_stream"])

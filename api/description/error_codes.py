@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from api.description.answers import EDGE_CODES
-from api.description.page import Entry
+from api.description.page import OperationEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,13 @@ class Code:
     name: str
     statuses: tuple[str, ...]
     sentence: str
-    operations: tuple[Entry, ...]
+    operations: tuple[OperationEntry, ...]
 
 
-def table(entries: Iterable[Entry]) -> list[Code]:
+def table(entries: Iterable[OperationEntry]) -> list[Code]:
     """Return the codes that these operations declare and those of the edge, by name."""
     statuses: dict[str, set[str]] = {code: {str(status)} for status, codes in EDGE_CODES.items() for code in codes}
-    declared: dict[str, list[Entry]] = {}
+    declared: dict[str, list[OperationEntry]] = {}
     for entry in entries:
         for status, codes in entry.refusals:
             for code in codes:

@@ -83,14 +83,14 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServicePlace:
     """Where the service is reached, and how many requests a minute each bucket lets through."""
 
     base_url: str
     limits_per_min: Mapping[str, int]
 
 
-def document(routes: Sequence[Route], place: Place) -> Described:
+def document(routes: Sequence[Route], place: ServicePlace) -> Described:
     """Return the whole document; addresses in the order of the routes."""
     describer = Describer()
     for name, schema in answers.SCHEMAS.items():
@@ -132,7 +132,7 @@ def operation_id(name: str, rule: str, first: str) -> str:
     return camel("_".join([name, *added]))
 
 
-def _info(place: Place) -> Described:
+def _info(place: ServicePlace) -> Described:
     return {
         "title": "Finderfee",
         "version": "1",
@@ -144,7 +144,7 @@ def _info(place: Place) -> Described:
     }
 
 
-def _operation(route: Route, method: str, describer: Describer, place: Place) -> Described:
+def _operation(route: Route, method: str, describer: Describer, place: ServicePlace) -> Described:
     about, guard = route.operation, route.operation.guard
     summary, _, more = " ".join(route.doc.split()).partition(". ")
     described: Described = {
@@ -191,7 +191,7 @@ def _header(name: str, description: str, schema: Described) -> Described:
     return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
 
 
-def _access(guard: Guard, place: Place) -> str:
+def _access(guard: Guard, place: ServicePlace) -> str:
     role = "Owner" if guard.least_role == "Owner" else f"{guard.least_role} or a higher one"
     said = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
     if guard.needs_login:

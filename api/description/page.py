@@ -15,7 +15,7 @@ _DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     """A field, a parameter or a header: name, type, whether it has to be there, and what it means."""
 
     name: str
@@ -29,12 +29,12 @@ class Body:
     """What is sent or answered: its heading, its fields, and an example of it as a value."""
 
     heading: str
-    rows: tuple[Row, ...]
+    rows: tuple[FieldRow, ...]
     example: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OperationEntry:
     """An operation. `labels` say who may call it; `refusals` are statuses with their codes."""
 
     id: str
@@ -43,7 +43,7 @@ class Entry:
     summary: str
     more: str
     labels: tuple[str, ...]
-    parameters: Mapping[str, tuple[Row, ...]]
+    parameters: Mapping[str, tuple[FieldRow, ...]]
     body: Body | None
     answers: tuple[Body, ...]
     refusals: tuple[tuple[str, tuple[str, ...]], ...]
@@ -57,12 +57,12 @@ class Section:
     tag: str
     heading: str
     about: str
-    entries: tuple[Entry, ...]
+    entries: tuple[OperationEntry, ...]
 
 
 def sections(document: Mapping[str, Any]) -> list[Section]:
     """Return the operations of the document by group, in reading order."""
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[OperationEntry]] = {}
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             found.setdefault(described["tags"][0], []).append(_entry(method.upper(), path, described, document))
@@ -83,11 +83,11 @@ def events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
     return found
 
 
-def _entry(method: str, path: str, described: Mapping[str, Any], document: Mapping[str, Any]) -> Entry:
+def _entry(method: str, path: str, described: Mapping[str, Any], document: Mapping[str, Any]) -> OperationEntry:
     more, _, access = described["description"].rpartition("\n\n")
     assert access  # who may call it is always said
     places = ("path", "query", "header")
-    return Entry(
+    return OperationEntry(
         id=described["operationId"],
         method=method,
         path=path,
@@ -126,11 +126,11 @@ def _labels(described: Mapping[str, Any]) -> Iterator[str]:
         yield "deprecated"
 
 
-def _parameters(described: Mapping[str, Any], place: str) -> Iterator[Row]:
+def _parameters(described: Mapping[str, Any], place: str) -> Iterator[FieldRow]:
     for one in described["parameters"]:
         if one["in"] == place:
             about = " ".join([one.get("description", ""), *_limits(one["schema"])])
-            yield Row(one["name"], _type(one["schema"]), one["required"], about)
+            yield FieldRow(one["name"], _type(one["schema"]), one["required"], about)
 
 
 def _body(described: Mapping[str, Any], document: Mapping[str, Any]) -> Body | None:
@@ -159,14 +159,16 @@ def _item(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     return (schema["items"], True) if schema.get("type") == "array" else (schema, False)
 
 
-def _rows(schema: Mapping[str, Any], document: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Row]:
+def _rows(
+    schema: Mapping[str, Any], document: Mapping[str, Any], prefix: str = "", depth: int = 0
+) -> Iterator[FieldRow]:
     required = schema.get("required", [])
     for name, field in schema["properties"].items():
         about = " ".join([field.get("description", ""), *_limits(field)]).strip()
         inner, mark = _inner(field, document)
         if inner is not None and not about:
             about = inner["description"]
-        yield Row(prefix + name, _type(field), name in required, about)
+        yield FieldRow(prefix + name, _type(field), name in required, about)
         if inner is not None and depth < _DEEPEST:
             yield from _rows(inner, document, f"{prefix}{name}{mark}.", depth + 1)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gunicorn import http
 
-from api.server.framing import KIB, Message
+from api.server.framing import KIB, RequestBytes
 from api.server.outbox import Outbox
 
 # As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
@@ -24,7 +24,7 @@ class State(enum.Enum):
     LINGERING = enum.auto()  # it was answered before all was read; what still comes is thrown away
 
 
-class Wire:
+class ClientWire:
     """What the parser and the response take for the client's socket. Neither of them ever waits on it."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -85,12 +85,12 @@ class Connection:
 
     def __init__(self, wrapped: socket.socket, client: Any, server: Any, cfg: Any) -> None:
         self.wrapped = wrapped
-        self.sock = Wire(wrapped)
+        self.sock = ClientWire(wrapped)
         self.client = client
         self.server = server
         self.parser = http.get_parser(cfg, self.sock, client)
         self.state = State.ARRIVING
-        self.message = Message()
+        self.message = RequestBytes()
         #: When the present state began and when it must have ended, by the monotonic clock.
         self.since = 0.0
         self.deadline = math.inf
@@ -107,7 +107,7 @@ class Connection:
 
     def begin(self, rest: bytes, *, now: float, deadline: float) -> None:
         """Wait for the next request, of which `rest` is here already."""
-        self.message = Message()
+        self.message = RequestBytes()
         self.has_been_told_to_go_ahead = self.is_bulky = False
         self.since, self.deadline = now, deadline
         self.state = State.ARRIVING

@@ -21,7 +21,7 @@ _ASKS_FIRST = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNOREC
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,15}[ \t]*(;.*)?")
 
 
-class Message:
+class RequestBytes:
     """The bytes of one request, and of what its sender sent behind it."""
 
     __slots__ = ("_at", "_body", "_bytes", "_end", "_is_chunked", "asks_first", "declared_bytes")

@@ -27,7 +27,7 @@ import settings
 from api.edge import metrics
 from api.server import refusals
 from api.server.connection import Connection, State
-from api.server.framing import KIB, Message
+from api.server.framing import KIB, RequestBytes
 from api.server.refusals import Refusal
 
 _log = structlog.get_logger("server")
@@ -181,7 +181,7 @@ class Front(ThreadWorker):
     def _hand_over(self, conn: Connection) -> None:
         request, rest = conn.message.split()
         self._held -= len(conn.message)
-        conn.message = Message()  # what it held is copied by now
+        conn.message = RequestBytes()  # what it held is copied by now
         if conn.is_bulky:
             conn.in_hand = len(request)
             self._held += conn.in_hand

@@ -133,7 +133,7 @@ def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = Non
 def _whole(app: Flask) -> _Whole:
     routes = sorted((_route(app, rule) for rule in app.url_map.iter_rules()), key=_reading_order)
     chosen = settings.current()
-    made = openapi.document(routes, openapi.Place(chosen.web.url, chosen.web.limits_per_min))
+    made = openapi.document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
     sections = page.sections(made)
     codes = error_codes.table([entry for section in sections for entry in section.entries])
     return _Whole(made, orjson.dumps(made), sections, codes, guide.chapters(routes))

@@ -49,7 +49,7 @@ class Machine:
         self.home = Path(tempfile.mkdtemp(prefix="finderfee-bench-"))
         self.env: dict[str, str] = {}
         self._running: list[subprocess.Popen[bytes]] = []
-        self._servers: pair.Servers | None = None
+        self._servers: pair.EmbeddedServers | None = None
 
     def __enter__(self) -> "Machine":
         try:

@@ -34,7 +34,7 @@ def clicks() -> None:
     port = settings.current().monitoring.metrics_port
     if port:
         metrics.serve(port)
-    click_consumer.Consumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
+    click_consumer.ClickConsumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
 
 
 def _until_told() -> Callable[[], bool]:

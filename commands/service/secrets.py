@@ -10,7 +10,7 @@ import settings
 from commands import output, trail
 from models import db
 from pipelines import resealing
-from pipelines.resealing import Count
+from pipelines.resealing import SealCount
 
 group = AppGroup("secrets", help="What SECRET_KEY seals, and its rotation.")
 
@@ -65,11 +65,11 @@ def _told() -> Iterator[None]:
     with output.reaching_the_database():
         try:
             yield
-        except (resealing.Unreadable, settings.BadSetting) as error:
+        except (resealing.UnreadableValues, settings.BadSetting) as error:
             raise click.ClickException(str(error)) from error
 
 
-def _as_json(counts: Sequence[Count]) -> dict[str, object]:
+def _as_json(counts: Sequence[SealCount]) -> dict[str, object]:
     return {
         "sealed": [
             {
@@ -86,7 +86,7 @@ def _as_json(counts: Sequence[Count]) -> dict[str, object]:
     }
 
 
-def _tell(counts: Sequence[Count]) -> None:
+def _tell(counts: Sequence[SealCount]) -> None:
     columns = ("what", "SECRET_KEY", "former keys", "no key")
     output.table(columns, [(one.kind, one.current, one.former, one.neither) for one in counts], empty="")
     if any(count.former for count in counts):

@@ -17,7 +17,7 @@ from fractions import Fraction
 from xml.parsers import expat
 
 from domain.money import currencies, money
-from domain.money.valuation import Published
+from domain.money.valuation import PublishedRate
 
 DECIMALS = 12
 _EARLIEST = date(1990, 1, 1)
@@ -38,7 +38,7 @@ class BadRates(ValueError):
 class RateFile:
     """The rates of a file, and the codes that a bank's file names and this service does not support."""
 
-    rates: list[Published]
+    rates: list[PublishedRate]
     skipped: list[str] = field(default_factory=list)
 
 
@@ -179,10 +179,12 @@ class _Kept:
         if known != rate:
             raise BadRates(line, f"{currency} of {day} has another rate in line {before}")
 
-    def rates(self) -> list[Published]:
+    def rates(self) -> list[PublishedRate]:
         """Return them all; the dollar is 1 without being kept."""
         return [
-            Published(currency, day, rate) for (currency, day), (_, rate) in self._found.items() if currency != "USD"
+            PublishedRate(currency, day, rate)
+            for (currency, day), (_, rate) in self._found.items()
+            if currency != "USD"
         ]
 
     def _day(self, line: int, text: str) -> date:

@@ -17,7 +17,7 @@ FRESH_DAYS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedRate:
     """A rate as it was published: major units of the currency per 1 USD."""
 
     currency: str
@@ -38,7 +38,7 @@ class Factors:
     rows: Sequence[Sequence[Fraction | None]]
 
 
-def factors(*, home: str, currencies: Iterable[str], published: Iterable[Published]) -> Factors:
+def factors(*, home: str, currencies: Iterable[str], published: Iterable[PublishedRate]) -> Factors:
     """Return the factors of every currency but the home one, for the days that the published rates cover."""
     foreign = sorted(set(currencies) - {home})
     by_day = _by_day(published)
@@ -50,7 +50,7 @@ def factors(*, home: str, currencies: Iterable[str], published: Iterable[Publish
     return Factors(home, foreign, first, rows)
 
 
-def _by_day(published: Iterable[Published]) -> dict[tuple[str, date], Decimal]:
+def _by_day(published: Iterable[PublishedRate]) -> dict[tuple[str, date], Decimal]:
     found = {}
     for rate in sorted(published, key=lambda rate: rate.on):
         for age in range(FRESH_DAYS + 1):

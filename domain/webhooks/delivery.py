@@ -29,7 +29,7 @@ _SECONDS = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DeliveryVerdict:
     """A delivery's status after an attempt, and when the next one is due: None unless Pending."""
 
     status: statuses.DeliveryStatus
@@ -51,7 +51,7 @@ def after_attempt(
     event_at: datetime,
     now: datetime,
     schedule: tuple[int, ...] = ATTEMPTS_AT_S,
-) -> Verdict:
+) -> DeliveryVerdict:
     """Return the verdict on the attempt that just ended.
 
     1. A 2xx answer delivers, with any body and on any attempt.
@@ -65,12 +65,12 @@ def after_attempt(
     if attempt < 1:
         raise ValueError("attempts count from 1")
     if status is not None and _is_success(status):
-        return Verdict(status=statuses.DeliveryStatus.Delivered, next_attempt_at=None)
+        return DeliveryVerdict(status=statuses.DeliveryStatus.Delivered, next_attempt_at=None)
     if attempt >= len(schedule):
-        return Verdict(status=statuses.DeliveryStatus.Failed, next_attempt_at=None)
+        return DeliveryVerdict(status=statuses.DeliveryStatus.Failed, next_attempt_at=None)
     asked_at = _asked_at(status=status, retry_after=retry_after, now=now)
     due_at = asked_at or _scheduled_at(attempt=attempt, event_at=event_at, now=now, schedule=schedule)
-    return Verdict(status=statuses.DeliveryStatus.Pending, next_attempt_at=due_at)
+    return DeliveryVerdict(status=statuses.DeliveryStatus.Pending, next_attempt_at=due_at)
 
 
 def parse_retry_after(value: str | None, *, now: datetime) -> int | None:

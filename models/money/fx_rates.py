@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 
-from domain.money.valuation import Published
+from domain.money.valuation import PublishedRate
 from models.db import db
 from models.table import Rows, columns
 
-_PUBLISHED = Rows(Published)
+_PUBLISHED = Rows(PublishedRate)
 
 _NEWEST = """
 select per_usd from fx_rate where currency = %s order by published_on desc limit 1
@@ -53,11 +53,11 @@ def newest_since(currencies: Iterable[str], *, since: date) -> dict[str, tuple[D
 
 
 _SINCE = f"""
-select {columns(Published, on="published_on")} from fx_rate where currency = any(%s) and published_on >= %s
+select {columns(PublishedRate, on="published_on")} from fx_rate where currency = any(%s) and published_on >= %s
 """
 
 
-def published(*, currencies: Sequence[str], since: date) -> list[Published]:
+def published(*, currencies: Sequence[str], since: date) -> list[PublishedRate]:
     """Return what was published for some currencies since a day."""
     return _PUBLISHED.all(_SINCE, (list(currencies), since))
 
@@ -70,7 +70,7 @@ returning xmax = 0
 """
 
 
-def upsert(rates: Sequence[Published]) -> tuple[int, int]:
+def upsert(rates: Sequence[PublishedRate]) -> tuple[int, int]:
     """Store rates, in the place of others of the same days; returns how many are new and how many replaced one."""
     rows = db.run(
         _UPSERT,
@@ -87,7 +87,7 @@ with recursive known (currency) as (
   select (select f.currency from fx_rate f where f.currency > known.currency order by f.currency limit 1)
   from known where currency is not null
 )
-select {columns(Published, "newest", currency="known.currency", on="newest.published_on")}
+select {columns(PublishedRate, "newest", currency="known.currency", on="newest.published_on")}
 from known
 cross join lateral (
   select published_on, per_usd from fx_rate f where f.currency = known.currency order by published_on desc limit 1
@@ -97,7 +97,7 @@ order by known.currency
 """
 
 
-def newest_of_all() -> list[Published]:
+def newest_of_all() -> list[PublishedRate]:
     """Return the newest rate of every currency that has one, by code."""
     return _PUBLISHED.all(_NEWEST_OF_ALL)
 

@@ -21,7 +21,7 @@ MOST_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ExpiryKind:
     """A kind of rows that end. `rows` yields them as `r (ctid, at, …)`, the oldest first.
 
     `there` says which rows of the table are of this kind at all, `over` which of them have had their time, given the
@@ -138,31 +138,31 @@ _IS_NOT_THE_LAST_OWNER = """(role <> 'Owner' or exists (
     and (other.seen_at, other.id) > (member.seen_at, member.id)
 ))"""
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, ExpiryKind] = {
     kind.name: kind
     for kind in (
-        Kind(
+        ExpiryKind(
             "clicks",
             _of_each("program", "click", "occurred_at", "program_id"),
             there="true",
             over="occurred_at < %(before)s and outcome <> 'unscored'",
             end=_COUNT_CLICKS,
         ),
-        Kind(
+        ExpiryKind(
             "deliveries",
             _of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id"),
             there="status <> 'Pending'",
             over="created_at < %(before)s and settled_at < %(before)s",
             end=_GONE.format("delivery") + " 1",
         ),
-        Kind(
+        ExpiryKind(
             "events",
             _oldest_first("event", "created_at"),
             there="true",
             over=f"created_at < %(before)s and {_UNTOLD}",
             end=_DROP_EVENTS,
         ),
-        Kind(
+        ExpiryKind(
             "dead_letters",
             _DEAD,
             there="failed_at is not null",
@@ -170,42 +170,42 @@ KINDS: Mapping[str, Kind] = {
             over="failed_at < %(before)s and name not in ('click.late', 'click.unreadable', 'clicks.rescore')",
             end=_GONE.format("job") + " name",
         ),
-        Kind(
+        ExpiryKind(
             "leads",
             _oldest_first("lead", "expires_at", more=", id, email_normalized as text"),
             there="state = 'Expired' and email <> ''",
             over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
             forget=_forget_leads,
         ),
-        Kind(
+        ExpiryKind(
             "audit_addresses",
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
             there="ip not like 'hash:%%'",
             over="created_at < %(before)s",
             forget=_forget_addresses,
         ),
-        Kind(
+        ExpiryKind(
             "fraud_events",
             _of_each("program", "fraud_event", "occurred_at", "program_id"),
             there="true",
             over="occurred_at < %(before)s",
             end=_GONE.format("fraud_event") + " 1",
         ),
-        Kind(
+        ExpiryKind(
             "rail_events",
             _oldest_first("rail_event", "received_at"),
             there="outcome <> 'Contradicts'",
             over="received_at < %(before)s",
             end=_GONE.format("rail_event") + " 1",
         ),
-        Kind(
+        ExpiryKind(
             "mail",
             _oldest_first("mail_message", "created_at"),
             there="status <> 'Queued'",
             over="created_at < %(before)s",
             end=_GONE.format("mail_message") + " 1",
         ),
-        Kind(
+        ExpiryKind(
             "invites",
             _oldest_first("affiliate_invite", "expires_at"),
             there="state in ('Expired', 'Revoked')",
@@ -213,14 +213,14 @@ KINDS: Mapping[str, Kind] = {
             end=_GONE.format("affiliate_invite") + " 1",
         ),
         # A member with a key stays, and so does an organization's last Owner.
-        Kind(
+        ExpiryKind(
             "members",
             _oldest_first("member", "seen_at"),
             there=f"subject is not null and {_HOLDS_NO_KEY}",
             over=f"seen_at < %(before)s and {_IS_NOT_THE_LAST_OWNER}",
             end=_GONE.format("member") + " 1",
         ),
-        Kind(
+        ExpiryKind(
             "imports",
             _oldest_first("import_job", "created_at", more=", organization_id, id"),
             there="(status = 'Undone' or imported = 0)",
@@ -232,7 +232,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExpiryStanding:
     """How much of a kind there is (at most MOST_COUNTED is counted), since when, and how much of it is due."""
 
     rows: int
@@ -244,7 +244,7 @@ _COUNT = "select count(*) from (select from {rows} limit %(limit)s) r"
 _OLDEST = "select min(r.at) from {rows}"
 
 
-def any_org_standing(kind: Kind, *, before: datetime | None, queues: Sequence[str]) -> Standing:
+def any_org_standing(kind: ExpiryKind, *, before: datetime | None, queues: Sequence[str]) -> ExpiryStanding:
     """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
     params = {"limit": MOST_COUNTED, "before": before, "queues": list(queues)}
     with _patiently():
@@ -253,7 +253,7 @@ def any_org_standing(kind: Kind, *, before: datetime | None, queues: Sequence[st
         due = 0
         if before is not None:
             (due,) = db.run(_COUNT.format(rows=_rows(kind, over=True)), params)[0]
-    return Standing(there, oldest, due)
+    return ExpiryStanding(there, oldest, due)
 
 
 _END = """
@@ -265,7 +265,7 @@ select r.id::text, r.text from {rows} limit %(limit)s
 _SKIPPING = "for update skip locked"
 
 
-def any_org_end(kind: Kind, *, before: datetime, limit: int, queues: Sequence[str]) -> list[Any]:
+def any_org_end(kind: ExpiryKind, *, before: datetime, limit: int, queues: Sequence[str]) -> list[Any]:
     """End up to `limit` rows of a kind that says itself how; returns what it says of each."""
     assert kind.end is not None
     _stage_in_order()
@@ -276,7 +276,7 @@ def any_org_end(kind: Kind, *, before: datetime, limit: int, queues: Sequence[st
     return [said for (said,) in ended]
 
 
-def any_org_lock_texts(kind: Kind, *, before: datetime, limit: int) -> list[tuple[str, str]]:
+def any_org_lock_texts(kind: ExpiryKind, *, before: datetime, limit: int) -> list[tuple[str, str]]:
     """Lock up to `limit` rows of a kind whose text is to be replaced; returns (id, text) of each."""
     _stage_in_order()
     due = _rows(kind, over=True, lock=_SKIPPING)
@@ -284,7 +284,7 @@ def any_org_lock_texts(kind: Kind, *, before: datetime, limit: int) -> list[tupl
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ExpiryRun:
     """The last run of a kind: when it began and was done (None: it goes on), and how many rows it ended."""
 
     started_at: datetime
@@ -293,13 +293,13 @@ class Run:
 
 
 _RUNS = f"""
-select kind, {columns(Run)} from retention_run
+select kind, {columns(ExpiryRun)} from retention_run
 """
 
 
-def runs() -> dict[str, Run]:
+def runs() -> dict[str, ExpiryRun]:
     """Return the last run of every kind that had one."""
-    return {kind: Run(*rest) for kind, *rest in db.run(_RUNS)}
+    return {kind: ExpiryRun(*rest) for kind, *rest in db.run(_RUNS)}
 
 
 _STAGE_START = """
@@ -324,7 +324,7 @@ def add(kind: str, *, ended: int, finished_at: datetime | None) -> int:
     return int(row[0]) if row else ended
 
 
-def _rows(kind: Kind, *, over: bool = False, lock: str = "") -> str:
+def _rows(kind: ExpiryKind, *, over: bool = False, lock: str = "") -> str:
     condition = f"{kind.there} and {kind.over}" if over else kind.there
     return kind.rows.format(condition=condition, lock=lock)
 

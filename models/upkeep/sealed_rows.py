@@ -11,7 +11,7 @@ from models.db import db
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SealedKind:
     """One kind of sealed value. `key` names the columns that order its rows, `sealed` and `belongs_to` are expressions.
 
     `write` says how a row takes a sealed value; `at_once` rows are read and locked together.
@@ -28,7 +28,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SealedRow:
     """A row with a sealed value: its key, the value, and what it belongs to."""
 
     key: tuple[Any, ...]
@@ -36,8 +36,8 @@ class Row:
     belongs_to: str
 
 
-def _column(name: str, table: str, column: str, *, where: str = "true", at_once: int = 200) -> Kind:
-    return Kind(
+def _column(name: str, table: str, column: str, *, where: str = "true", at_once: int = 200) -> SealedKind:
+    return SealedKind(
         name=name,
         table=table,
         key=("id",),
@@ -55,7 +55,7 @@ KINDS = (
     _column("secrets of webhook endpoints", "webhook_endpoint", "secret_sealed"),
     _column("bodies of messages", "mail_message", "body_sealed"),
     _column("tax forms", "stored_file", "content", where="kind = 'tax_form'", at_once=4),
-    Kind(
+    SealedKind(
         name="stored answers",
         table="stored_answer",
         key=("organization_id", "scope", "key"),
@@ -64,7 +64,7 @@ KINDS = (
         where="body is not null",
         write="body = %s",
     ),
-    Kind(
+    SealedKind(
         name="leads in jobs",
         table="job",
         key=("id",),
@@ -83,7 +83,7 @@ order by {key} limit {kind.at_once} {lock}
 """
 
 
-def any_org_slice(kind: Kind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[Row]:
+def any_org_slice(kind: SealedKind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[SealedRow]:
     """Return the next rows of a kind in the order of their keys; none after the last one.
 
     Rows that are to be changed are locked until the transaction ends, those that somebody else holds left out.
@@ -93,7 +93,7 @@ def any_org_slice(kind: Kind, *, after: tuple[Any, ...] | None, is_to_change: bo
     lock = "for no key update skip locked" if is_to_change else ""
     statement = _SLICE.format(kind=kind, key=key, onwards=onwards, lock=lock)
     rows = db.run(statement, (after,) if after is not None else ())
-    return [Row(tuple(key), bytes(sealed), belongs_to) for sealed, belongs_to, *key in rows]
+    return [SealedRow(tuple(key), bytes(sealed), belongs_to) for sealed, belongs_to, *key in rows]
 
 
 _STAGE_SEALED = """
@@ -101,7 +101,7 @@ update {kind.table} set {kind.write} where ({key}) = %s
 """
 
 
-def any_org_stage_sealed(kind: Kind, *, key: Sequence[Any], sealed: bytes) -> None:
+def any_org_stage_sealed(kind: SealedKind, *, key: Sequence[Any], sealed: bytes) -> None:
     """Stage a sealed value for a locked row."""
     statement = _STAGE_SEALED.format(kind=kind, key=", ".join(kind.key))
     db.stage(statement, (sealed, tuple(key)))

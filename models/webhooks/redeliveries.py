@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DeliveryWindow:
     """Settled deliveries of one endpoint made from `since` until before `until`, with this status."""
 
     organization_id: UUID
@@ -53,7 +53,7 @@ from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and
 _COUNT = f"select count(*) {_IN_WINDOW}"
 
 
-def count(window: Window) -> int:
+def count(window: DeliveryWindow) -> int:
     """Return how many deliveries are in the window."""
     row = db.row(_COUNT, window.params())
     assert row is not None
@@ -86,7 +86,7 @@ select {columns(Queued)} from placed order by created_at, id
 
 
 def reopen(
-    window: Window,
+    window: DeliveryWindow,
     *,
     after: tuple[datetime, UUID] | None,
     limit: int,

@@ -18,7 +18,7 @@ from models.webhooks import outages, outbox
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedDelivery:
     """An attempt that is counted and about to be sent; `is_single` means that somebody asked for it by hand."""
 
     attempt: outbox.Attempt
@@ -26,7 +26,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DeliveryOutcome:
     """What came back: a status with the start of the body, or the reason why nothing did."""
 
     status: int | None
@@ -35,32 +35,32 @@ class Outcome:
     failure_reason: str | None = None
 
 
-def prepare(*, organization_id: UUID, delivery_id: UUID, is_single: bool) -> Prepared | None:
+def prepare(*, organization_id: UUID, delivery_id: UUID, is_single: bool) -> PreparedDelivery | None:
     """Count the attempt and read what to send; None when the delivery is settled already.
 
     The count is committed before anything is sent, so a worker that dies in the call has used an attempt: the
     receiver may have been told, and is told again under the same delivery id.
     """
     attempt = outbox.begin_attempt(organization_id=organization_id, delivery_id=delivery_id)
-    return Prepared(attempt=attempt, is_single=is_single) if attempt else None
+    return PreparedDelivery(attempt=attempt, is_single=is_single) if attempt else None
 
 
-def send(prepared: Prepared, *, now: datetime) -> Outcome:
+def send(prepared: PreparedDelivery, *, now: datetime) -> DeliveryOutcome:
     """Sign with the endpoint's current secret and POST; never raises for anything the receiver does."""
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
-        return Outcome(status=None, failure_reason="The endpoint was deleted.")
+        return DeliveryOutcome(status=None, failure_reason="The endpoint was deleted.")
     body = attempt.body.encode()
     try:
         answer = _client().post(attempt.url, body=body, headers=_headers(attempt, body, now))
-    except addresses.Refused as refused:
-        return Outcome(status=None, failure_reason=refused.message)
-    except client.Unreachable as unreachable:
-        return Outcome(status=None, failure_reason=unreachable.reason)
-    return Outcome(status=answer.status, retry_after=answer.headers.get("retry-after"), excerpt=answer.excerpt)
+    except addresses.UrlRefused as refused:
+        return DeliveryOutcome(status=None, failure_reason=refused.message)
+    except client.ReceiverUnreachable as unreachable:
+        return DeliveryOutcome(status=None, failure_reason=unreachable.reason)
+    return DeliveryOutcome(status=answer.status, retry_after=answer.headers.get("retry-after"), excerpt=answer.excerpt)
 
 
-def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime | None:
+def record(prepared: PreparedDelivery, outcome: DeliveryOutcome, *, now: datetime) -> datetime | None:
     """Stage what the attempt led to and return when the next one is due; None when the delivery is settled."""
     attempt = prepared.attempt
     verdict = _verdict(prepared, outcome, now)
@@ -80,7 +80,7 @@ def record(prepared: Prepared, outcome: Outcome, *, now: datetime) -> datetime |
     return verdict.next_attempt_at
 
 
-def _keep_outage(attempt: outbox.Attempt, outcome: Outcome, now: datetime) -> None:
+def _keep_outage(attempt: outbox.Attempt, outcome: DeliveryOutcome, now: datetime) -> None:
     """Stage since when the endpoint has failed, or that it does no longer; a statement only where that changes."""
     if attempt.is_endpoint_gone:
         return
@@ -92,7 +92,7 @@ def _keep_outage(attempt: outbox.Attempt, outcome: Outcome, now: datetime) -> No
         outages.stage_over(organization_id=organization_id, endpoint_id=endpoint_id)
 
 
-def _verdict(prepared: Prepared, outcome: Outcome, now: datetime) -> delivery.Verdict:
+def _verdict(prepared: PreparedDelivery, outcome: DeliveryOutcome, now: datetime) -> delivery.DeliveryVerdict:
     schedule = settings.current().webhooks.attempts_at_s
     is_last = prepared.is_single or prepared.attempt.is_endpoint_gone
     return delivery.after_attempt(

@@ -38,7 +38,7 @@ class WithSecret:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTest:
     """A test that is on its way."""
 
     delivery_id: UUID
@@ -52,7 +52,7 @@ def refusal_of(url: str) -> Refused | None:
     """
     try:
         client.check_url(url, deliver.policy())
-    except addresses.Refused as refused:
+    except addresses.UrlRefused as refused:
         return Refused(400, refused.code, refused.message, field="url")
     return None
 
@@ -116,13 +116,13 @@ def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
     return WithSecret(_update(endpoint, {"secret_sealed": sealed, "updated_at": now}), secret)
 
 
-def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> Sent:
+def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> SentTest:
     """Queue a sample event to this endpoint alone.
 
     Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed.
     """
     _check_testable(endpoint, type)
-    sent = Sent(delivery_id=ids.new_id(), event_id=ids.new_id())
+    sent = SentTest(delivery_id=ids.new_id(), event_id=ids.new_id())
     _stage_test(endpoint, sent, type, now)
     work.enqueue(
         jobs.WEBHOOK_DELIVER,
@@ -179,7 +179,7 @@ def _check_testable(endpoint: WebhookEndpoint, type: str) -> None:
         raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
 
 
-def _stage_test(endpoint: WebhookEndpoint, sent: Sent, type: str, now: datetime) -> None:
+def _stage_test(endpoint: WebhookEndpoint, sent: SentTest, type: str, now: datetime) -> None:
     organization_id = endpoint.organization_id
     body = emit.frozen(
         event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now

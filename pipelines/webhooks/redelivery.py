@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from models.webhooks import redeliveries
-from models.webhooks.redeliveries import Window
+from models.webhooks.redeliveries import DeliveryWindow
 
 #: How many deliveries one call queues at most.
 MOST_AT_ONCE = 1_000
@@ -22,7 +22,7 @@ class Portion:
     next_after: tuple[datetime, UUID] | None
 
 
-def start(window: Window, *, after: tuple[datetime, UUID] | None = None, now: datetime) -> Portion:
+def start(window: DeliveryWindow, *, after: tuple[datetime, UUID] | None = None, now: datetime) -> Portion:
     """Queue one more attempt of the window's deliveries, oldest first, each under its own id and with its own body.
 
     At most `MOST_AT_ONCE`, ten a second, behind what earlier calls have queued; `after` is where an earlier portion

@@ -13,7 +13,7 @@ from adapters.clicks.intake import Intake
 from adapters.clicks.stream import GROUP, KEY
 from models import db
 from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
-from workers.clicks import Consumer
+from workers.clicks import ClickConsumer
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, 
     send(click)
     assert len(Intake(valkey, "dead").read(count=10, wait_ms=1)) == 1
 
-    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     assert consumer.run_once() == 0
     assert consumer.run_once(idle_ms=0) == 1
 
@@ -94,7 +94,7 @@ def test_an_entry_that_comes_again_after_its_commit_changes_nothing(paying, ben)
 
 def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valkey):
     told = threading.Event()
-    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
     loop.start()
     click = raw(paying, ben)
@@ -118,7 +118,7 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
         raise db.OperationalError("away")
 
     monkeypatch.setattr("workers.clicks.clicks.write", away)
-    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
     loop.start()
     _until(lambda: len(tries) >= 2)
@@ -136,7 +136,7 @@ def test_an_organization_that_is_held_up_holds_up_nobody_else(paying, rival, ben
     rival.program()
     own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
     send(own, foreign)
-    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
     with turn_taken(paying):
         consumer.run_once()
@@ -187,7 +187,7 @@ def test_the_metrics_page_shows_the_backlog_and_whether_it_is_kept(app, paying, 
 
 def test_a_stream_that_is_away_is_waited_for(monkeypatch, paying, ben):
     told, tries = threading.Event(), []
-    consumer = Consumer(os.environ["REDIS_URL"], claim_s=60)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
     def away(*_, **__):
         tries.append(1)

@@ -10,11 +10,11 @@ from models.jobs import ticks
 from pipelines import upkeep
 from tests.support.api.racing import at_once
 from workers import scheduler
-from workers.scheduler import Entry
+from workers.scheduler import ScheduledTick
 
-_MINUTELY = Entry("* * * * *", jobs.FORGET)
-_CATCHING_UP = Entry("*/10 * * * *", jobs.FORGET, catches_up=True)
-_LATEST_ONLY = Entry("*/10 * * * *", jobs.FORGET)
+_MINUTELY = ScheduledTick("* * * * *", jobs.FORGET)
+_CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
+_LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)
 
 
 def _at(clock: str) -> datetime:
@@ -53,7 +53,7 @@ def test_twelve_schedulers_at_once_fire_every_missed_tick_once():
     latest = _database_now().replace(second=0, microsecond=0)
     with db.any_org_work():
         ticks.fire(name="upkeep.forget", scheduled_for=latest - timedelta(minutes=5))
-    entry = Entry("* * * * *", jobs.FORGET, catches_up=True)
+    entry = ScheduledTick("* * * * *", jobs.FORGET, catches_up=True)
 
     fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
 

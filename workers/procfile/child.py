@@ -25,7 +25,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(slots=True)
-class Program:
+class ChildProgram:
     """A command and its present process, if any; times are of the monotonic clock, in seconds."""
 
     name: str

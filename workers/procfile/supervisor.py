@@ -79,7 +79,9 @@ class Supervisor:
         SIGUSR1 does not start again. Raises ValueError for an unknown `$NAME`.
         """
         self._env = {"PYTHONUNBUFFERED": "1", **env}  # Else a line of Python shows when 8 kB of them are full.
-        self._programs = [child.Program(name, child.words(name, command, env)) for name, command in commands.items()]
+        self._programs = [
+            child.ChildProgram(name, child.words(name, command, env)) for name, command in commands.items()
+        ]
         self._grace_s = grace_s
         self._lasting = frozenset(lasting)
         self._console = console.Console(out, programs=list(commands), host=_SELF)
@@ -114,7 +116,7 @@ class Supervisor:
             else:
                 self._selector.register(output.pipe, selectors.EVENT_READ, output)
 
-    def _plan_restart(self, program: child.Program, what: str) -> None:
+    def _plan_restart(self, program: child.ChildProgram, what: str) -> None:
         pause_s = program.plan_restart()
         self._say(f"{program.name} {what}; it starts again in {pause_s:g} s")
 
@@ -160,7 +162,7 @@ class Supervisor:
         self._say(f"killed {', '.join(program.name for program in late)}" if late else "stopped")
         return 1 if late else 0
 
-    def _alive(self) -> list[child.Program]:
+    def _alive(self) -> list[child.ChildProgram]:
         return [program for program in self._programs if program.process is not None]
 
     def _say(self, line: str) -> None:

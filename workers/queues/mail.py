@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
-from adapters.mail.smtp import Unreachable
+from adapters.mail.smtp import MailUnreachable
 from domain import jobs
 from models import db
 from models.jobs.rows import Claimed
@@ -12,21 +12,21 @@ from pipelines import mail
 from workers.actor import calling_job
 
 
-def _prepare(job: Claimed) -> mail.Prepared | None:
+def _prepare(job: Claimed) -> mail.PreparedMail | None:
     return mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"]))
 
 
-def _send(prepared: mail.Prepared) -> mail.Outcome:
+def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
     try:
         return mail.deliver(prepared)
-    except Unreachable as trouble:
+    except MailUnreachable as trouble:
         # The job counts the failure and rolls back; the reason is written down apart, where the operator looks.
         with db.unit_of_work(prepared.message.organization_id):
             mail.record_trouble(prepared, trouble)
         raise
 
 
-def _record(prepared: mail.Prepared, outcome: mail.Outcome) -> datetime | None:
+def _record(prepared: mail.PreparedMail, outcome: mail.MailOutcome) -> datetime | None:
     return mail.record(prepared, outcome, now=clock.now())
 
 

@@ -16,13 +16,13 @@ from workers.actor import calling_job
 _log = structlog.get_logger(__name__)
 
 
-def _prepare(job: Claimed) -> deliver.Prepared | None:
+def _prepare(job: Claimed) -> deliver.PreparedDelivery | None:
     return deliver.prepare(
         organization_id=job.tenant, delivery_id=UUID(job.args["delivery_id"]), is_single="once" in job.args
     )
 
 
-def _send(prepared: deliver.Prepared) -> deliver.Outcome:
+def _send(prepared: deliver.PreparedDelivery) -> deliver.DeliveryOutcome:
     outcome = deliver.send(prepared, now=clock.now())
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
@@ -44,7 +44,7 @@ def _send(prepared: deliver.Prepared) -> deliver.Outcome:
     return outcome
 
 
-def _record(prepared: deliver.Prepared, outcome: deliver.Outcome) -> datetime | None:
+def _record(prepared: deliver.PreparedDelivery, outcome: deliver.DeliveryOutcome) -> datetime | None:
     return deliver.record(prepared, outcome, now=clock.now())
 
 

@@ -46,7 +46,7 @@ def used_dir(_initialised: Path) -> Iterator[Path]:
     pair.stop(_initialised)
 
 
-def _sql(found: pair.Servers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
+def _sql(found: pair.EmbeddedServers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
     """Run statements in one committed transaction, as the owner if no URL is given; return the rows of the last one."""
     connection = psycopg2.connect(url or found.database_owner_url)
     try:
@@ -58,7 +58,7 @@ def _sql(found: pair.Servers, *statements: str, url: str = "") -> list[tuple[obj
         connection.close()
 
 
-def _valkey(found: pair.Servers) -> "redis.Redis":
+def _valkey(found: pair.EmbeddedServers) -> "redis.Redis":
     return redis.Redis.from_url(found.redis_url, decode_responses=True)
 
 

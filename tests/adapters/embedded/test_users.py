@@ -31,7 +31,7 @@ def passable_dir() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def _answers(found: pair.Servers) -> bool:
+def _answers(found: pair.EmbeddedServers) -> bool:
     connection = psycopg2.connect(found.database_url)
     try:
         with connection.cursor() as cursor:

@@ -128,7 +128,7 @@ def test_no_subject_can_add_a_header(sink, between):
     ],
 )
 def test_what_is_not_one_address_is_final_and_nobody_is_asked(sink, to):
-    with pytest.raises(smtp.Rejected, match="cannot be mailed to"):
+    with pytest.raises(smtp.MailRejected, match="cannot be mailed to"):
         _send(sink.port, _letter(to=to))
 
     assert sink.said == []
@@ -155,7 +155,7 @@ def test_a_mailbox_outside_ascii_goes_to_a_server_that_takes_it(sink):
 def test_a_mailbox_outside_ascii_is_final_with_a_server_that_does_not(sink):
     sink.extensions.remove("SMTPUTF8")
 
-    with pytest.raises(smtp.Rejected, match="does not offer SMTPUTF8"):
+    with pytest.raises(smtp.MailRejected, match="does not offer SMTPUTF8"):
         _send(sink.port, _letter(to="jörg@example.com"))
 
 
@@ -171,7 +171,7 @@ def test_a_mailbox_outside_ascii_is_final_with_a_server_that_does_not(sink):
 def test_a_5xx_about_the_recipient_or_the_message_is_final(sink, script):
     sink.scripts = [script]
 
-    with pytest.raises(smtp.Rejected) as rejected:
+    with pytest.raises(smtp.MailRejected) as rejected:
         _send(sink.port, _letter())
 
     assert str(rejected.value) == next(iter(script.values()))
@@ -193,7 +193,7 @@ def test_a_5xx_about_the_recipient_or_the_message_is_final(sink, script):
 def test_everything_else_that_a_server_says_may_pass(sink, script):
     sink.scripts = [script]
 
-    with pytest.raises(smtp.Unreachable) as unreachable:
+    with pytest.raises(smtp.MailUnreachable) as unreachable:
         _send(sink.port, _letter(), user="u", password="secret-word")
 
     assert str(unreachable.value) == next(iter(script.values()))
@@ -203,7 +203,7 @@ def test_everything_else_that_a_server_says_may_pass(sink, script):
 def test_a_connection_that_is_lost_may_do_better_next_time(sink, moment):
     sink.scripts = [{moment: HANG_UP}]
 
-    with pytest.raises(smtp.Unreachable):
+    with pytest.raises(smtp.MailUnreachable):
         _send(sink.port, _letter())
 
 
@@ -219,7 +219,7 @@ def test_nobody_there_may_pass():
     gone = Sink()
     gone.stop()
 
-    with pytest.raises(smtp.Unreachable, match="ConnectionRefusedError"):
+    with pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
         _send(gone.port, _letter())
 
 
@@ -227,7 +227,7 @@ def test_a_server_that_says_nothing_is_left(sink, monkeypatch):
     import socket
 
     monkeypatch.setattr(smtp, "_TIMEOUT_S", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(smtp.Unreachable, match="timed out"):
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(smtp.MailUnreachable, match="timed out"):
         _send(silent.getsockname()[1], _letter())
 
 
@@ -235,7 +235,7 @@ def test_the_reason_is_one_short_line():
     sink = Sink()
     sink.scripts = [{"RCPT": "550 " + "x" * 600}]
     try:
-        with pytest.raises(smtp.Rejected) as rejected:
+        with pytest.raises(smtp.MailRejected) as rejected:
             _send(sink.port, _letter())
     finally:
         sink.stop()
@@ -261,7 +261,7 @@ def test_a_server_that_cannot_prove_who_it_is_learns_nothing(security, is_unknow
         request.getfixturevalue("trusted")
     sink = Sink(_certificate(), is_tls=security == Security.Tls)
     try:
-        with pytest.raises(smtp.Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(smtp.MailUnreachable, match="CERTIFICATE_VERIFY_FAILED"):
             _send(sink.port, _letter(), security=security, host="localhost" if is_unknown else "127.1")
     finally:
         sink.stop()
@@ -271,7 +271,7 @@ def test_a_server_that_cannot_prove_who_it_is_learns_nothing(security, is_unknow
 
 
 def test_without_the_starttls_that_is_required_nothing_is_sent(sink):
-    with pytest.raises(smtp.Unreachable, match="STARTTLS"):
+    with pytest.raises(smtp.MailUnreachable, match="STARTTLS"):
         _send(sink.port, _letter(), security=Security.StartTls, user="u", password="p")
 
     assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.said)

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.safe_http import addresses
-from adapters.safe_http.addresses import Refused
+from adapters.safe_http.addresses import UrlRefused
 
 PORTS = frozenset({443, 8443})
 
@@ -112,7 +112,7 @@ def test_ordinary_address_is_public(address: str) -> None:
     ],
 )
 def test_url_that_may_not_be_called(url: str, code: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UrlRefused) as refused:
         addresses.parse_url(url, ports=PORTS)
 
     assert refused.value.code == code
@@ -135,7 +135,7 @@ def test_url_that_may_not_be_called(url: str, code: str) -> None:
 def test_url_that_may_be_called(url: str, host: str, port: int, authority: str, path: str) -> None:
     target = addresses.parse_url(url, ports=PORTS)
 
-    assert target == addresses.Target(host=host, port=port, authority=authority, path=path)
+    assert target == addresses.VettedUrl(host=host, port=port, authority=authority, path=path)
 
 
 def test_any_port_where_private_addresses_are_allowed() -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from adapters.safe_http.client import Client, Unreachable
+from adapters.safe_http.client import Client, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
 
 
@@ -97,7 +97,7 @@ def test_answer_that_ends_with_the_connection(client: Client, receive: StartRece
 def test_malformed_answer_is_unreachable(raw: bytes, client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(raw))
 
-    with pytest.raises(Unreachable) as unreachable:
+    with pytest.raises(ReceiverUnreachable) as unreachable:
         post(client, receiver.url)
 
     assert unreachable.value.reason == "the answer is not valid HTTP/1.1"
@@ -106,7 +106,7 @@ def test_malformed_answer_is_unreachable(raw: bytes, client: Client, receive: St
 def test_endless_headers_are_cut(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 1000 + b"\r\n"] * 100))
 
-    with pytest.raises(Unreachable, match="headers are too large"):
+    with pytest.raises(ReceiverUnreachable, match="headers are too large"):
         post(client, receiver.url)
 
 
@@ -118,7 +118,7 @@ def test_connection_closed_too_early_is_unreachable_and_not_sent_twice(
 ) -> None:
     receiver = receive(answering(sent, keep=False))
 
-    with pytest.raises(Unreachable, match="closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match="closed before the answer was complete"):
         post(client, receiver.url)
 
     assert len(receiver.requests) == 1
@@ -133,5 +133,5 @@ def test_reset_after_headers_is_unreachable(client: Client, receive: StartReceiv
 
     receiver = receive(reset)
 
-    with pytest.raises(Unreachable, match=r"connection reset by peer|closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match=r"connection reset by peer|closed before the answer was complete"):
         post(client, receiver.url)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.safe_http.client import Client, Policy, Unreachable
+from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
 
 
@@ -67,7 +67,7 @@ def test_proxies_and_netrc_of_the_environment_are_ignored(
 def test_certificate_of_an_unknown_authority_is_unreachable(receive: StartReceiver) -> None:
     receiver = receive()
 
-    with pytest.raises(Unreachable, match="TLS certificate refused: unable to get local issuer certificate"):
+    with pytest.raises(ReceiverUnreachable, match="TLS certificate refused: unable to get local issuer certificate"):
         post(Client(Policy(allow_private=True)), receiver.url)
 
     assert receiver.requests == []
@@ -79,7 +79,7 @@ def test_certificate_of_another_name_is_unreachable(
     receiver = receive()
     dns.append(["127.0.0.1"])
 
-    with pytest.raises(Unreachable, match="TLS certificate refused: Hostname mismatch"):
+    with pytest.raises(ReceiverUnreachable, match="TLS certificate refused: Hostname mismatch"):
         post(client, f"https://other.test:{receiver.port}/")
 
 
@@ -92,10 +92,10 @@ def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> 
                 conn.send(OK)
 
         threading.Thread(target=speak_plainly, daemon=True).start()
-        with pytest.raises(Unreachable, match=r"TLS failed: wrong version number|connection reset"):
+        with pytest.raises(ReceiverUnreachable, match=r"TLS failed: wrong version number|connection reset"):
             post(client, f"https://localhost:{port}/")
 
-    with pytest.raises(Unreachable, match="connection refused"):
+    with pytest.raises(ReceiverUnreachable, match="connection refused"):
         post(client, f"https://localhost:{port}/")
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from adapters.safe_http import addresses, idle_wires
 from adapters.safe_http import client as safe_http
-from adapters.safe_http.client import Client, Policy, Refused, Unreachable
-from adapters.safe_http.wire import Wire
+from adapters.safe_http.addresses import UrlRefused
+from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
+from adapters.safe_http.wire import HttpWire
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
 from tests.support.threads import in_threads
 
@@ -23,7 +24,7 @@ def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Cl
     receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
     post(client, receiver.url)
 
-    with pytest.raises(Unreachable, match="closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match="closed before the answer was complete"):
         post(client, receiver.url, b"two")
 
     assert [body for _, body in receiver.requests] == [b"{}", b"two"]
@@ -42,7 +43,7 @@ def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
     receiver = receive(reset_soon)
     post(client, receiver.url)
     time.sleep(0.5)
-    monkeypatch.setattr(Wire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
+    monkeypatch.setattr(HttpWire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
 
@@ -99,7 +100,7 @@ def test_kept_connection_is_vetted_again(
     with closing(Client(policy)) as client:
         for _ in range(3):
             post(client, url)
-        with pytest.raises(Refused, match="url_not_allowed"):
+        with pytest.raises(UrlRefused, match="url_not_allowed"):
             post(client, url)
 
     assert (receiver.connections, len(receiver.requests)) == (1, 2)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from adapters.safe_http import client as safe_http
-from adapters.safe_http.client import Client, Policy, Refused, Unreachable
+from adapters.safe_http.addresses import UrlRefused
+from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from tests.support.outside.raw_receivers import PlainReceiver, StartReceiver, post
 from tests.support.threads import in_threads
 
@@ -27,9 +28,9 @@ def test_host_that_is_not_public_is_refused_at_create_and_at_send(host: str, rec
     policy = Policy(ports=frozenset({receiver.port}))
     url = f"https://{host}:{receiver.port}/"
 
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url(url, policy)
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         post(Client(policy), url)
 
     assert receiver.connections == 0
@@ -47,24 +48,24 @@ def test_host_that_is_not_public_is_refused_at_create_and_at_send(host: str, rec
 def test_url_is_refused_at_create_and_at_send(url: str, code: str, dns: list[list[str]]) -> None:
     dns.append([PUBLIC])
 
-    with pytest.raises(Refused, match=code):
+    with pytest.raises(UrlRefused, match=code):
         safe_http.check_url(url, Policy())
-    with pytest.raises(Refused, match=code):
+    with pytest.raises(UrlRefused, match=code):
         post(Client(Policy()), url)
 
 
 @pytest.mark.parametrize("host", ["hook.test", "10.1.2.3", "localhost.test", "0.0.0.0", "[::]"])
 def test_plain_http_is_refused_elsewhere_even_where_private_addresses_are_allowed(host: str, client: Client) -> None:
-    with pytest.raises(Refused, match="https_required"):
+    with pytest.raises(UrlRefused, match="https_required"):
         post(client, f"http://{host}:5001/")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.1"])
 @pytest.mark.parametrize("policy", [Policy(), Policy(also_allow=frozenset({("127.0.0.1", 5001)}))])
 def test_plain_http_is_refused_where_private_addresses_are_not_allowed(host: str, policy: Policy) -> None:
-    with pytest.raises(Refused, match="https_required"):
+    with pytest.raises(UrlRefused, match="https_required"):
         safe_http.check_url(f"http://{host}:5001/", policy)
-    with pytest.raises(Refused, match="https_required"):
+    with pytest.raises(UrlRefused, match="https_required"):
         post(Client(policy), f"http://{host}:5001/")
 
 
@@ -85,14 +86,14 @@ def test_plain_http_reaches_this_machine_where_private_addresses_are_allowed(hos
 def test_plain_http_goes_nowhere_when_localhost_leads_elsewhere(client: Client, dns: list[list[str]]) -> None:
     dns.append(["127.0.0.1", "10.1.2.3"])
 
-    with pytest.raises(Refused, match="https_required"):
+    with pytest.raises(UrlRefused, match="https_required"):
         post(client, "http://localhost:5001/")
 
 
 def test_a_connection_without_tls_is_never_taken_for_one_with_it(client: Client) -> None:
     with PlainReceiver() as receiver:
         post(client, f"http://localhost:{receiver.port}/")
-        with pytest.raises(Unreachable):
+        with pytest.raises(ReceiverUnreachable):
             post(client, f"https://localhost:{receiver.port}/")
 
         assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
@@ -105,7 +106,7 @@ def test_name_that_turns_private_after_create_gets_no_packet(dns: list[list[str]
     dns += [[PUBLIC], ["127.0.0.1"]]
 
     safe_http.check_url(url, policy)
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         post(Client(policy), url)
 
     assert receiver.connections == 0
@@ -115,9 +116,9 @@ def test_name_that_turns_private_after_create_gets_no_packet(dns: list[list[str]
 def test_one_private_address_among_the_answers_is_enough(found: list[str], dns: list[list[str]]) -> None:
     dns.append(found)
 
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url("https://hook.test/", Policy())
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         post(Client(Policy()), "https://hook.test/")
 
 
@@ -125,7 +126,7 @@ def test_name_without_dns_answer_is_accepted_at_create_and_unreachable_at_send(d
     dns.append([])
 
     safe_http.check_url("https://hook.test/#part", Policy())
-    with pytest.raises(Unreachable, match="the host name does not resolve"):
+    with pytest.raises(ReceiverUnreachable, match="the host name does not resolve"):
         post(Client(Policy()), "https://hook.test/")
 
 
@@ -172,7 +173,7 @@ def test_private_address_is_refused_while_name_servers_are_silent(silent_dns: li
     in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
 
     for host in ("127.0.0.1", "[::1]", "169.254.169.254"):
-        with pytest.raises(Refused, match="url_not_allowed"):
+        with pytest.raises(UrlRefused, match="url_not_allowed"):
             safe_http.check_url(f"https://{host}/", Policy())
 
 
@@ -186,7 +187,7 @@ def test_names_are_asked_for_again_once_the_silence_is_over(
         safe_http.check_url("https://silent.test/", Policy())
     time.sleep(0.6)
 
-    with pytest.raises(Refused, match="url_not_allowed"):
+    with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url("https://localhost/", Policy())
 
 
@@ -208,9 +209,9 @@ def test_one_private_address_may_be_let_in_and_no_other_and_no_name_that_leads_t
         "https://127.0.0.1/",
         "https://hook.test/",
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(UrlRefused):
             post(client, other)
-        with pytest.raises(Refused):
+        with pytest.raises(UrlRefused):
             safe_http.check_url(other, client._policy)
     assert (len(receiver.requests), len(neighbour.requests)) == (1, 0)
     client.close()

@@ -8,7 +8,7 @@ from gunicorn.http import get_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, Message
+from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, RequestBytes
 
 _PLAIN = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 _POST = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
@@ -20,8 +20,8 @@ _WITH_TRAILER = _CHUNKED[:-2] + b"X-Checksum: 1\r\nX-Other: 2\r\n\r\n"
 _WHOLE = (_PLAIN, _POST, _CHUNKED, _WITH_TRAILER)
 
 
-def _fed(*pieces: bytes) -> Message:
-    message = Message()
+def _fed(*pieces: bytes) -> RequestBytes:
+    message = RequestBytes()
     for piece in pieces:
         message.add(piece)
     return message
@@ -39,7 +39,7 @@ def _parsed(data: bytes) -> tuple[str, bytes]:
 
 @pytest.mark.parametrize("request_bytes", _WHOLE)
 def test_a_request_is_whole_with_its_last_byte_and_not_before(request_bytes):
-    message = Message()
+    message = RequestBytes()
     for number in range(len(request_bytes)):
         assert not message.is_whole
         message.add(request_bytes[number : number + 1])

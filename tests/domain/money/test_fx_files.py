@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.money import fx_files
 from domain.money.fx_files import BadRates
-from domain.money.valuation import Published
+from domain.money.valuation import PublishedRate
 
 TODAY = date(2026, 3, 10)
 DAY = "2026-03-09"
@@ -41,9 +41,9 @@ def test_our_layout_is_units_per_dollar():
     found = _read(_csv(f"EUR,0.8,{DAY}", f"JPY,150.25,{DAY}", "EUR,0.79,2026-03-10"))
 
     assert found.rates == [
-        Published("EUR", date(2026, 3, 9), Decimal("0.8")),
-        Published("JPY", date(2026, 3, 9), Decimal("150.25")),
-        Published("EUR", date(2026, 3, 10), Decimal("0.79")),
+        PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8")),
+        PublishedRate("JPY", date(2026, 3, 9), Decimal("150.25")),
+        PublishedRate("EUR", date(2026, 3, 10), Decimal("0.79")),
     ]
     assert found.skipped == []
 
@@ -60,11 +60,11 @@ def test_our_layout_is_units_per_dollar():
     ],
 )
 def test_columns_line_ends_spaces_and_repetitions_do_not_matter(text):
-    assert _read(text).rates == [Published("EUR", date(2026, 3, 9), Decimal("0.8"))]
+    assert _read(text).rates == [PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8"))]
 
 
 def test_the_former_guilder_is_the_new_one():
-    assert _read(_csv(f"ANG,1.79,{DAY}")).rates == [Published("XCG", date(2026, 3, 9), Decimal("1.79"))]
+    assert _read(_csv(f"ANG,1.79,{DAY}")).rates == [PublishedRate("XCG", date(2026, 3, 9), Decimal("1.79"))]
 
 
 @pytest.mark.parametrize(("sent", "kept"), [("0.0000000000025", "2E-12"), ("0.0000000000035", "4E-12")])
@@ -142,8 +142,8 @@ def test_a_central_banks_rates_per_euro_become_rates_per_dollar():
     found = _read(_bank(("2026-03-09", {"USD": "1.25", "JPY": "160", "CYP": "0.58", "BGN": "1.9558"})))
 
     assert found.rates == [
-        Published("EUR", date(2026, 3, 9), Decimal("0.8")),
-        Published("JPY", date(2026, 3, 9), Decimal("128")),
+        PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8")),
+        PublishedRate("JPY", date(2026, 3, 9), Decimal("128")),
     ]
     assert found.skipped == ["BGN", "CYP"]
 

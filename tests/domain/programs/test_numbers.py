@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.money import fx, money, valuation
-from domain.money.valuation import Published
+from domain.money.valuation import PublishedRate
 from domain.programs.numbers import Budget, Money, Part, total
 
 _MONDAY = date(2026, 3, 2)
 
 
-def _factor(day_offset: int, published: list[Published], *, native: str = "EUR", home: str = "USD") -> Fraction | None:
+def _factor(
+    day_offset: int, published: list[PublishedRate], *, native: str = "EUR", home: str = "USD"
+) -> Fraction | None:
     found = valuation.factors(home=home, currencies=[native], published=published)
     place = (_MONDAY + timedelta(days=day_offset) - found.first_day).days
     (row,) = found.rows
@@ -53,19 +55,22 @@ def test_the_signal_of_held_spend_sums_across_currencies():
 
 @pytest.mark.parametrize(("day_offset", "is_fresh"), [(-1, False), (0, True), (3, True), (4, False)])
 def test_a_rate_is_good_for_its_day_and_three_more(day_offset, is_fresh):
-    found = _factor(day_offset, [Published("EUR", _MONDAY, Decimal("0.8"))])
+    found = _factor(day_offset, [PublishedRate("EUR", _MONDAY, Decimal("0.8"))])
 
     assert found == (Fraction(5, 4) if is_fresh else None)
 
 
 def test_a_newer_rate_replaces_an_older_one_in_whatever_order_they_come():
-    rates = [Published("EUR", _MONDAY + timedelta(days=1), Decimal("0.5")), Published("EUR", _MONDAY, Decimal("0.8"))]
+    rates = [
+        PublishedRate("EUR", _MONDAY + timedelta(days=1), Decimal("0.5")),
+        PublishedRate("EUR", _MONDAY, Decimal("0.8")),
+    ]
 
     assert [_factor(offset, rates) for offset in (0, 1, 4)] == [Fraction(5, 4), Fraction(2), Fraction(2)]
 
 
 def test_both_legs_need_a_rate_unless_one_is_the_dollar():
-    rates = [Published("EUR", _MONDAY, Decimal("0.8"))]
+    rates = [PublishedRate("EUR", _MONDAY, Decimal("0.8"))]
 
     assert _factor(0, rates, native="USD", home="EUR") == Fraction(4, 5)
     assert _factor(0, rates, native="JPY", home="EUR") is None
@@ -73,7 +78,7 @@ def test_both_legs_need_a_rate_unless_one_is_the_dollar():
 
 
 def test_the_dollar_is_one_whatever_was_published():
-    assert _factor(0, [Published("USD", _MONDAY, Decimal(3)), Published("EUR", _MONDAY, Decimal("0.5"))]) == 2
+    assert _factor(0, [PublishedRate("USD", _MONDAY, Decimal(3)), PublishedRate("EUR", _MONDAY, Decimal("0.5"))]) == 2
 
 
 def test_the_home_currency_has_no_factor():
@@ -91,7 +96,7 @@ _PER_USD = st.decimals(min_value="0.000001", max_value="100000", places=12)
 )
 def test_an_amount_times_its_factor_is_the_exchanged_amount(cents, native, home, rates):
     per_usd = {native: rates[0], home: rates[1]}
-    published = [Published(currency, _MONDAY, rate) for currency, rate in per_usd.items()]
+    published = [PublishedRate(currency, _MONDAY, rate) for currency, rate in per_usd.items()]
     if native == home:
         return
     found = valuation.factors(home=home, currencies=[native], published=published)

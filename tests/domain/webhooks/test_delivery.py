@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from domain.statuses import DeliveryStatus
 from domain.webhooks import delivery
-from domain.webhooks.delivery import Verdict
+from domain.webhooks.delivery import DeliveryVerdict
 
 EVENT_AT = datetime(2026, 5, 10, 12, 0, 0, tzinfo=UTC)
-FAILED = Verdict(status=DeliveryStatus.Failed, next_attempt_at=None)
-DELIVERED = Verdict(status=DeliveryStatus.Delivered, next_attempt_at=None)
+FAILED = DeliveryVerdict(status=DeliveryStatus.Failed, next_attempt_at=None)
+DELIVERED = DeliveryVerdict(status=DeliveryStatus.Delivered, next_attempt_at=None)
 
 
-def pending(at: datetime) -> Verdict:
-    return Verdict(status=DeliveryStatus.Pending, next_attempt_at=at)
+def pending(at: datetime) -> DeliveryVerdict:
+    return DeliveryVerdict(status=DeliveryStatus.Pending, next_attempt_at=at)
 
 
-def verdict(*, attempt: int, status: int | None, now: datetime, retry_after: str | None = None) -> Verdict:
+def verdict(*, attempt: int, status: int | None, now: datetime, retry_after: str | None = None) -> DeliveryVerdict:
     return delivery.after_attempt(attempt=attempt, status=status, retry_after=retry_after, event_at=EVENT_AT, now=now)
 
 

@@ -87,7 +87,7 @@ def fill_up(brand: Brand, number: int) -> None:
     )
 
 
-def letters(brand: Brand) -> list[mail.Opened]:
+def letters(brand: Brand) -> list[mail.OpenedMail]:
     """Return the brand's messages, opened, oldest first."""
     from models import db
 

@@ -16,7 +16,7 @@ from domain.clicks.raw_click import RawClick
 from models import db, ids, turns
 from pipelines.clicks import clicks
 from tests.support.rows.brands import Brand
-from workers.clicks import Consumer
+from workers.clicks import ClickConsumer
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -61,7 +61,7 @@ def send(*entries: RawClick | bytes) -> None:
 
 def consume() -> int:
     """Write all that lies on the stream; returns how many entries that was."""
-    return Consumer(os.environ["REDIS_URL"], claim_s=60).run_once()
+    return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once()
 
 
 @contextmanager

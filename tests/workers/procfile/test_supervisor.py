@@ -135,7 +135,7 @@ def test_unknown_variable_is_refused_before_anything_starts() -> None:
 
 
 def test_pauses_grow_to_ten_seconds_and_begin_anew_after_ten_seconds_of_health() -> None:
-    program = child.Program("web", ["serve"], started_at=time.monotonic())
+    program = child.ChildProgram("web", ["serve"], started_at=time.monotonic())
 
     pauses_s = [program.plan_restart() for _ in range(8)]
     program.started_at -= 10
