@@ -10,4 +10,6 @@ organization   tenants, their keys, tokens for people
 money          the ledger's check and the rates
 demo           a small brand to try things on
 rehearsal      events for a brand's developers, made and received
+
+Alone with their subject: `affiliates`, `mail`, `payouts`, `programs`, `webhooks`.
 """

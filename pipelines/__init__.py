@@ -1,6 +1,13 @@
 """What happens: plain functions inside the caller's transaction, a folder for each subject.
 
-At the root is what serves them all: `jobs` (every job by name, and the one way to ask for one), `earn` (what every new
-conversion brings with it: history, ledger, event), `mail`, `fx_intake`, `ledger_check`, and what the service forgets or
-makes anew (`upkeep`, `retention`, `resealing`).
+At the root is what serves them all:
+
+work           the one way to ask for a job
+earn           what every new conversion brings with it: history, ledger, event
+mail           letters: one attempt, or the wait for a slot
+fx_intake      rates of currencies, from a feed or a file
+ledger_check   whether the money adds up
+retention      what ends when it is old
+upkeep         what else the service forgets by the clock
+resealing      sealing anew with a new SECRET_KEY
 """

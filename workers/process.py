@@ -18,7 +18,7 @@ from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
-# A quarter of worker_processes.SILENT_AFTER_S.
+# A quarter of processes.SILENT_AFTER_S.
 _ANNOUNCE_EVERY_S = 3
 _WATCH_EVERY_S = 2
 _LAST_WORD_S = 2

@@ -124,6 +124,21 @@ def test_every_file_that_a_page_names_is_there():
     assert [said for said in named if not any(_ROOT.glob(f"{said.partition(': ')[2].rstrip('/')}*"))] == []
 
 
+def test_a_package_that_maps_its_files_names_every_one():
+    wrong, maps = {}, 0
+    for path in _ROOT.glob("[a-z]*/**/__init__.py"):
+        about = ast.get_docstring(ast.parse(path.read_text())) or ""
+        lines, words = (set(re.findall(pattern, about, re.MULTILINE)) for pattern in (r"^(\w+) {2,}\S", r"`(\w+)`"))
+        files = {part.stem for part in path.parent.glob("*.py")} - {"__init__", "__main__"}
+        folders = {part.parent.name for part in path.parent.glob("*/__init__.py")}
+        maps += bool(lines)
+        if lines and (lines - files - folders or files - lines - words):
+            wrong[str(path.parent.relative_to(_ROOT))] = lines - files - folders, files - lines - words
+
+    assert maps > 10
+    assert wrong == {}  # by package: what is not there, what is not named
+
+
 def test_every_setting_that_a_page_names_is_there():
     read = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
     named = {said.partition(": ")[2] for said in _named(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
