@@ -19,20 +19,21 @@ import json
 import re
 import sys
 import threading
-import time
 import urllib.request
 from collections import deque
-from dataclasses import asdict, dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import asdict
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import stripe
 
+from tests.adapters.rails.fake_answers import Answering
+from tests.adapters.rails.fake_shapes import EVENTS, Booked, batch, payment, transfer
+
 KEY, WEBHOOK_SECRET, WEBHOOK_ID = "sk_test_fake", "whsec_fake", "WH-1"
 CLIENT_ID, CLIENT_SECRET, TOKEN = "client", "s3cret", "A21-token"
 FINANCIAL_ACCOUNT = "fa_test_1"
-_HANG_S = 30
 
 
 def environment(url: str) -> dict[str, str]:
@@ -51,20 +52,6 @@ def environment(url: str) -> dict[str, str]:
     }
 
 
-@dataclass
-class Booked:
-    """A transfer that was made. `status` is paid, pending, failed or returned."""
-
-    id: str
-    method: str
-    key: str
-    amount: str
-    currency: str
-    account: str
-    metadata: dict[str, str] = field(default_factory=dict)
-    status: str = "paid"
-
-
 class FakeProcessor:
     """The service on a port of this machine, from creation to `stop`."""
 
@@ -77,6 +64,7 @@ class FakeProcessor:
         self.is_stopped = threading.Event()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.fake = self  # type: ignore[attr-defined]
+        self._server.is_stopped = self.is_stopped  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -106,7 +94,7 @@ class FakeProcessor:
     def event(self, key: str) -> tuple[dict[str, str], bytes]:
         """Return the headers and the body of the signed confirmation of a transfer; the same each time."""
         booked = self.booked(key)
-        body = json.dumps(_EVENTS[booked.method](booked)).encode()
+        body = json.dumps(EVENTS[booked.method](booked)).encode()
         if booked.method == "Wallet":
             names = ("AUTH-ALGO", "CERT-URL", "TRANSMISSION-ID", "TRANSMISSION-TIME")
             return {f"PAYPAL-{name}": "x" for name in names} | {
@@ -132,17 +120,12 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class _Handler(Answering):
     def do_GET(self) -> None:
         self._handle("GET")
 
     def do_POST(self) -> None:
         self._handle("POST")
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
     @property
     def fake(self) -> FakeProcessor:
@@ -158,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
             if wanted == method and match:
                 getattr(self, name)(*match.groups())
                 return
-        self._answer(404, {"error": {"type": "invalid_request_error", "message": "no such path"}})
+        self.answer(404, {"error": {"type": "invalid_request_error", "message": "no such path"}})
 
     # Stripe, version 1
 
@@ -174,11 +157,11 @@ class _Handler(BaseHTTPRequestHandler):
             form["destination"],
             metadata,
         )
-        self._stripe(booked, "tr", _transfer, self.headers["Idempotency-Key"], self.body.decode())
+        self._stripe(booked, "tr", transfer, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_transfers(self) -> None:
         group = self.query["transfer_group"][0]
-        found = [_transfer(one) for one in self.fake.books if one.method == "ProcessorConnect" and one.key == group]
+        found = [transfer(one) for one in self.fake.books if one.method == "ProcessorConnect" and one.key == group]
         self._read_only({"object": "list", "data": found, "has_more": False, "url": "/v1/transfers"})
 
     # Stripe, version 2
@@ -195,28 +178,28 @@ class _Handler(BaseHTTPRequestHandler):
             asked["to"]["recipient"],
             asked["metadata"],
         )
-        self._stripe(booked, "obp_test", _payment, self.headers["Idempotency-Key"], self.body.decode())
+        self._stripe(booked, "obp_test", payment, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_payments(self) -> None:
         recipient, start = self.query["recipient"][0], int(self.query.get("page", ["0"])[0])
         every = [one for one in reversed(self.fake.books) if (one.method, one.account) == ("GlobalPayouts", recipient)]
         size = 2  # smaller than what is asked for, so that whoever does not turn pages is found out
         more = f"/v2/money_management/outbound_payments?recipient={recipient}&page={start + size}"
-        page = [_payment(one) for one in every[start : start + size]]
+        page = [payment(one) for one in every[start : start + size]]
         self._read_only({"data": page, "next_page_url": more if start + size < len(every) else None})
 
     def show(self, number: str) -> None:
         found = [one for one in self.fake.books if one.id == number]
         if not found:
-            self._answer(404, {"error": {"type": "invalid_request_error", "code": "resource_missing"}})
+            self.answer(404, {"error": {"type": "invalid_request_error", "code": "resource_missing"}})
         else:
-            self._read_only((_transfer if found[0].method == "ProcessorConnect" else _payment)(found[0]))
+            self._read_only((transfer if found[0].method == "ProcessorConnect" else payment)(found[0]))
 
     def _stripe(self, booked: Booked, prefix: str, shown: Any, key: str, asked: str) -> None:
         if not self._is_let_in(f"Bearer {KEY}"):
             return
         fault = self._fault()
-        if self._refuses(
+        if self.refuses(
             fault,
             {
                 "error": {
@@ -230,23 +213,23 @@ class _Handler(BaseHTTPRequestHandler):
         with self.fake.lock:
             seen = self.fake.idempotent.get(key)
             if seen and seen[0] != asked:
-                self._answer(400, {"error": {"type": "idempotency_error", "message": "other parameters"}})
+                self.answer(400, {"error": {"type": "idempotency_error", "message": "other parameters"}})
                 return
             if not seen:
                 made = self._book(booked, prefix, fault)
                 self.fake.idempotent[key] = (asked, 200, made)
             else:
                 made = seen[2]
-        self._finish(fault, 200, shown(made))
+        self.finish(fault, 200, shown(made))
 
     # PayPal
 
     def sign_in(self) -> None:
         wanted = "Basic " + base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         if self.headers["Authorization"] != wanted:
-            self._answer(401, {"error": "invalid_client"})
+            self.answer(401, {"error": "invalid_client"})
         else:
-            self._answer(200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 32400})
+            self.answer(200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 32400})
 
     def make_batch(self) -> None:
         if not self._is_let_in(f"Bearer {TOKEN}"):
@@ -255,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
         (item,), key = asked["items"], asked["sender_batch_header"]["sender_batch_id"]
         value, currency = item["amount"]["value"], item["amount"]["currency"]
         fault = self._fault()
-        if self._refuses(
+        if self.refuses(
             fault,
             {
                 "name": "INSUFFICIENT_FUNDS",
@@ -275,15 +258,15 @@ class _Handler(BaseHTTPRequestHandler):
                 booked = Booked("", "Wallet", key, value, currency, item["receiver"])
                 made = self._book(booked, "BATCH", fault)
                 self.fake.idempotent[key] = ("", 201, made)
-                status, answer = 201, {"batch_header": _batch(made, "PENDING")["batch_header"]}
-        self._finish(fault, status, answer)
+                status, answer = 201, {"batch_header": batch(made, "PENDING")["batch_header"]}
+        self.finish(fault, status, answer)
 
     def show_batch(self, number: str) -> None:
         found = [one for one in self.fake.books if one.id == number]
         if not found:
-            self._answer(404, {"name": "RESOURCE_NOT_FOUND", "message": "not found"})
+            self.answer(404, {"name": "RESOURCE_NOT_FOUND", "message": "not found"})
         else:
-            self._read_only(_batch(found[0], "PROCESSING" if found[0].status == "pending" else "SUCCESS"))
+            self._read_only(batch(found[0], "PROCESSING" if found[0].status == "pending" else "SUCCESS"))
 
     def verify(self) -> None:
         asked = json.loads(self.body)
@@ -294,7 +277,7 @@ class _Handler(BaseHTTPRequestHandler):
     # What the tests ask for
 
     def show_books(self) -> None:
-        self._answer(200, [asdict(booked) for booked in self.fake.books])
+        self.answer(200, [asdict(booked) for booked in self.fake.books])
 
     def control(self) -> None:
         asked = json.loads(self.body)
@@ -303,19 +286,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.fake.settle(key, status)
         if told := asked.get("deliver"):
             self.fake.deliver(**told)
-        self._answer(200, {})
+        self.answer(200, {})
 
     # How it answers
 
     def _is_let_in(self, *wanted: str) -> bool:
         if self.headers["Authorization"] in wanted:
             return True
-        self._answer(401, {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error"}})
+        self.answer(401, {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error"}})
         return False
 
     def _read_only(self, answer: Any) -> None:
         if self._is_let_in(f"Bearer {KEY}", f"Bearer {TOKEN}"):
-            self._answer(200, answer)
+            self.answer(200, answer)
 
     def _fault(self) -> str:
         return self.fake.faults.popleft() if self.fake.faults else ""
@@ -326,141 +309,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.fake.books.append(booked)
         return booked
 
-    def _refuses(self, fault: str, rejection: Any, status: int = 400) -> bool:
-        """Answer what comes before anything is made, and say whether that was all."""
-        refusals = {
-            "reject": (status, rejection),
-            "500_before": (500, {"name": "INTERNAL_ERROR", "error": {"type": "api_error", "message": "sorry"}}),
-            "429": (
-                429,
-                {"name": "RATE_LIMIT_REACHED", "error": {"type": "invalid_request_error", "code": "rate_limit"}},
-            ),
-            "401": (
-                401,
-                {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error", "message": "no"}},
-            ),
-            "403": (403, {"name": "NOT_AUTHORIZED", "error": {"type": "permission_error", "message": "no"}}),
-        }
-        if fault in refusals:
-            self._answer(*refusals[fault], retry_after=fault == "429")
-        elif fault == "html_400":
-            self._send(400, b"<html>Bad request</html>")
-        elif fault in ("hang_before", "cut_before"):
-            self._finish(fault, 500, {})
-        else:
-            return False
-        return True
-
-    def _finish(self, fault: str, status: int, answer: Any) -> None:
-        if fault.startswith("hang"):
-            self.fake.is_stopped.wait(_HANG_S)
-            self.close_connection = True
-        elif fault.startswith("cut"):
-            self._send(status, json.dumps(answer).encode(), cut=True)
-        elif fault.startswith("say "):
-            self._send(status, fault.removeprefix("say ").encode())
-        elif fault == "500_after":
-            self._answer(500, {"name": "INTERNAL_ERROR", "error": {"type": "api_error", "message": "sorry"}})
-        else:
-            time.sleep(0.2 if fault == "slow" else 0)
-            self._answer(status, answer)
-
-    def _answer(self, status: int, answer: Any, *, retry_after: bool = False) -> None:
-        self._send(status, json.dumps(answer).encode(), {"Retry-After": "7"} if retry_after else {})
-
-    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None, *, cut: bool = False) -> None:
-        self.send_response(status)
-        for name, value in {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(body)),
-            **(headers or {}),
-        }.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if cut else body)
-        self.close_connection = self.close_connection or cut
-
-
-def _transfer(booked: Booked) -> dict[str, Any]:
-    return {
-        "id": booked.id,
-        "object": "transfer",
-        "amount": int(booked.amount),
-        "currency": booked.currency,
-        "destination": booked.account,
-        "metadata": booked.metadata,
-        "transfer_group": booked.key,
-        "reversed": booked.status == "returned",
-    }
-
-
-def _payment(booked: Booked) -> dict[str, Any]:
-    statuses = {"paid": "posted", "pending": "processing"}
-    return {
-        "id": booked.id,
-        "object": "v2.money_management.outbound_payment",
-        "amount": {"value": int(booked.amount), "currency": booked.currency},
-        "to": {"recipient": booked.account},
-        "metadata": booked.metadata,
-        "status": statuses.get(booked.status, booked.status),
-        "status_details": {booked.status: {"reason": "payout_method_closed"}} if booked.status == "returned" else None,
-    }
-
-
-def _item(booked: Booked) -> dict[str, Any]:
-    statuses = {"paid": "SUCCESS", "pending": "PENDING", "failed": "FAILED", "returned": "RETURNED"}
-    item = {
-        "payout_item_id": f"ITEM-{booked.id}",
-        "payout_batch_id": booked.id,
-        "transaction_status": statuses.get(booked.status, booked.status),
-        "payout_item": {
-            "receiver": booked.account,
-            "amount": {"value": booked.amount, "currency": booked.currency},
-            "sender_item_id": booked.key,
-        },
-    }
-    if booked.status == "paid":
-        item["transaction_id"] = f"TX-{booked.id}"
-    if booked.status == "failed":
-        item["errors"] = {"name": "RECEIVER_UNCONFIRMED", "message": "The receiver is not confirmed."}
-    return item
-
-
-def _batch(booked: Booked, status: str) -> dict[str, Any]:
-    header = {
-        "payout_batch_id": booked.id,
-        "batch_status": status,
-        "sender_batch_header": {"sender_batch_id": booked.key},
-    }
-    return {"batch_header": header, "items": [_item(booked)]}
-
-
-def _transfer_event(booked: Booked) -> dict[str, Any]:
-    kind = "transfer.reversed" if booked.status == "returned" else "transfer.created"
-    return {"id": f"evt_{booked.id}", "object": "event", "type": kind, "data": {"object": _transfer(booked)}}
-
-
-def _payment_event(booked: Booked) -> dict[str, Any]:
-    path = f"/v2/money_management/outbound_payments/{booked.id}"
-    return {
-        "id": f"evt_test_{booked.id}",
-        "object": "v2.core.event",
-        "type": "v2.money_management.outbound_payment.posted",
-        "created": "2026-01-01T00:00:00.000Z",
-        "livemode": False,
-        "related_object": {"id": booked.id, "type": "v2.money_management.outbound_payment", "url": path},
-    }
-
-
-def _item_event(booked: Booked) -> dict[str, Any]:
-    return {"id": f"WH-{booked.id}", "event_type": "PAYMENT.PAYOUTS-ITEM.SUCCEEDED", "resource": _item(booked)}
-
 
 def _wallet_signature(body: bytes) -> str:
     return "sig" + hashlib.sha256(WEBHOOK_SECRET.encode() + body).hexdigest()
 
-
-_EVENTS = {"ProcessorConnect": _transfer_event, "GlobalPayouts": _payment_event, "Wallet": _item_event}
 
 _PAYMENTS = "/v2/money_management/outbound_payments"
 _ROUTES = [

@@ -7,6 +7,7 @@ from tests.support.rows.brands import Brand
 from tests.support.rows.paying import Payroll
 
 URL = "/api/v1/payouts"
+RUN = f"{URL}/run"
 NOBODY = "01890000-0000-7000-8000-000000000000"
 
 
@@ -59,3 +60,9 @@ def entries(brand: Brand, action: str) -> list[tuple[Any, ...]]:
     return brand.rows(
         "select actor_type, entity_id, before, after from audit_entry where action = %s order by created_at", action
     )
+
+
+def refused(answer: Any) -> tuple[int, str]:
+    """Return the status and the code of a refusal."""
+    assert "error" in answer.json, answer.get_data(as_text=True)
+    return answer.status_code, answer.json["error"]

@@ -1,0 +1,167 @@
+"""Who may run payouts, and when an organization may: the gates. Source: core spec, "Payouts" (additional 409 codes)."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.api.payouts import NOBODY, RUN, URL, one_payout, owner, refused, run, without_login
+from tests.support.rows.paying import Payroll
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+@pytest.fixture
+def due(payroll):
+    """Somebody is owed 20.00 USD."""
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000)
+    return payroll
+
+
+@pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])
+def test_money_moves_only_for_an_owner_who_logged_in(due, path):
+    url = f"{URL}/{path}"
+    callers = {
+        "a key": due.brand,
+        "a read key": due.brand.other_key(scope="read"),
+        "a test key": due.brand.other_key(is_test=True),
+        "an owner's token": without_login(due.brand),
+        "a viewer's token": without_login(due.brand, "Viewer"),
+    }
+    for name, caller in callers.items():
+        assert refused(caller.post(url, {"confirmTotalCents": "wrong"})) == (403, "interactive_session_required"), name
+    for role in ("Admin", "Manager", "Viewer"):
+        assert refused(due.brand.person(role).post(url, {"confirmTotalCents": 2_000})) == (403, "forbidden"), role
+    due.brand.api_key = "ff_live_nobody"
+    assert due.brand.post(url).status_code == 401
+    assert due.payouts() == []
+
+
+def test_a_key_on_the_free_plan_hears_of_the_session_first(due):
+    due.brand.set(plan="Free")
+
+    assert refused(due.brand.post(RUN)) == (403, "interactive_session_required")
+
+
+_SHUT = {
+    "payouts_require_active_subscription": {"status": "Trialing"},
+    "identity_required": {"identityRequired": "on"},
+    "high_risk_unverified": {"verified": "off", "fraudScore": "60"},
+    "unverified_prefund_only": {"verified": "off", "fundingMode": "debit"},
+    "unverified_cap_exceeded": {"verified": "off"},
+    "funding_frozen": {"fundingFrozen": "on"},
+}
+
+
+@pytest.mark.parametrize("code", _SHUT)
+def test_each_gate_refuses_by_its_code_and_writes_nothing(payroll, code):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 500_005)
+    payroll.brand.set(**_SHUT[code])
+
+    answer = owner(payroll).post(RUN, {"confirmTotalCents": 100_001})
+
+    assert refused(answer) == (409, code)
+    assert payroll.payouts() == []
+    if code == "unverified_cap_exceeded":
+        assert re.findall(r"\d+", answer.json["message"]) == ["100000", "30", "0", "100000", "100001"]
+
+
+def test_the_gates_are_asked_in_their_order_and_before_the_total(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 500_005)
+    payroll.brand.set(
+        status="Trialing",
+        identityRequired="on",
+        verified="off",
+        fraudScore="60",
+        fundingMode="debit",
+        fundingFrozen="on",
+    )
+    opened = [
+        ("payouts_require_active_subscription", {"status": "Active"}),
+        ("identity_required", {"identityRequired": "off"}),
+        ("high_risk_unverified", {"fraudScore": "59"}),
+        ("unverified_prefund_only", {"fundingMode": "balance"}),
+        ("unverified_cap_exceeded", {"verified": "on"}),
+        ("funding_frozen", {"fundingFrozen": "off"}),
+    ]
+    for code, change in opened:
+        assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, code)
+        payroll.brand.set(**change)
+
+    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, "confirm_total_mismatch")
+
+
+@pytest.mark.parametrize("settings", [{"plan": "Free"}, {"status": "PastDue"}, {"status": "Canceled"}])
+def test_only_an_active_paid_plan_pays_out(due, settings):
+    due.brand.set(**settings)
+
+    assert refused(owner(due).post(RUN, {"confirmTotalCents": 2_000})) == (
+        409,
+        "payouts_require_active_subscription",
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"fraudScore": "85"}, "identity_required"),
+        ({"fraudScore": "84"}, "high_risk_unverified"),
+        ({"fraudScore": "84", "identityThreshold": "84"}, "identity_required"),
+        ({"fraudScore": "100", "identityRequired": "off"}, "high_risk_unverified"),
+        ({"fraudScore": "59"}, None),
+        ({"fraudScore": "59", "highRiskThreshold": "59"}, "high_risk_unverified"),
+        ({"fraudScore": "60", "highRiskThreshold": "61"}, None),
+        ({"fraudScore": "100", "verified": "on"}, None),
+        ({"fraudScore": "100", "verified": "pending"}, "identity_required"),
+    ],
+)
+def test_the_thresholds_of_the_fraud_score_are_the_operators(due, settings, code):
+    due.brand.set(**{"verified": "off"} | settings)
+
+    answer = owner(due).post(RUN, {"confirmTotalCents": 2_000})
+
+    assert (answer.json.get("error"), answer.status_code) == (code, 409 if code else 200)
+
+
+def test_the_cap_counts_what_was_run_in_its_window(payroll):
+    payroll.brand.set(verified="off")
+    one_payout(payroll, "ann", 450_000)
+
+    payroll.sell("ann", 50_005)
+    answer = owner(payroll).post(RUN, {"confirmTotalCents": 10_001})
+    assert refused(answer) == (409, "unverified_cap_exceeded")
+    assert re.findall(r"\d+", answer.json["message"]) == ["100000", "30", "90000", "10000", "10001"]
+    payroll.execute("update payout set created_at = created_at - interval '31 days' where true")
+    assert owner(payroll).post(RUN, {"confirmTotalCents": 10_001}).status_code == 200
+
+
+def test_an_unverified_organizations_payouts_wait_out_their_hold(due):
+    due.brand.set(verified="off")
+
+    receipt = run(due)
+    due.pay()
+
+    held_days = datetime.fromisoformat(receipt["holdUntil"]) - datetime.now(UTC)
+    assert timedelta(days=6, hours=23) < held_days <= timedelta(days=7)
+    assert receipt["payouts"][0]["holdUntil"] == receipt["holdUntil"]
+    assert due.payouts() == [("Pending", 2_000)]
+    assert due.brand.get(URL).json["items"][0]["holdUntil"] == receipt["holdUntil"]
+
+
+def test_a_run_that_is_to_be_reviewed_is_accepted_and_parked(due):
+    due.brand.set(needsReview="on")
+
+    receipt = run(due)
+    due.pay()
+
+    assert (receipt["needsManualReview"], receipt["reviewStatus"]) == (True, "Pending")
+    assert [(one["needsManualReview"], one["reviewStatus"]) for one in receipt["payouts"]] == [(True, "Pending")]
+    assert due.payouts() == [("Pending", 2_000)]
+    (shown,) = due.brand.get(URL).json["items"]
+    assert (shown["needsManualReview"], shown["reviewStatus"]) == (True, "Pending")
