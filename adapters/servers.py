@@ -10,7 +10,7 @@ from settings.concerns.servers import Servers
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """What to connect to. `database_owner_url` is the one that migrations use."""
+    """What to connect to. Migrations use `database_owner_url`."""
 
     database_url: str
     database_owner_url: str

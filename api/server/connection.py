@@ -96,7 +96,7 @@ class Connection:
         self.deadline = math.inf
         #: Which events the poller looks for; 0 while it does not look at this connection.
         self.watched = 0
-        #: Held by whoever changes the state between BUSY and another.
+        #: Held by the thread that changes the state between BUSY and another.
         self.lock = threading.Lock()
         #: Says whether the loop looked away because something came while a thread was at work.
         self.is_parked = False

@@ -45,8 +45,8 @@ class JudgedClick:
 def outcome(click: JudgedClick, *, strictness: str, waits_for_scorer: bool = False) -> Outcome:
     """Return what becomes of a click by itself; `earned` is subject to `gather`.
 
-    A duplicate never earns, and is no signal of its own. `waits_for_scorer`: what passes our own rules is still to be
-    scored by the operator's.
+    A duplicate never earns, and is not a signal. `waits_for_scorer`: what passes our own rules is still to be scored by
+    the operator's.
     """
     decision = fraud.decide(click.verdict.score, strictness)
     if click.is_duplicate:

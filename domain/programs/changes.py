@@ -2,8 +2,8 @@
 
 Source: core spec, "Program fields accepted on create or update" and its rules 1 to 5. The merged program obeys the
 rules of a new one, with two mercies: a term that stays as it is is not measured again with today's rates, and a
-legacy model stays with the program that has it. An amount that is sent is in the home currency of now; one that is not
-keeps the currency it was set in.
+legacy model stays with the program that has it. An amount that is sent is in the home currency of now; the
+others keep the currency they were set in.
 """
 
 from collections.abc import Iterable, Mapping

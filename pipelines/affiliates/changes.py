@@ -118,7 +118,7 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
     if changes["custom_commission_type"] is None:
         return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
-    assert program is not None  # or there would be no affiliate of it
+    assert program is not None  # it has this affiliate
     standard = home_rate.of(affiliate.organization_id)
     terms.check_rate(
         model=program.default_commission_model,

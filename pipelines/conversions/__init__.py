@@ -11,5 +11,5 @@
     review    what people decide about it
     refund    what it gives back, and its override with it
 
-Whatever makes a conversion writes it by `pipelines.earn.write`. Lock order: sale, conversion, override.
+Everything that makes a conversion writes it by `pipelines.earn.write`. Lock order: sale, conversion, override.
 """

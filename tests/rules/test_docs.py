@@ -13,6 +13,7 @@ import pytest
 
 import settings
 from models.upkeep import expiry
+from settings.__main__ import page
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {
@@ -51,6 +52,10 @@ def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
 
     assert [rule for rule, times in Counter(rules).items() if times > 1] == []
     assert untested == {"A visit's country, without which the language rule never holds"}
+
+
+def test_the_page_of_the_settings_is_what_the_table_prints():
+    assert (_ROOT / "docs" / "settings.md").read_text() == page(), "python -m settings > docs/settings.md"
 
 
 def test_the_environment_is_read_by_the_settings_alone():

@@ -121,7 +121,7 @@ class Supervisor:
         self._say(f"{program.name} {what}; it starts again in {pause_s:g} s")
 
     def _next_due_in_s(self) -> float | None:
-        """Return the seconds until the next restart, None when none is planned and only an event can come."""
+        """Return the seconds until the next restart, None when only an event can come."""
         due = [program.start_due_at for program in self._programs if program.process is None]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
