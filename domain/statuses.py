@@ -20,6 +20,8 @@ class ConversionStatus(StrEnum):
 
 #: A conversion in one of these states earns nobody anything.
 EARNS_NOTHING = (ConversionStatus.Denied, ConversionStatus.Invalidated)
+#: A conversion in one of these states is still to be paid, and to be decided on.
+UNPAID = (ConversionStatus.Pending, ConversionStatus.Approved)
 
 
 class ConversionType(StrEnum):

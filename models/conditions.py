@@ -1,12 +1,21 @@
 """What statements of several subjects ask of a row, each said once, for use inside their SQL."""
 
+from collections.abc import Iterable
+
 from domain import statuses
+
+
+def _listed(states: Iterable[str]) -> str:
+    return "({})".format(", ".join(f"'{state}'" for state in states))
+
 
 #: A program `p` in which something can be earned now.
 OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
 
 #: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
-EARNS_NOTHING = "({})".format(", ".join(f"'{status}'" for status in statuses.EARNS_NOTHING))
+EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)
+#: The states of a conversion that is still to be paid.
+UNPAID = _listed(statuses.UNPAID)
 
 
 def earned(conversion: str) -> str:

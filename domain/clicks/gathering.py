@@ -15,12 +15,11 @@ from uuid import UUID
 
 from domain.programs.fees import Fee
 from domain.programs.rewards import Reward
-from domain.statuses import ConversionStatus
+from domain.statuses import UNPAID, ConversionStatus
 
 SOURCE = "cpc"
 METHOD = "cpc_aggregation"
 
-_OPEN = (ConversionStatus.Pending, ConversionStatus.Approved)
 _MOST_SUCCESSORS = 3
 
 
@@ -63,7 +62,7 @@ def place(base: str, reward: Reward, rows: Mapping[str, HourRow]) -> tuple[str, 
             return name, None
         if (row.currency, row.value) != (fee.currency, reward.value):
             continue  # another fee of the same hour
-        if row.status in _OPEN:
+        if row.status in UNPAID:
             return name, row
         if row.status != ConversionStatus.Paid:
             return None

@@ -10,7 +10,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from domain.conversions import refund
-from domain.statuses import ConversionStatus
+from domain.statuses import UNPAID, ConversionStatus
 
 
 class Action(StrEnum):
@@ -24,9 +24,9 @@ class Action(StrEnum):
 
 _NEXT = {
     Action.validate: ((ConversionStatus.Invalidated,), ConversionStatus.Pending),
-    Action.invalidate: ((ConversionStatus.Pending, ConversionStatus.Approved), ConversionStatus.Invalidated),
+    Action.invalidate: (UNPAID, ConversionStatus.Invalidated),
     Action.approve: ((ConversionStatus.Pending,), ConversionStatus.Approved),
-    Action.deny: ((ConversionStatus.Pending, ConversionStatus.Approved), ConversionStatus.Denied),
+    Action.deny: (UNPAID, ConversionStatus.Denied),
 }
 
 

@@ -36,7 +36,7 @@ _DUE = f"""
 select c.affiliate_id, c.currency, c.id, c.occurred_at,
   c.commission_cents - c.reversed_cents - c.paid_cents as cents
 from conversion c
-where c.organization_id = %(org)s and c.status in ('Pending', 'Approved')
+where c.organization_id = %(org)s and c.status in {conditions.UNPAID}
   and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test
   and c.commission_cents - c.reversed_cents > c.paid_cents and {{which}} and {_FREE}
 union all

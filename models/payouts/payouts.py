@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.payouts.states import ReviewStatus
+from models.conditions import UNPAID
 from models.db import db
 from models.hot import Hot
 from models.ledger import entries
@@ -121,7 +122,7 @@ with paid as (
 )
 update conversion c set paid_cents = c.paid_cents + paid.cents,
   status = case
-    when c.status in ('Pending', 'Approved')
+    when c.status in {UNPAID}
       and c.paid_cents + paid.cents >= c.commission_cents - c.reversed_cents then 'Paid'
     when c.status = 'Paid' and c.paid_cents + paid.cents < c.commission_cents - c.reversed_cents then 'Approved'
     else c.status end

@@ -95,14 +95,14 @@ _IS_HELD = "status = 'Pending' and hold_until > %(now)s"
 # First what every conversion earns that was not denied or paid, as if there were no payouts. Then, for the few that a
 # payout holds or has paid, the same money taken out, and what they still have to give (or to get back) put in.
 _SUMS = f"""
-select program_id, currency, status in ('Pending', 'Approved') and not payout_locked as is_owed, {_IS_HELD} as is_held,
+select program_id, currency, status in {conditions.UNPAID} and not payout_locked as is_owed, {_IS_HELD} as is_held,
   false as is_settling, 1 as sign,
   count(*) filter (where {_IS_RECENT} and type in ('OneTime', 'Recurring')),
   count(*) filter (where {_IS_RECENT} and type = 'LeadReward'),
   {_SUMMED}
 from conversion
 where organization_id = %(org)s and not is_test
-  and (occurred_at >= %(since)s or status in ('Pending', 'Approved'))
+  and (occurred_at >= %(since)s or status in {conditions.UNPAID})
 group by 1, 2, 3, 4, 5
 union all
 select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_sums.summed("part.cents")}
@@ -110,7 +110,7 @@ from (
   select id, bool_or(is_settling) as is_settling from (
     select conversion_id as id, true as is_settling from payout_line where organization_id = %(org)s and is_open
     union all select id, false from conversion
-      where organization_id = %(org)s and paid_cents > 0 and status in ('Pending', 'Approved')
+      where organization_id = %(org)s and paid_cents > 0 and status in {conditions.UNPAID}
     union all select id, false from conversion
       where organization_id = %(org)s and paid_cents > {conditions.earned("conversion")}
   ) named group by id
@@ -118,7 +118,7 @@ from (
 join conversion c on c.organization_id = %(org)s and c.id = named.id
 cross join lateral (select {_IS_HELD} as is_held, {conditions.earned("c")} - paid_cents as cents) due
 cross join lateral (values
-  (case when status in ('Pending', 'Approved') then {_NET} else 0 end, -1, due.is_held, false),
+  (case when status in {conditions.UNPAID} then {_NET} else 0 end, -1, due.is_held, false),
   (abs(due.cents), sign(due.cents)::int, due.is_held and due.cents > 0, named.is_settling)
 ) as part (cents, sign, is_held, is_settling)
 where not is_test and not payout_locked and part.cents > 0
