@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 
 from domain import jobs
-from models.ledger import check, results
+from models.ledger import results, rules
 from pipelines import work
 
 #: How many exceptions of one rule are kept.
@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tuple[str, str]]:
     """Check one organization, keep what was found and return it: `(rule, exception)`. One statement per rule."""
-    found = check.broken(organization_id, limit=limit)
+    found = rules.broken(organization_id, limit=limit)
     results.stage(organization_id=organization_id, findings=found, at=now)
     for rule in dict.fromkeys(rule for rule, _ in found):
         exceptions = [exception for broken, exception in found if broken == rule]

@@ -8,17 +8,18 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output
 from domain.refused import Refused
-from models.ledger import check as ledger_check
-from models.ledger import results as ledger_results
+from models.ledger import results, rules
 from models.organization import organizations
-from pipelines import ledger_check as pipeline
+from pipelines import ledger_check
 
 group = AppGroup("ledger", help="Whether the money adds up.")
 
 
 @group.command("check")
 @click.option("--org", "organization", type=click.UUID, help="This organization alone.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=pipeline.LIMIT, show_default=True, help="Per rule.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=ledger_check.LIMIT, show_default=True, help="Per rule."
+)
 @output.json_option
 def check(organization: UUID | None, limit: int, as_json: bool) -> None:
     """Check every rule about the money now; exit status 1 when one is broken."""
@@ -26,14 +27,14 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
     found: list[dict[str, str]] = []
     for organization_id in checked:
         with output.every_tenant():
-            broken = pipeline.run(organization_id, limit=limit, now=clock.now())
+            broken = ledger_check.run(organization_id, limit=limit, now=clock.now())
         found += [{"organization": str(organization_id), "rule": rule, "exception": text} for rule, text in broken]
 
     def person() -> None:
         for one in found:
             click.echo(f"{one['organization']}  {one['rule']}\n    {one['exception']}")
         whose = "1 organization" if len(checked) == 1 else f"{len(checked)} organizations"
-        click.echo(f"{whose}, {len(ledger_check.RULES)} rules, {len(found)} exceptions")
+        click.echo(f"{whose}, {len(rules.RULES)} rules, {len(found)} exceptions")
         if found:
             click.echo(
                 "Their payout runs wait for a review until a check is clean. Next: the runbook, The money is red"
@@ -50,7 +51,7 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
 def status(only_red: bool, as_json: bool) -> None:
     """Show what the last checks found, the oldest check first."""
     with output.every_tenant():
-        results = ledger_results.any_org_list(only_red=only_red)
+        found = results.any_org_list(only_red=only_red)
     output.show(
         [
             {
@@ -58,7 +59,7 @@ def status(only_red: bool, as_json: bool) -> None:
                 "checked_at": one.checked_at.isoformat(),
                 "broken": one.findings,
             }
-            for one in results
+            for one in found
         ],
         as_json=as_json,
         person=lambda: output.table(
@@ -71,7 +72,7 @@ def status(only_red: bool, as_json: bool) -> None:
                     len(one.findings),
                     one.findings[0]["rule"] if one.findings else "",
                 )
-                for one in results
+                for one in found
             ],
             empty="Nothing was checked yet: flask ledger check" if not only_red else "Nothing is broken.",
         ),

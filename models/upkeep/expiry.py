@@ -70,7 +70,7 @@ known as (
 select 1 from gone
 """
 
-# A conversion that owed nothing when it was made is known by its first event alone (`models.ledger.check`).
+# A conversion that owed nothing when it was made is known by its first event alone (`models.ledger.rules`).
 _DROP_EVENTS = f""", gone as ({_GONE.format("event")} organization_id, type, body),
 told as (
   select organization_id, (body::jsonb #>> '{{data,conversionId}}')::uuid as id from gone

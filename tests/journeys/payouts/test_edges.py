@@ -10,7 +10,7 @@ from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.confirmation import RunRequest
 from domain.refused import Refused
 from models import db
-from models.ledger import check
+from models.ledger import rules
 from pipelines.payouts import decisions, run, transfer
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
@@ -24,7 +24,7 @@ def payroll(app):
     payroll = Payroll.create(app)
     yield payroll
     with db.unit_of_work(payroll.brand.id):
-        assert check.broken(payroll.brand.id, limit=5) == []
+        assert rules.broken(payroll.brand.id, limit=5) == []
 
 
 def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):

@@ -30,7 +30,7 @@ from domain.payouts import transfers
 from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused
 from models import db
-from models.ledger import check
+from models.ledger import rules
 from pipelines.affiliates import changes
 from pipelines.conversions import review
 from pipelines.fraud import ban
@@ -194,7 +194,7 @@ class Payouts(RuleBasedStateMachine):
     @invariant()
     def everything_adds_up(self) -> None:
         with db.unit_of_work(self.payroll.brand.id):
-            assert check.broken(self.payroll.brand.id, limit=3) == []
+            assert rules.broken(self.payroll.brand.id, limit=3) == []
         self._rail_paid_what_is_paid()
         earned = dict(self.payroll.brand.rows(_EARNED))
         assert {sale.id: sale.earned_cents for sale in self.sales} == {sale.id: earned[sale.id] for sale in self.sales}

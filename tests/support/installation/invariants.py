@@ -2,19 +2,19 @@
 
 `broken` asks all of them through any function that runs SQL, sees every row and returns tuples; nothing here knows a
 test, a clock or a process. A rule returns one text per exception. All rules but those of `UNFINISHED` hold at every
-moment, also while work is under way. Those about the money itself are `models.ledger.check`'s, which the service asks
+moment, also while work is under way. Those about the money itself are `models.ledger.rules`'s, which the service asks
 by itself; these are about what it told others and what it still has to do.
 """
 
 from collections.abc import Mapping
 from uuid import UUID
 
-from models.ledger import check
-from models.ledger.check import Rows
+from models.ledger import rules
+from models.ledger.rules import Rows
 
 #: True at every moment.
 ALWAYS: Mapping[str, str] = {
-    **check.RULES,
+    **rules.RULES,
     "a settled sale has its conversion, and only a settled sale has one": """
 select s.external_event_id from sale s
 left join conversion c on c.organization_id = s.organization_id and c.id = s.id
@@ -114,9 +114,9 @@ def broken(rows: Rows, *, organization_id: UUID | None = None, is_finished: bool
 
     None looks at every organization. `is_finished` False leaves out what is only true when no work is left.
     """
-    rules = {**ALWAYS, **UNFINISHED} if is_finished else ALWAYS
+    asked = {**ALWAYS, **UNFINISHED} if is_finished else ALWAYS
     return [
         f"{rule}: {exception}"
-        for rule, sql in rules.items()
-        for (exception,) in rows(f"{check.scoped(sql, organization_id)} limit 5")
+        for rule, sql in asked.items()
+        for (exception,) in rows(f"{rules.scoped(sql, organization_id)} limit 5")
     ]

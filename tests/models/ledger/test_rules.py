@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from models import db
-from models.ledger import check
+from models.ledger import rules
 from tests.support import databases
 from tests.support.rows.paying import Payroll
 
@@ -93,15 +93,15 @@ def _broken(owner_url, payroll, damage=None):
         if damage:
             cursor.execute(damage)
         found = []
-        for rule, sql in check.RULES.items():
-            cursor.execute(check.scoped(sql, payroll.brand.id))
+        for rule, sql in rules.RULES.items():
+            cursor.execute(rules.scoped(sql, payroll.brand.id))
             found += [(rule, exception) for (exception,) in cursor.fetchall()]
         return found
 
 
 def test_nothing_is_found_where_nothing_is_broken(payroll):
     with db.unit_of_work(payroll.brand.id):
-        assert check.broken(payroll.brand.id, limit=5) == []
+        assert rules.broken(payroll.brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
@@ -112,7 +112,7 @@ def test_damage_is_noticed(owner_url, payroll, damage):
 
 
 def test_every_rule_about_payouts_is_damaged_by_one_of_these():
-    assert [rule for rule in check.PAYOUTS if not any(map(rule.startswith, _DAMAGE.values()))] == []
+    assert [rule for rule in rules.PAYOUTS if not any(map(rule.startswith, _DAMAGE.values()))] == []
 
 
 def test_another_organizations_damage_is_not_ones_own(owner_url, payroll, rival):
