@@ -12,6 +12,10 @@ def _listed(states: Iterable[str]) -> str:
 #: A program `p` in which something can be earned now.
 OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
 
+#: Whether an affiliate `a` is in a program with performance tiers.
+HAS_TIERS = """exists (select from performance_tier t
+  where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
+
 #: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
 EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)
 #: The states of a conversion that is still to be paid.

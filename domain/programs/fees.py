@@ -19,7 +19,7 @@ class Fee:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class FeeTerms:
     """What of a program's terms pays clicks and leads. The value is a fee in major units where it has a currency."""
 
     model: str
@@ -29,17 +29,17 @@ class Terms:
     lead_bounty: Fee | None
 
 
-def per_click(terms: Terms) -> Fee | None:
+def per_click(terms: FeeTerms) -> Fee | None:
     """Return what one click pays by the program's own terms, None where clicks pay nothing."""
     return _primary(terms, CommissionModel.Cpc) or terms.click_reward
 
 
-def per_lead(terms: Terms) -> Fee | None:
+def per_lead(terms: FeeTerms) -> Fee | None:
     """Return what one lead pays by the program's own terms, None where leads pay nothing."""
     return _primary(terms, CommissionModel.Cpl) or terms.lead_bounty
 
 
-def _primary(terms: Terms, model: CommissionModel) -> Fee | None:
+def _primary(terms: FeeTerms, model: CommissionModel) -> Fee | None:
     if terms.model != model or terms.fee_currency is None:
         return None
     return Fee(money.major_to_minor(major=terms.value, currency=terms.fee_currency), terms.fee_currency)

@@ -31,7 +31,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class RewardTerms:
     """All that a click or lead of one affiliate is paid by. `flat` is the bounty or reward beside another primary.
 
     `tiers`, `revenue_cents`, `home_currency` and `per_usd` are as in `commission.RateFacts`.
@@ -62,7 +62,7 @@ def is_primary(model: str, kind: Kind) -> bool:
     return model == _PRIMARY[kind]
 
 
-def reward(terms: Terms, kind: Kind) -> Reward | None:
+def reward(terms: RewardTerms, kind: Kind) -> Reward | None:
     """Return what one click or lead pays; None where the program does not pay for any.
 
     A partner's own rate counts where it is a fee, on a primary of this kind alone. An explicit 0 is a fee.
@@ -84,7 +84,7 @@ def _flat(fee: Fee) -> Reward:
     return Reward(fee, Decimal(fee.cents).scaleb(-currencies.exponent(fee.currency)), "program")
 
 
-def _facts(terms: Terms, value: Decimal) -> commission.RateFacts:
+def _facts(terms: RewardTerms, value: Decimal) -> commission.RateFacts:
     custom, group = _fee_of(terms.custom), _fee_of(terms.group)
     return commission.RateFacts(
         custom_type=CommissionType.Fixed if custom is not None else None,
@@ -105,7 +105,7 @@ def _fee_of(level: Level) -> Decimal | None:
     return level.value if level.type == CommissionType.Fixed and level.currency is not None else None
 
 
-def _currency(terms: Terms, facts: commission.RateFacts, rate: commission.CommissionRate) -> str | None:
+def _currency(terms: RewardTerms, facts: commission.RateFacts, rate: commission.CommissionRate) -> str | None:
     if rate.source == "tier":
         tier = commission.reached_tier(facts)
         return tier.currency if tier else None

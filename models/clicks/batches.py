@@ -19,7 +19,7 @@ from models.db import db
 from models.hot import Hot
 from models.ledger import entries
 from models.programs import budgets
-from models.programs.budgets import Terms
+from models.programs.budgets import StoredRewardTerms
 from models.table import Rows, columns
 
 _KNOWN = Hot("select id::text from click where (organization_id = %s) is true and id = any(%s::text[]::uuid[])")
@@ -169,7 +169,7 @@ class ClickPartner:
     affiliate_id: str
     is_earning: bool
     grace_days: int
-    terms: Terms
+    terms: StoredRewardTerms
 
 
 _IS_EARNING = f"a.status = 'Approved' and a.deleted_at is null and not a.is_test and {OPEN_PROGRAM}"

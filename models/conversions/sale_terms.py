@@ -5,6 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from domain.conversions.override import RecruiterShare
+from models.conditions import HAS_TIERS
 from models.table import columns
 
 
@@ -39,8 +40,6 @@ class SaleTerms:
         return RecruiterShare(self.recruiter_id, self.override_percent)
 
 
-_HAS_TIERS = """exists (select from performance_tier t
-  where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
 #: SQL of `SaleTerms`, and of what they come from, for a statement with an affiliate `a`. Joined by primary keys alone:
 #: composite foreign keys keep the rows in one organization.
 COLUMNS = columns(
@@ -56,7 +55,7 @@ COLUMNS = columns(
     custom_value="a.custom_commission_value",
     group_type="g.commission_type",
     group_value="g.commission_value",
-    has_tiers=_HAS_TIERS,
+    has_tiers=HAS_TIERS,
     override_percent="case when p.sub_affiliate_enabled then p.sub_affiliate_percent end",
     recruiter_id="r.id",
     grace_days="o.payout_grace_days",

@@ -5,15 +5,17 @@ from decimal import Decimal
 from uuid import UUID
 
 from models import turns
+from models.conditions import HAS_TIERS
 from models.db import db
 from models.hot import Hot
+from models.table import Rows, columns
 
 # Rows that are summed one by one before they are folded: the sum stays cheap, and folding rare.
 _MOST_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class BudgetAccount:
     """A program's budget (both None: no limit) and what was spent of it, minor units by currency."""
 
     budget_cents: int | None
@@ -21,39 +23,50 @@ class Account:
     spent: dict[str, int]
 
 
-_ACCOUNT = Hot(
-    "select p.budget_cents, p.budget_currency, s.currency, sum(s.spent_cents), count(s.id) from program p"
-    " left join reward_spend s on s.organization_id = %(org)s and s.program_id = p.id"
-    " where p.organization_id = %(org)s and p.id = %(program)s"
-    " group by p.budget_cents, p.budget_currency, s.currency"
-)
-_FOLD = Hot(
-    "with gone as (delete from reward_spend where organization_id = %(org)s and program_id = %(program)s"
-    " returning organization_id, program_id, currency, spent_cents)"
-    " insert into reward_spend (organization_id, program_id, currency, spent_cents)"
-    " select organization_id, program_id, currency, sum(spent_cents) from gone group by 1, 2, 3"
-)
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    budget_cents: int | None
+    budget_currency: str | None
+    currency: str | None
+    cents: int | None
+    number: int
 
 
-def lock(*, organization_id: UUID, program_id: UUID) -> Account | None:
+_SPENT_ROWS = Rows(_Spent)
+_SPENT = Hot("""
+select p.budget_cents, p.budget_currency, s.currency, sum(s.spent_cents)::bigint, count(s.id) from program p
+left join reward_spend s on s.organization_id = %(org)s and s.program_id = p.id
+where p.organization_id = %(org)s and p.id = %(program)s
+group by p.budget_cents, p.budget_currency, s.currency
+""")
+_FOLD = Hot("""
+with gone as (
+  delete from reward_spend where organization_id = %(org)s and program_id = %(program)s
+  returning organization_id, program_id, currency, spent_cents
+)
+insert into reward_spend (organization_id, program_id, currency, spent_cents)
+select organization_id, program_id, currency, sum(spent_cents) from gone group by 1, 2, 3
+""")
+
+
+def lock(*, organization_id: UUID, program_id: UUID) -> BudgetAccount | None:
     """Return a program's account, locked until the transaction ends; None when the organization has no such program.
 
     What pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
     any conversion. What changes or takes back a reward needs no lock.
     """
     turns.stage_rewards(program_id)
-    rows = db.run(_ACCOUNT, {"org": organization_id, "program": program_id})
-    if not rows:
+    found = _SPENT_ROWS.all(_SPENT, {"org": organization_id, "program": program_id})
+    if not found:
         return None
-    if sum(number for *_, number in rows) > _MOST_ROWS:
+    if sum(one.number for one in found) > _MOST_ROWS:
         db.stage(_FOLD, {"org": organization_id, "program": program_id})
-    budget_cents, budget_currency = rows[0][:2]
-    spent = {currency: int(cents) for _, _, currency, cents, _ in rows if currency is not None}
-    return Account(budget_cents, budget_currency, spent)
+    spent = {one.currency: one.cents or 0 for one in found if one.currency is not None}
+    return BudgetAccount(found[0].budget_cents, found[0].budget_currency, spent)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class StoredRewardTerms:
     """What an affiliate's clicks and leads are paid by: each amount beside its currency, None where nothing is paid."""
 
     model: str
@@ -73,12 +86,22 @@ class Terms:
     has_tiers: bool
 
 
-#: SQL of the fields of `Terms` in their order, for an affiliate `a`, their program `p` and their group `g`.
-TERMS = """p.default_commission_model, p.default_commission_type, p.default_commission_value, p.fee_currency,
-  p.click_reward_cents, p.click_reward_currency, p.lead_bounty_cents, p.lead_bounty_currency,
-  a.custom_commission_type, a.custom_commission_value, a.custom_commission_currency,
-  g.commission_type, g.commission_value, g.commission_currency,
-  exists (select from performance_tier t where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
+#: SQL of `StoredRewardTerms`, for an affiliate `a`, their program `p` and their group `g`.
+TERMS = columns(
+    StoredRewardTerms,
+    "p",
+    model="p.default_commission_model",
+    program_type="p.default_commission_type",
+    program_value="p.default_commission_value",
+    custom_type="a.custom_commission_type",
+    custom_value="a.custom_commission_value",
+    custom_currency="a.custom_commission_currency",
+    group_type="g.commission_type",
+    group_value="g.commission_value",
+    group_currency="g.commission_currency",
+    has_tiers=HAS_TIERS,
+)
+_TERMS_ROWS = Rows(StoredRewardTerms)
 _TERMS = Hot(f"""
 select {TERMS}
 from affiliate a
@@ -88,7 +111,6 @@ where a.organization_id = %s and a.program_id = %s and a.id = %s
 """)
 
 
-def terms(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Terms | None:
+def terms(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> StoredRewardTerms | None:
     """Return what an affiliate's clicks and leads are paid by; None when the program has no such affiliate."""
-    row = db.row(_TERMS, (organization_id, program_id, affiliate_id))
-    return Terms(*row) if row else None
+    return _TERMS_ROWS.first(_TERMS, (organization_id, program_id, affiliate_id))

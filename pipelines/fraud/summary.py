@@ -86,8 +86,8 @@ def _by_reason(counts: Iterable[Count]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def _terms(program: programs.Program) -> fees.Terms:
-    return fees.Terms(
+def _terms(program: programs.Program) -> fees.FeeTerms:
+    return fees.FeeTerms(
         model=program.default_commission_model,
         value=program.default_commission_value,
         fee_currency=program.fee_currency,

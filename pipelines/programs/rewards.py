@@ -31,7 +31,7 @@ def fee_for(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID, kind
 
 
 def fee_by(
-    found: budgets.Terms, *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, kind: Kind
+    found: budgets.StoredRewardTerms, *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, kind: Kind
 ) -> Reward | None:
     """Return what one click or lead pays by terms that were read. Budget: none; as `fee_for` where tiers may decide."""
     is_by_tier = found.has_tiers and rewards.is_primary(found.model, kind)
@@ -78,10 +78,10 @@ class _Newest(Mapping[str, Decimal]):
         return len(self._known)
 
 
-def _terms(found: budgets.Terms, kind: Kind, stands: standing.Standing) -> rewards.Terms:
+def _terms(found: budgets.StoredRewardTerms, kind: Kind, stands: standing.Standing) -> rewards.RewardTerms:
     click = _flat(found.click_reward_cents, found.click_reward_currency)
     lead = _flat(found.lead_bounty_cents, found.lead_bounty_currency)
-    return rewards.Terms(
+    return rewards.RewardTerms(
         model=found.model,
         program=Level(found.program_type, found.program_value, found.fee_currency),
         custom=Level(found.custom_type, found.custom_value, found.custom_currency),

@@ -33,7 +33,6 @@ _STILL_TWICE = {
     "Share",
     "Shares",
     "Standing",
-    "Terms",
     "Tier",
     "TrackingStatus",
 }

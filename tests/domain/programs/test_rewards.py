@@ -12,10 +12,10 @@ from domain.conversions import commission
 from domain.money import fx
 from domain.programs import rewards
 from domain.programs.fees import Fee
-from domain.programs.rewards import Level, Purse, Terms
+from domain.programs.rewards import Level, Purse, RewardTerms
 
 _SILENT = Level(None, None, None)
-_CPC = Terms(
+_CPC = RewardTerms(
     model="Cpc", program=Level("Fixed", Decimal("0.25"), "USD"), custom=_SILENT, group=_SILENT, flat=Fee(500, "USD")
 )
 _CPL = dataclasses.replace(_CPC, model="Cpl", program=Level("Fixed", Decimal(5), "KWD"))
@@ -26,7 +26,7 @@ def _tier(least: int, value: int, currency: str = "USD", type: str = "Fixed") ->
     return commission.RevenueTier(least, currency, commission.CommissionType(type), Decimal(value))
 
 
-def _paid(terms: Terms, kind: rewards.Kind) -> tuple[int, str, str] | None:
+def _paid(terms: RewardTerms, kind: rewards.Kind) -> tuple[int, str, str] | None:
     reward = rewards.reward(terms, kind)
     return reward and (reward.fee.cents, reward.fee.currency, reward.source)
 
