@@ -34,6 +34,13 @@ REFUND_CASCADE = Job("refund.cascade", queue="refunds")
 WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, lease_s=90)
 # A rail is asked again by the answer it gave; these are for crashes on top of that.
 PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True)
+# Its gateway may be asked for what the event leaves out; one that is away is asked again for as long as it takes.
+GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90)
+# Lists what a gateway has; a large shop's month takes minutes.
+GATEWAY_RECONCILE = Job("gateway.reconcile", queue="gateways", max_attempts=8, lease_s=900)
+# Starts the runs of all connections, and those of gateways that do not tell everything.
+GATEWAYS_RECONCILE = Job("gateways.reconcile", queue="upkeep")
+GATEWAYS_POLL = Job("gateways.poll", queue="upkeep")
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
 PAYOUT_PREPARE = Job("payout.prepare", queue="payouts", lease_s=900)
@@ -66,4 +73,4 @@ FX_REFRESH = Job("fx.refresh", queue="upkeep", max_attempts=8, backoff_s=(60, 30
 
 ALL = tuple(found for found in globals().values() if isinstance(found, Job))
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
-QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "imports", "mail", "upkeep")
+QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "gateways", "imports", "mail", "upkeep")

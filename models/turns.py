@@ -5,6 +5,7 @@ row of what is decided. `stage_` turns are waited for with the next statement, w
 `take_` and `try_` ask at once.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from models.db import db
@@ -41,6 +42,23 @@ def stage_clicks(organization_id: UUID, *, wait_ms: int | None = None) -> None:
     if wait_ms is not None:
         db.stage("set local lock_timeout = %s", (wait_ms,))
     db.stage(_TAKE_HOT, (f"clicks:{organization_id}",))
+
+
+def stage_connections(organization_id: UUID) -> None:
+    """Let only one transaction at a time connect and disconnect gateways of an organization."""
+    db.stage(_TAKE, (f"connections:{organization_id}",))
+
+
+# One after the other in the order of their numbers, so that two that share several names never wait for each other.
+_TAKE_ALL = Hot("""
+select pg_advisory_xact_lock(turn.number)
+from (select distinct hashtextextended(name, 0) as number from unnest(%s::text[]) name order by 1) turn
+""")
+
+
+def stage_told(*, organization_id: UUID, gateway: str, names: Sequence[str]) -> None:
+    """Let only one transaction at a time book what a gateway tells of these names (payments, refunds, customers)."""
+    db.stage(_TAKE_ALL, ([f"{organization_id}:{gateway}:{name}" for name in names],))
 
 
 def take_run(organization_id: UUID) -> None:

@@ -46,6 +46,11 @@ def enqueue(
     )
 
 
+def ask(job: Job, *, organization_id: UUID, **args: object) -> int:
+    """Ask for one piece of work as `enqueue` does, and return its number. Budget: 1 round trip."""
+    return rows.insert(job, organization_id=organization_id, args=_as_text(args))
+
+
 def enqueue_all(
     job: Job, *, organization_id: UUID, run_at: datetime | None = None, args: Sequence[Mapping[str, object]]
 ) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import get_type_hints
 
 from settings.concerns.fraud import Fraud
+from settings.concerns.gateways import Gateways
 from settings.concerns.human_check import HumanCheck
 from settings.concerns.identity import Identity
 from settings.concerns.jobs import Jobs
@@ -40,6 +41,7 @@ class Settings:
     mail: Mail
     rails: Rails
     rates: Rates
+    gateways: Gateways
     fraud: Fraud
     human_check: HumanCheck
     retention: Retention

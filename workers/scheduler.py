@@ -52,6 +52,9 @@ SCHEDULE = (
     ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
     # Central banks publish in the afternoon of Europe.
     ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
+    # Everything once a night, and every quarter of an hour what has no event.
+    ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
+    ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),
     ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
     ScheduledTick("29 * * * *", jobs.LEDGER_CHECK),
 )

@@ -44,6 +44,21 @@ def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> 
     return _stored(tenant, [name], work)
 
 
+def repeated() -> Response | None:
+    """Return the answer that this request's Idempotency-Key has already, None where it has none.
+
+    For work that has to ask somebody else before it is done `once`, and must not ask again for a repeated request.
+    """
+    name, tenant = _sent_key(), guards.organization_id()
+    if name is None:
+        return None
+    with db.unit_of_work(tenant):
+        stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key)
+        if stored is None or stored.status is None:
+            return None
+        return _replay(tenant, name, hashlib.sha256(request.get_data(cache=True)).digest())
+
+
 def once_per_signature(work: Callable[[], Answer]) -> Response:
     """Like `once`, and a signature is good for one effect, so a captured request does nothing.
 

@@ -12,7 +12,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import one, operation
-from domain.gateways import Gateway
+from domain.gateways.names import Gateway
 from domain.organization import plans
 from domain.refused import not_found
 from models import db

@@ -6,7 +6,7 @@ Source: tracking spec, section 8 "Lead attribution order" and "Lead email match 
 from domain import leads
 from domain.attribution.facts import Facts, NamedAffiliate
 from domain.attribution.outcome import Matched, Outcome, Skipped
-from domain.gateways import Gateway
+from domain.gateways.names import Gateway
 
 NAME = "email_match"
 METHOD = "email_lead_match"

@@ -55,6 +55,12 @@ class Conversion:
     reversed_cents: int = 0
     refunded_at: datetime | None = None
     paid_cents: int = 0
+    disputed_at: datetime | None = None
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether its buyer wants the money back through their bank."""
+        return self.disputed_at is not None
 
     @property
     def net_commission_cents(self) -> int:
@@ -130,6 +136,14 @@ def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
 def lock_override(*, organization_id: UUID, parent_id: UUID) -> Conversion | None:
     """Return the override row of a parent, locked. Lock the parent first."""
     return _ROWS.first(_LOCK_OVERRIDE, (organization_id, parent_id))
+
+
+_STAGE_DISPUTED = "update conversion set disputed_at = %s where organization_id = %s and id = %s"
+
+
+def stage_disputed(conversion: Conversion, *, at: datetime | None) -> None:
+    """Stage that a locked conversion is disputed since a moment; None: that it is not, or no longer."""
+    db.stage(_STAGE_DISPUTED, (at, conversion.organization_id, conversion.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ class ListedConversion(NamedTuple):
     payability: str
     parent_id: str | None
     payout_locked: bool
+    is_test: bool
+    is_disputed: bool
     customer_name: str | None
     customer_avatar_url: str | None
 
@@ -71,6 +73,7 @@ _LISTED = columns(
     ListedConversion,
     **_IDS,
     parent_id="parent_id::text",
+    is_disputed="disputed_at is not null",
     net_commission_cents="commission_cents - reversed_cents as net_commission_cents",
 )
 _MOMENT = "to_char({} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"

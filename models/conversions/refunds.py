@@ -30,18 +30,22 @@ def stage_refunded(
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """One accepted refund of a parent conversion, with the running total that it reached."""
+    """One accepted refund of a parent conversion, with the running total that it reached.
+
+    `reason` is such as chargeback, None for a refund that says nothing of it.
+    """
 
     id: UUID
     amount_cents: int
     cumulative_cents: int
     is_full: bool
     created_at: datetime
+    reason: str | None = None
 
 
 _INSERT_REFUND = Hot("""
-insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at)
-values (%s, %s, %s, %s, %s, %s, %s)
+insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason)
+values (%s, %s, %s, %s, %s, %s, %s, %s)
 """)
 
 
@@ -57,6 +61,7 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
             refund.cumulative_cents,
             refund.is_full,
             refund.created_at,
+            refund.reason,
         ),
     )
 

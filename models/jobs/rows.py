@@ -48,11 +48,12 @@ def kind(job: Job) -> dict[str, object]:
     return {"queue": job.queue, "name": job.name, "max_attempts": job.max_attempts, "lease_s": job.lease_s}
 
 
-_STAGE = Hot("""
+_INSERT = """
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
 values (%(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, %(max_attempts)s, %(lease_s)s,
   coalesce(%(run_at)s, now()))
-""")
+"""
+_STAGE = Hot(_INSERT)
 
 
 def stage(
@@ -61,6 +62,14 @@ def stage(
     """Stage one waiting row; `run_at` None is now."""
     which = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "run_at": run_at}
     db.stage(_STAGE, kind(job) | which)
+
+
+def insert(job: Job, *, organization_id: UUID, args: Mapping[str, str]) -> int:
+    """Insert one row of an organization that waits now, and return its number."""
+    which = {"org": organization_id, "args": Json(args), "fair_key": str(organization_id), "run_at": None}
+    row = db.row(f"{_INSERT} returning id", kind(job) | which)
+    assert row is not None  # a statement that inserts nothing has raised
+    return int(row[0])
 
 
 _STAGE_ALL = Hot("""

@@ -115,9 +115,17 @@ class Holder:
 
 
 _HOLDERS = Rows(Holder)
-_OF_ITS_ORGANIZATION = ("plan_tier", "subscription_status", "trial_ends_at", "gateways")
+_OF_ITS_ORGANIZATION = ("plan_tier", "subscription_status", "trial_ends_at")
 _HOLDER = f"""
-select {columns(Holder, "k", key_id="k.id", **{name: f"o.{name}" for name in _OF_ITS_ORGANIZATION})}
+select {
+    columns(
+        Holder,
+        "k",
+        key_id="k.id",
+        gateways="o.gateways || o.connected_gateways",
+        **{name: f"o.{name}" for name in _OF_ITS_ORGANIZATION},
+    )
+}
 from api_key k join organization o on o.id = k.organization_id
 where k.key_hash = %s
 """

@@ -91,8 +91,9 @@ class Standing:
 
 
 _STANDINGS = Rows(Standing)
+_OF_MEMBER = {name: f"m.{name}" for name in ("id", "role", "email", "seen_at")}
 _STANDING = f"""
-select {columns(Standing, "o", id="m.id", role="m.role", email="m.email", seen_at="m.seen_at")}
+select {columns(Standing, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
 from organization o left join member m on m.organization_id = o.id and m.subject = %s
 where o.id = %s
 """

@@ -38,6 +38,7 @@ select c.affiliate_id, c.currency, c.id, c.occurred_at,
 from conversion c
 where c.organization_id = %(org)s and c.status in {conditions.UNPAID}
   and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test
+  and c.disputed_at is null
   and c.commission_cents - c.reversed_cents > c.paid_cents and {{which}} and {_FREE}
 union all
 select c.affiliate_id, c.currency, c.id, c.occurred_at, {_EARNED} - c.paid_cents

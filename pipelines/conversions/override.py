@@ -64,4 +64,5 @@ def _row(
         attribution_method=METHOD,
         sub_id=parent.sub_id,
         parent_id=parent.id,
+        disputed_at=parent.disputed_at,
     )

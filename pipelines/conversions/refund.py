@@ -13,6 +13,7 @@ from domain.refused import Refused
 from domain.webhooks import events
 from models import ids, turns
 from models.conversions import conversions, refunds, revenue, sales
+from models.conversions.conversions import Conversion
 from models.ledger import entries
 from pipelines import work
 from pipelines.conversions import settle
@@ -43,10 +44,27 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now)
+
+
+def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
+    """Return a conversion that is there, locked as refunds lock it: after the turn of payouts. Budget: 1 round trip."""
     turns.stage_no_run(organization_id)
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
-        raise LookupError(f"sale {conversion_id} is settled and has no conversion")
+        raise LookupError(f"conversion {conversion_id} is not there")
+    return conversion
+
+
+def of_conversion(
+    conversion: Conversion, requested_cents: int | None, *, now: datetime, reason: str | None = None
+) -> Refunded:
+    """Refund a conversion that `locked` returned; None asks for what remains. Its override follows in a job.
+
+    `reason` is kept with the refund, such as chargeback. Raises Refused: 422 refund_amount_invalid,
+    already_fully_refunded, amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
+    """
+    organization_id, conversion_id = conversion.organization_id, conversion.id
     outcome = _decide(conversion, requested_cents)
     record = refunds.Refund(
         id=ids.new_id(),
@@ -54,6 +72,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
         cumulative_cents=outcome.cumulative_cents,
         is_full=outcome.is_full,
         created_at=now,
+        reason=reason,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
@@ -93,7 +112,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     take_back.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
 
 
-def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> refund.RefundOutcome:
+def _decide(conversion: Conversion, requested_cents: int | None) -> refund.RefundOutcome:
     balance = refund.RefundBalance(
         amount_cents=conversion.amount_cents,
         commission_cents=conversion.commission_cents,
@@ -108,8 +127,8 @@ def _decide(conversion: conversions.Conversion, requested_cents: int | None) -> 
 
 
 def _override_reversal_cents(
-    parent: conversions.Conversion,
-    override: conversions.Conversion,
+    parent: Conversion,
+    override: Conversion,
     record: refunds.Refund,
     reversed_cents: int,
 ) -> int:
@@ -124,13 +143,13 @@ def _override_reversal_cents(
     )
 
 
-def _override_status(override: conversions.Conversion, record: refunds.Refund) -> str:
+def _override_status(override: Conversion, record: refunds.Refund) -> str:
     if record.is_full and override.status not in statuses.EARNS_NOTHING:
         return statuses.ConversionStatus.Refunded.value
     return override.status
 
 
-def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
+def _take_back(conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
     """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
@@ -163,7 +182,7 @@ def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, re
     _stage_refunded_event(conversion, record, reversal_cents)
 
 
-def _stage_refunded_event(conversion: conversions.Conversion, record: refunds.Refund, reversal_cents: int) -> None:
+def _stage_refunded_event(conversion: Conversion, record: refunds.Refund, reversal_cents: int) -> None:
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.refunded",

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from domain import slugs
 from domain.fraud import Strictness
-from domain.gateways import Gateway
+from domain.gateways.names import Gateway
 from domain.money import currencies
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans

@@ -71,6 +71,8 @@ class ConversionRecord(Wire):
     payability = one_of(statuses.Payability)
     parent_affiliate_conversion_id = fields.UUID(attribute="parent_id", allow_none=True)
     locked = fields.Boolean(attribute="payout_locked")
+    is_test = fields.Boolean()
+    disputed = fields.Boolean(attribute="is_disputed")
     customer_name = fields.String(allow_none=True)
     customer_avatar_url = fields.String(allow_none=True)
 

@@ -8,6 +8,7 @@ from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
 from pipelines import fx_intake, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
+from pipelines.gateways import reconcile
 from pipelines.invites import invites
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
@@ -66,6 +67,18 @@ def start_retention(job: Claimed) -> None:
 def end_slice(job: Claimed) -> None:
     """End the next rows of a kind."""
     retention.any_org_go_on(job.args["kind"], now=clock.now())
+
+
+@database_job(jobs.GATEWAYS_RECONCILE)
+def reconcile_gateways(job: Claimed) -> None:
+    """Ask for a run of every native connection."""
+    reconcile.any_org_start(only_polled=False)
+
+
+@database_job(jobs.GATEWAYS_POLL)
+def poll_gateways(job: Claimed) -> None:
+    """Ask for a run of the connections whose gateway does not tell everything."""
+    reconcile.any_org_start(only_polled=True)
 
 
 @database_job(jobs.LEDGER_CHECK)

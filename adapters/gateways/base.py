@@ -1,0 +1,187 @@
+"""What every gateway's adapter offers. Everything after translation is the same for all of them.
+
+Proving happens in the request that brings an event and must be quick; translating happens in a job and may ask the
+gateway. Nothing here is called inside a transaction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from domain.gateways.facts import BuyerOrigin, Fact
+
+Mode = Literal["live", "test"]
+Kind = Literal["card", "storefront", "plugin", "merchant_of_record", "subscription", "digital_goods", "payments"]
+
+
+class NotProved(Exception):
+    """Whoever sent this did not prove to be the gateway. The answer is 401 and empty."""
+
+
+class CredentialsRefused(Exception):
+    """The gateway does not take the credentials. The message is its words, without the credentials."""
+
+
+class GatewayUnreachable(Exception):
+    """No usable answer came: worth another try later. The message is short and holds no secret."""
+
+
+class GatewayRejected(Exception):
+    """The gateway understood and said no. The message is its words; `status` its HTTP status."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialField:
+    """One credential that the brand types. `help` says where to find it."""
+
+    name: str
+    label: str
+    help: str
+    secret: bool = True
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What can be had from a gateway. `lacks` are sentences for people on what cannot."""
+
+    coupons: bool = False
+    refunds: Literal["webhook", "poll"] = "webhook"
+    history: bool = True
+    trials: bool = False
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayAccount:
+    """A connection as its adapter needs it.
+
+    `credentials` are what the brand typed, `made` what we made at the gateway (a webhook's id, its secret). `former`
+    are credentials that were replaced less than an hour ago: proofs made with them still count.
+    """
+
+    mode: Mode
+    credentials: Mapping[str, str]
+    made: Mapping[str, str] = field(default_factory=dict)
+    former: tuple[Mapping[str, str], ...] = ()
+
+    def secrets(self, name: str) -> tuple[str, ...]:
+        """Return the values that a secret may have now, the present one first; none that is empty."""
+        sets = ({**self.credentials, **self.made}, *self.former)
+        return tuple(value for values in sets if (value := values.get(name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A request to a connection's address. `headers` are found by any case."""
+
+    method: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+    body: bytes
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayDelivery:
+    """One event that a proved request brings. `key` is the same when the gateway sends it again.
+
+    `raw` is what is kept, without any secret that the gateway puts into it; it is what `facts` reads.
+    """
+
+    key: str
+    type: str
+    raw: bytes
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedRequest:
+    """What a proved request brings, and what the gateway wants to hear: by default 200 and ok."""
+
+    deliveries: tuple[GatewayDelivery, ...] = ()
+    status: int = 200
+    content_type: str = "text/plain; charset=utf-8"
+    body: bytes = b"ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told)."""
+
+    account: str
+    is_live: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is left for the brand to do, in steps, with the values to paste. No steps: nothing is."""
+
+    steps: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """What came of asking for events: what we made there (kept sealed), and what is left for the brand."""
+
+    made: Mapping[str, str] = field(default_factory=dict)
+    setup: Setup = Setup()
+
+
+class GatewayAdapter(Protocol):
+    """One gateway. `polls` is how often reconcile must run because something has no event; None is nightly."""
+
+    name: str
+    label: str
+    kind: Kind
+    fields: tuple[CredentialField, ...]
+    capabilities: Capabilities
+    polls: timedelta | None
+
+    def check(self, account: GatewayAccount) -> Known:
+        """Prove the credentials by the cheapest call. Raises CredentialsRefused and GatewayUnreachable."""
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Have events sent to `address` where the gateway lets us, else say what the brand does. Repeatable.
+
+        Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; nothing of what was made stays then.
+        """
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        """Take back what `subscribe` made; what is gone already is well.
+
+        Raises CredentialsRefused and GatewayUnreachable.
+        """
+
+    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+        """Return what a request brings when the gateway made it, by its raw bytes. Raises NotProved.
+
+        A body that cannot be read is a delivery all the same: its key is a digest, and `facts` says what is wrong.
+        Only a gateway whose proof is a call of its own raises GatewayUnreachable.
+        """
+
+    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+        """Translate one event, in the order in which its facts count. Asks the gateway for what the event leaves out.
+
+        Raises UnreadableEvent, UnsupportedCurrency, CredentialsRefused, GatewayRejected and GatewayUnreachable.
+        """
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Return an origin with what only other objects say, such as the customer's email and metadata.
+
+        Asked where what an event says credits nobody. A gateway that has no more to say returns it as it is.
+
+        Raises as `facts`.
+        """
+
+    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
+
+        The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
+        """

@@ -1,0 +1,1 @@
+"""Platforms that bill subscriptions for the brand: paddle, chargebee, recurly, maxio."""

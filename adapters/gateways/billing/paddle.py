@@ -1,0 +1,262 @@
+"""paddle (Billing): completed transactions are sales, approved adjustments are refunds and chargebacks.
+
+A sale's id is its transaction's. Custom data is copied from a transaction to its subscription and later transactions.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from adapters.gateways import proofs, shapes
+from adapters.gateways.base import (
+    Capabilities,
+    CredentialField,
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayDelivery,
+    GatewayRejected,
+    Inbound,
+    Known,
+    NotProved,
+    ProvedRequest,
+    Setup,
+    Subscribed,
+)
+from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+
+_EVENTS = (
+    "transaction.completed",
+    "subscription.created",
+    "adjustment.created",
+    "adjustment.updated",
+    "api_key.revoked",
+)
+_LIVE, _SANDBOX = "https://api.paddle.com", "https://sandbox-api.paddle.com"
+_PAGE = 200
+_CARD_CHANGE = "subscription_payment_method_change"
+
+
+class Paddle:
+    """The adapter; it has no state."""
+
+    name = "paddle"
+    label = "Paddle Billing"
+    kind = "merchant_of_record"
+    fields = (
+        CredentialField("apiKey", "API key", "Developer tools, Authentication: pdl_live_apikey_… or pdl_sdbx_apikey_…"),
+        CredentialField(
+            "webhookSecret", "Secret key", "Only for a destination that you made: pdl_ntfset_…", required=False
+        ),
+    )
+    capabilities = Capabilities(coupons=True, trials=True)
+    polls: timedelta | None = None
+
+    def check(self, account: GatewayAccount) -> Known:
+        """Ask whose key it is; without a good one the same address answers too, and names nobody."""
+        caller = shapes.at(_wire(account).get("/"), "data", "caller", "account")
+        if caller is None:
+            raise CredentialsRefused("the key is of no account")
+        return Known(shapes.text(caller, "id") or shapes.text(caller, "name") or "paddle")
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Make the notification destination, unless the brand gave the secret of one."""
+        if account.credentials.get("webhookSecret"):
+            return Subscribed(setup=_by_hand(address))
+        wanted = {
+            "description": "Finderfee",
+            "destination": address,
+            "type": "url",
+            "subscribed_events": list(_EVENTS),
+        }
+        try:
+            made = _wire(account).ask("POST", "/notification-settings", json=wanted).json
+        except (CredentialsRefused, GatewayRejected):
+            return Subscribed(setup=_by_hand(address))
+        secret = shapes.needed(made, "data", "endpoint_secret_key")
+        return Subscribed({"destination": shapes.needed(made, "data", "id"), "webhookSecret": secret})
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        """Delete the destination that we made."""
+        if destination := account.made.get("destination"):
+            _wire(account).drop(f"/notification-settings/{destination}")
+
+    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+        """Check `Paddle-Signature`: `ts=` and any number of `h1=`, five minutes either way."""
+        parts = [part.partition("=") for part in request.headers.get("Paddle-Signature", "").split(";")]
+        times = [value for name, _, value in parts if name.strip() == "ts"]
+        if len(times) != 1:
+            raise NotProved
+        proofs.require_recent(times[0], request.received_at.timestamp())
+        signed = times[0].encode() + b":" + request.body
+        expected = (proofs.hex_digest(secret.encode(), signed) for secret in account.secrets("webhookSecret"))
+        proofs.require_match((value for name, _, value in parts if name.strip() == "h1"), expected)
+        return ProvedRequest((_delivery(request.body),))
+
+    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+        """Translate an event, as it was sent or as the list of events has it."""
+        event = _event(delivery.raw)
+        kind, told = shapes.text(event, "event_type"), shapes.at(event, "data")
+        at = shapes.moment(event, "occurred_at")
+        match kind:
+            case "transaction.completed":
+                return (_transaction(_wire(account), account, told, at),)
+            case "subscription.created":
+                return (_subscription(account, told, at),)
+            case "adjustment.created" | "adjustment.updated":
+                return (_adjustment(told, at),)
+            case _:
+                return (IgnoredFact("unknown_type"),)
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Read the customer: their email, name and custom data."""
+        if origin.customer_id is None:
+            return origin
+        customer = shapes.at(_wire(account).find(f"/customers/{origin.customer_id}"), "data")
+        return replace(
+            origin,
+            carriers=(*origin.carriers, *_carriers(customer)),
+            email=origin.email or shapes.text(customer, "email"),
+            name=origin.name or shapes.text(customer, "name"),
+        )
+
+    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Read the events since then; they are kept for ninety days."""
+        wire = _wire(account)
+        path = "/events"
+        params: dict[str, str | int] = {
+            "from": since.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "event_type": ",".join(_EVENTS),
+            "order_by": "id[ASC]",
+            "per_page": _PAGE,
+        }
+        while True:
+            page = wire.get(path, params)
+            found = [item for item in shapes.items(page, "data") if shapes.text(item, "event_type") in _EVENTS]
+            if found:
+                yield [_listed(item) for item in found]
+            following = shapes.text(page, "meta", "pagination", "next")
+            if following is None or shapes.at(page, "meta", "pagination", "has_more") is not True:
+                return
+            params = {**params, "after": shapes.needed(shapes.items(page, "data")[-1], "event_id")}
+
+
+GATEWAY = Paddle()
+
+
+def _wire(account: GatewayAccount) -> GatewayWire:
+    headers = {**bearer(account.credentials.get("apiKey", "")), "Paddle-Version": "1"}
+    return GatewayWire("paddle", _LIVE if account.mode == "live" else _SANDBOX, headers)
+
+
+def _by_hand(address: str) -> Setup:
+    steps = (
+        "Open Developer tools, Notifications, and make a destination for the address below with the events below.",
+        "Copy its secret key (pdl_ntfset_…) into this connection as webhookSecret.",
+    )
+    return Setup(steps, (("webhookUrl", address), ("events", ", ".join(_EVENTS))))
+
+
+def _event(raw: bytes) -> Any:
+    try:
+        event = parsed(raw)
+    except ValueError as error:
+        raise UnreadableEvent(str(error)) from error
+    shapes.needed(event, "data", "id")
+    return event
+
+
+def _delivery(body: bytes) -> GatewayDelivery:
+    try:
+        event = parsed(body)
+    except ValueError:
+        event = None
+    event_id = shapes.text(event, "event_id")
+    kind = shapes.text(event, "event_type") or "unreadable"
+    return GatewayDelivery(event_id or proofs.fingerprint(body), kind, body, event_id)
+
+
+def _listed(item: Any) -> GatewayDelivery:
+    kind, told = shapes.text(item, "event_type") or "", shapes.needed(item, "data", "id")
+    # An adjustment is told when it is made, and again when it is decided.
+    again = f":{shapes.text(item, 'data', 'status')}" if kind.startswith("adjustment.") else ""
+    return GatewayDelivery(f"reconcile:{told}{again}", kind, dumped(item), shapes.text(item, "event_id"))
+
+
+def _transaction(wire: GatewayWire, account: GatewayAccount, told: Any, at: datetime) -> Fact:
+    if shapes.text(told, "origin") == _CARD_CHANGE:
+        return IgnoredFact("no_money_moved")
+    totals = shapes.at(told, "details", "totals")
+    currency = amounts.currency(shapes.at(told, "currency_code") or shapes.at(totals, "currency_code"))
+    paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
+    tax = shapes.at(totals, "grand_total_tax")
+    return PaymentFact(
+        external_id=shapes.needed(told, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=at,
+        origin=replace(_origin(account, told), codes=_codes(wire, told)),
+        aliases=(invoice,) if (invoice := shapes.identity(told, "invoice_id")) else (),
+        net_cents=None if tax is None else max(paid - amounts.of_minor(tax, currency), 0),
+    )
+
+
+def _subscription(account: GatewayAccount, told: Any, at: datetime) -> Fact:
+    origin = replace(_origin(account, told), subscription_id=shapes.needed(told, "id"))
+    if shapes.text(told, "status") == "trialing":
+        return StartFact(external_id=shapes.needed(told, "id"), started_at=at, origin=origin)
+    return ReferralFact(told_at=at, origin=origin)
+
+
+def _adjustment(told: Any, at: datetime) -> Fact:
+    action, transaction = shapes.text(told, "action"), shapes.needed(told, "transaction_id")
+    if shapes.text(told, "status") not in ("approved", "reversed"):
+        return IgnoredFact("not_decided")
+    if action == "refund":
+        currency = amounts.currency(shapes.at(told, "currency_code"))
+        return RefundFact(
+            refund_id=shapes.needed(told, "id"),
+            sale_ids=(transaction,),
+            amount_cents=amounts.of_minor(shapes.at(told, "totals", "total"), currency),
+            currency=currency,
+            refunded_at=at,
+        )
+    state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
+    if state is None:
+        return IgnoredFact("no_money_moved")
+    return DisputeFact(dispute_id=transaction, sale_ids=(transaction,), state=state, at=at)
+
+
+def _origin(account: GatewayAccount, told: Any) -> BuyerOrigin:
+    return BuyerOrigin(
+        customer_id=shapes.identity(told, "customer_id"),
+        subscription_id=shapes.identity(told, "subscription_id"),
+        carriers=_carriers(told),
+        is_test=account.mode == "test",
+    )
+
+
+def _carriers(told: Any) -> tuple[Carrier, ...]:
+    table = shapes.table(told, "custom_data")
+    return (Carrier("paddle_custom_data", table),) if table else ()
+
+
+def _codes(wire: GatewayWire, told: Any) -> tuple[RedeemedCode, ...]:
+    discount = shapes.identity(told, "discount_id")
+    code = shapes.text(wire.find(f"/discounts/{discount}"), "data", "code") if discount else None
+    return (RedeemedCode(code, "paddle_coupon_code"),) if code else ()

@@ -1,0 +1,1 @@
+"""Gateways that take cards and payments for the brand: stripe, braintree, mollie, paypal."""

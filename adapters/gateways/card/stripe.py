@@ -1,0 +1,182 @@
+"""stripe: invoices of subscriptions, one-off payments of its checkout, charges that are refunded or disputed.
+
+A sale's id is its invoice's, else its payment intent's; the other ids are aliases. Both shapes of an invoice are
+read: the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from adapters.gateways import proofs, shapes
+from adapters.gateways.base import (
+    Capabilities,
+    CredentialField,
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayDelivery,
+    GatewayRejected,
+    Inbound,
+    Known,
+    NotProved,
+    ProvedRequest,
+    Setup,
+    Subscribed,
+)
+from adapters.gateways.card import stripe_facts
+from adapters.gateways.wire import GatewayWire, Params, bearer, dumped, parsed
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+
+_VERSION = "2025-09-30.clover"
+_EVENTS_KEPT = timedelta(days=29)
+_PAGE = 100
+_SENDS_ALREADY = "Let the endpoint whose signing secret you gave send the events below to the address below."
+_MAKE_ONE = (
+    "Open Developers, Webhooks, and add an endpoint for the address below with the events below.",
+    "Copy its signing secret (whsec_…) into this connection as webhookSecret.",
+)
+
+
+class Stripe:
+    """The adapter; it has no state."""
+
+    name = "stripe"
+    label = "Stripe"
+    kind = "card"
+    fields = (
+        CredentialField("apiKey", "Secret or restricted key", "Developers, API keys: sk_… or rk_…"),
+        CredentialField(
+            "webhookSecret", "Signing secret", "Only for an endpoint that you made: whsec_…", required=False
+        ),
+    )
+    capabilities = Capabilities(coupons=True, trials=True)
+    polls: timedelta | None = None
+
+    def check(self, account: GatewayAccount) -> Known:
+        """Read the account."""
+        said = _wire(account).get("/v1/account")
+        return Known(shapes.needed(said, "id"))
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Make the endpoint, unless the brand gave the secret of one. A key without that right leaves it to them."""
+        if account.credentials.get("webhookSecret"):
+            return Subscribed(setup=_by_hand(address, _SENDS_ALREADY))
+        form = {"url": address, "enabled_events[]": list(stripe_facts.READERS), "api_version": _VERSION}
+        try:
+            made = _wire(account).ask("POST", "/v1/webhook_endpoints", form=form).json
+        except (CredentialsRefused, GatewayRejected):
+            return Subscribed(setup=_by_hand(address, *_MAKE_ONE))
+        return Subscribed({"endpoint": shapes.needed(made, "id"), "webhookSecret": shapes.needed(made, "secret")})
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        """Delete the endpoint that we made."""
+        if endpoint := account.made.get("endpoint"):
+            _wire(account).drop(f"/v1/webhook_endpoints/{endpoint}")
+
+    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+        """Check `Stripe-Signature`: `t=` and any number of `v1=`, five minutes either way."""
+        parts = [part.partition("=") for part in request.headers.get("Stripe-Signature", "").split(",")]
+        times = [value for name, _, value in parts if name.strip() == "t"]
+        if len(times) != 1:
+            raise NotProved
+        proofs.require_recent(times[0], request.received_at.timestamp())
+        signed = times[0].encode() + b"." + request.body
+        expected = (proofs.hex_digest(secret.encode(), signed) for secret in account.secrets("webhookSecret"))
+        proofs.require_match((value for name, _, value in parts if name.strip() == "v1"), expected)
+        return ProvedRequest((_delivery(request.body),))
+
+    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+        """Translate an event, or an object that was read from a list."""
+        event = _event(delivery.raw)
+        read = stripe_facts.READERS.get(shapes.text(event, "type") or "")
+        if read is None:
+            return (IgnoredFact("unknown_type"),)
+        return read(_wire(account), shapes.at(event, "data", "object"), shapes.moment(event, "created"))
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Read the customer: their metadata, email and name."""
+        if origin.customer_id is None:
+            return origin
+        customer = _wire(account).find(f"/v1/customers/{origin.customer_id}")
+        return replace(
+            origin,
+            carriers=(*origin.carriers, *stripe_facts.carriers(shapes.table(customer, "metadata"))),
+            email=origin.email or shapes.text(customer, "email"),
+            name=origin.name or shapes.text(customer, "name"),
+        )
+
+    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
+        wire, start = _wire(account), int(since.timestamp())
+        for path, params in _lists(start, int(datetime.now(UTC).timestamp())):
+            yield from _pages(wire, path, params)
+
+
+GATEWAY = Stripe()
+
+
+def _by_hand(address: str, *steps: str) -> Setup:
+    return Setup(steps, (("webhookUrl", address), ("events", ", ".join(stripe_facts.READERS))))
+
+
+def _wire(account: GatewayAccount) -> GatewayWire:
+    headers = {**bearer(account.credentials.get("apiKey", "")), "Stripe-Version": _VERSION}
+    return GatewayWire("stripe", "https://api.stripe.com", headers)
+
+
+def _event(raw: bytes) -> Any:
+    try:
+        event = parsed(raw)
+    except ValueError as error:
+        raise UnreadableEvent(str(error)) from error
+    if shapes.at(event, "data", "object", "id") is None:
+        raise UnreadableEvent("data.object.id is missing")
+    return event
+
+
+def _delivery(body: bytes) -> GatewayDelivery:
+    try:
+        event = parsed(body)
+    except ValueError:
+        event = None
+    event_id = shapes.text(event, "id")
+    return GatewayDelivery(
+        event_id or proofs.fingerprint(body), shapes.text(event, "type") or "unreadable", body, event_id
+    )
+
+
+def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
+    """Yield what has to be read to know all money since then."""
+    kept_since = max(since, now - int(_EVENTS_KEPT.total_seconds()))
+    if since < kept_since:
+        yield "/v1/invoices", {"status": "paid", "created[gte]": since, "created[lt]": kept_since}
+        yield "/v1/refunds", {"created[gte]": since, "created[lt]": kept_since}
+    yield "/v1/events", {"types[]": list(stripe_facts.READERS), "created[gte]": kept_since}
+
+
+def _pages(wire: GatewayWire, path: str, params: Params) -> Iterator[Sequence[GatewayDelivery]]:
+    after: Params = {}
+    while True:
+        page = wire.get(path, {**params, **after, "limit": _PAGE})
+        found = shapes.items(page, "data")
+        if not found:
+            return
+        yield [_listed(item) for item in found]
+        if shapes.at(page, "has_more") is not True:
+            return
+        after = {"starting_after": shapes.needed(found[-1], "id")}
+
+
+def _listed(item: Any) -> GatewayDelivery:
+    if shapes.text(item, "object") != "event":
+        kind = "invoice.paid" if shapes.text(item, "object") == "invoice" else "refund.updated"
+        item = {"type": kind, "created": shapes.at(item, "created"), "data": {"object": item}}
+    kind, told = shapes.text(item, "type") or "", shapes.at(item, "data", "object")
+    parts = [shapes.text(told, "payment_intent") if kind.startswith("checkout.") else None, shapes.text(told, "id")]
+    # What went back of a charge, and where a dispute stands, is told again and again under one id.
+    parts += [shapes.text(told, "amount_refunded"), shapes.text(told, "status") if ".dispute." in kind else None]
+    external = next(part for part in parts if part)
+    told_again = [part for part in parts[2:] if part]
+    key = ":".join(["reconcile", external, *told_again])
+    return GatewayDelivery(key, kind, dumped(item), shapes.text(item, "id"))

@@ -1,0 +1,242 @@
+"""What stripe's events mean: invoices, checkout sessions, charges, refunds, disputes, subscriptions.
+
+A sale's id is its invoice's, else its payment intent's; the other ids are aliases. Both shapes of an invoice are read:
+the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.wire import GatewayWire
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    AliasFact,
+    BuyerOrigin,
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    RestoredFact,
+    StartFact,
+    UnreadableEvent,
+)
+from domain.gateways.referrals import SLUG_KEY
+
+Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
+
+# Where their minor units are not ours: they count hundredths of what has none.
+_EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
+_METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
+
+
+def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> tuple[Fact, ...]:
+    currency = amounts.currency(shapes.at(invoice, "currency"))
+    details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
+    paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, _EXPONENTS)
+    path = f"/v1/invoices/{shapes.needed(invoice, 'id')}"
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(invoice, "customer") or shapes.identity(invoice, "customer_account"),
+        email=shapes.text(invoice, "customer_email"),
+        name=shapes.text(invoice, "customer_name"),
+        subscription_id=shapes.identity(details, "subscription") or shapes.identity(invoice, "subscription"),
+        carriers=carriers(shapes.table(invoice, "metadata"), shapes.table(details, "metadata")),
+        codes=_codes(wire, path, invoice),
+        is_test=_is_test(invoice),
+    )
+    payment = PaymentFact(
+        external_id=shapes.needed(invoice, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=_paid_at(invoice, created),
+        origin=origin,
+        aliases=_ids(invoice, "payment_intent", "charge"),
+        net_cents=_net(invoice, paid, currency),
+    )
+    return (payment,)
+
+
+def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, ...]:
+    session_id, mode = shapes.needed(session, "id"), shapes.text(session, "mode")
+    if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
+        return (IgnoredFact("not_paid"),)
+    reference = shapes.text(session, "client_reference_id")
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(session, "customer"),
+        email=shapes.text(session, "customer_details", "email") or shapes.text(session, "customer_email"),
+        name=shapes.text(session, "customer_details", "name"),
+        subscription_id=shapes.identity(session, "subscription"),
+        carriers=(
+            *carriers(shapes.table(session, "metadata")),
+            *([Carrier(_REFERENCE, {SLUG_KEY: reference})] if reference else []),
+        ),
+        codes=_codes(wire, f"/v1/checkout/sessions/{session_id}", session),
+        is_test=_is_test(session),
+    )
+    if mode == "subscription" or shapes.at(session, "invoice") is not None:
+        return (ReferralFact(told_at=created, origin=origin),)  # its invoice is the sale
+    intent = shapes.identity(session, "payment_intent")
+    if intent is None:  # nothing was to be paid
+        return (StartFact(external_id=session_id, started_at=created, origin=origin),)
+    currency = amounts.currency(shapes.at(session, "currency"))
+    paid = amounts.of_minor(shapes.at(session, "amount_total"), currency, _EXPONENTS)
+    payment = PaymentFact(
+        external_id=intent,
+        amount_cents=paid,
+        currency=currency,
+        paid_at=created,
+        origin=origin,
+        aliases=(session_id,),
+        net_cents=_net(session, paid, currency),
+    )
+    return (payment,)
+
+
+def _alias(wire: GatewayWire, made: Any, created: datetime) -> tuple[Fact, ...]:
+    payment = shapes.at(made, "payment")
+    return (AliasFact(ids=(shapes.needed(made, "invoice"), *_ids(payment, "payment_intent", "charge"))),)
+
+
+def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> tuple[Fact, ...]:
+    currency = amounts.currency(shapes.at(charge, "currency"))
+    return (
+        RefundFact(
+            refund_id=shapes.needed(charge, "id"),
+            sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
+            amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, _EXPONENTS),
+            currency=currency,
+            refunded_at=created,
+            is_cumulative=True,
+        ),
+    )
+
+
+def _refund(wire: GatewayWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
+    """Read the charge again: a refund that failed lowers what went back, and a listed one tells it."""
+    status = shapes.text(refund, "status")
+    charge_id = shapes.identity(refund, "charge")
+    if charge_id is None or status == "pending":
+        return (IgnoredFact("no_money_moved"),)
+    charge = wire.find(f"/v1/charges/{charge_id}")
+    if charge is None:
+        raise UnreadableEvent(f"the charge {charge_id} is not there")
+    if status not in ("failed", "canceled"):
+        return _refunded(wire, charge, created)
+    currency = amounts.currency(shapes.at(charge, "currency"))
+    return (
+        RestoredFact(
+            sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
+            restored_at=created,
+            refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, _EXPONENTS),
+            currency=currency,
+        ),
+    )
+
+
+def _dispute(state: DisputeState | None) -> Reader:
+    """Return what reads a dispute in a state; None takes the state from how it was closed."""
+
+    def read(wire: GatewayWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
+        status = shapes.text(dispute, "status") or ""
+        now = state or _CLOSED.get(status)
+        if now is None or status.startswith("warning"):
+            return (IgnoredFact("no_money_moved"),)
+        sale_ids = _ids(dispute, "payment_intent", "charge")
+        return (DisputeFact(dispute_id=shapes.needed(dispute, "id"), sale_ids=sale_ids, state=now, at=created),)
+
+    return read
+
+
+def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    subscription_id = shapes.needed(subscription, "id")
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(subscription, "customer"),
+        subscription_id=subscription_id,
+        carriers=carriers(shapes.table(subscription, "metadata")),
+        codes=_codes(wire, f"/v1/subscriptions/{subscription_id}", subscription),
+        is_test=_is_test(subscription),
+    )
+    if shapes.text(subscription, "status") == "trialing":
+        return (StartFact(external_id=subscription_id, started_at=created, origin=origin),)
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
+def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> tuple[Fact, ...]:
+    return (DisconnectedFact("The account took the access back."),)
+
+
+_CLOSED = {"lost": DisputeState.Lost, "won": DisputeState.Won}
+READERS: Mapping[str, Reader] = {
+    "invoice.paid": _invoice,
+    "checkout.session.completed": _session,
+    "checkout.session.async_payment_succeeded": _session,
+    "invoice_payment.paid": _alias,
+    "charge.refunded": _refunded,
+    "refund.updated": _refund,
+    "refund.failed": _refund,
+    "charge.dispute.created": _dispute(DisputeState.Opened),
+    "charge.dispute.funds_withdrawn": _dispute(DisputeState.Opened),
+    "charge.dispute.funds_reinstated": _dispute(DisputeState.Won),
+    "charge.dispute.closed": _dispute(None),
+    "customer.subscription.created": _subscription,
+    "account.application.deauthorized": _deauthorized,
+}
+
+
+def _paid_at(invoice: Any, created: datetime) -> datetime:
+    told = shapes.at(invoice, "status_transitions", "paid_at")
+    return created if told is None else shapes.moment(told)
+
+
+def _net(paid_for: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and shipping; None where the tax is not told."""
+
+    def read(*path: str) -> int | None:
+        found = shapes.at(paid_for, *path)
+        return None if found is None else amounts.of_minor(found, currency, _EXPONENTS)
+
+    before_tax, total = read("total_excluding_tax"), read("total")
+    tax = total - before_tax if before_tax is not None and total is not None else None
+    if tax is None:
+        tax = read("total_details", "amount_tax")
+    if tax is None:
+        tax = read("tax")
+    if tax is None:
+        return None
+    shipping = read("shipping_cost", "amount_subtotal") or read("total_details", "amount_shipping") or 0
+    return max(paid - tax - shipping, 0)
+
+
+def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:
+    return tuple(Carrier(_METADATA, table) for table in tables if table)
+
+
+def _codes(wire: GatewayWire, path: str, holder: Any) -> tuple[RedeemedCode, ...]:
+    discounts = shapes.at(holder, "discounts")
+    if not isinstance(discounts, list) or not discounts:
+        return ()
+    if not all(isinstance(discount, Mapping) for discount in discounts):
+        discounts = shapes.items(wire.get(path, {"expand[]": ["discounts"]}), "discounts")
+    return tuple(RedeemedCode(text, _CODE) for discount in discounts if (text := _code(wire, discount)))
+
+
+def _code(wire: GatewayWire, discount: Any) -> str | None:
+    promotion = shapes.at(discount, "promotion_code")
+    if isinstance(promotion, str):
+        promotion = wire.find(f"/v1/promotion_codes/{promotion}")
+    return shapes.text(promotion, "code")
+
+
+def _ids(holder: Any, *names: str) -> tuple[str, ...]:
+    return tuple(found for name in names if (found := shapes.identity(holder, name)))
+
+
+def _is_test(holder: Any) -> bool:
+    return shapes.at(holder, "livemode") is False

@@ -1,0 +1,71 @@
+"""Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from domain.gateways.facts import UnreadableEvent
+
+_ID_CHARACTERS = 255
+_TEXT_CHARACTERS = 500
+
+
+def at(value: Any, *path: str) -> Any:
+    """Return what lies at a path of names, None where there is no such thing."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def items(value: Any, *path: str) -> list[Any]:
+    """Return the objects of a list at a path; nothing for what is not a list."""
+    found = at(value, *path)
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+
+
+def text(value: Any, *path: str) -> str | None:
+    """Return a text at a path, without the space around it, cut to 500 characters; a number is its digits."""
+    found = at(value, *path)
+    if isinstance(found, int) and not isinstance(found, bool):
+        found = str(found)
+    if not isinstance(found, str):
+        return None
+    return found.replace("\x00", "").strip()[:_TEXT_CHARACTERS] or None
+
+
+def identity(value: Any, *path: str) -> str | None:
+    """Return an id at a path. Raises UnreadableEvent for one that is longer than 255 characters."""
+    found = text(value, *path)
+    if found is not None and len(found) > _ID_CHARACTERS:
+        raise UnreadableEvent(f"{'.'.join(path)} is longer than an id can be")
+    return found
+
+
+def needed(value: Any, *path: str) -> str:
+    """Return an id that must be there. Raises UnreadableEvent with its path."""
+    found = identity(value, *path)
+    if found is None:
+        raise UnreadableEvent(f"{'.'.join(path)} is missing")
+    return found
+
+
+def table(value: Any, *path: str) -> Mapping[str, str]:
+    """Return the texts and numbers of an object at a path, by name; what is nested is left out."""
+    found = at(value, *path)
+    if not isinstance(found, Mapping):
+        return {}
+    return {str(name): said for name in found if (said := text(found, name)) is not None}
+
+
+def moment(value: Any, *path: str) -> datetime:
+    """Return a time at a path: Unix seconds, or ISO 8601 (without a zone it is UTC). Raises UnreadableEvent."""
+    found = at(value, *path)
+    try:
+        if isinstance(found, str) and not found.isdigit():
+            read = datetime.fromisoformat(found.strip())
+            return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+        if not isinstance(found, bool):
+            return datetime.fromtimestamp(int(found), UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        pass
+    raise UnreadableEvent(f"{'.'.join(path)} is not a time")

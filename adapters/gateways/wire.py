@@ -1,0 +1,147 @@
+"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors that say what to do about them."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from json import JSONDecodeError, dumps, loads
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+
+import settings
+from adapters import http_calls
+from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
+
+Params = Mapping[str, str | int | Sequence[str]]
+
+_CALL_S = 15.0
+_WORDS = 300
+_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayAnswer:
+    """An answer that is no error: its JSON (None without a body) and its headers, found by any case."""
+
+    json: Any
+    headers: Mapping[str, str]
+
+
+class GatewayWire:
+    """The API of one account at one gateway. Safe to throw away: nothing is kept open.
+
+    `GATEWAY_<NAME>_URL` replaces scheme and host of `address`; the path stays.
+    """
+
+    def __init__(self, gateway: str, address: str, headers: Mapping[str, str]) -> None:
+        place = settings.current().gateways.urls.get(gateway)
+        self._address = f"{place}{urlsplit(address).path}" if place else address
+        self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
+
+    def get(self, path: str, params: Params | None = None) -> Any:
+        """Return the JSON at a path. Raises as `ask`."""
+        return self.ask("GET", path, params=params).json
+
+    def find(self, path: str, params: Params | None = None) -> Any | None:
+        """Return the JSON at a path, or None when the gateway has nothing there. Raises as `ask`."""
+        try:
+            return self.get(path, params)
+        except GatewayRejected as error:
+            if error.status in (404, 410):
+                return None
+            raise
+
+    def drop(self, path: str) -> None:
+        """Delete what is at a path; what is gone already is well. Raises as `ask`."""
+        try:
+            self.ask("DELETE", path)
+        except GatewayRejected as error:
+            if error.status not in (404, 410):
+                raise
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        json: object = None,
+        form: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> GatewayAnswer:
+        """Ask one thing, once.
+
+        Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 429, 5xx) and GatewayRejected.
+        """
+        sent = {**self._headers, **(headers or {})}
+        body = None
+        if json is not None:
+            body, sent["Content-Type"] = orjson.dumps(json), sent.get("Content-Type", "application/json")
+        elif form is not None:
+            body, sent["Content-Type"] = _form(form).encode(), "application/x-www-form-urlencoded"
+        url = self._address + path + (f"?{_form(params)}" if params else "")
+        try:
+            status, said_headers, content = http_calls.call(method, url, sent, body, timeout_s=_CALL_S)
+        except http_calls.NoAnswer as error:
+            raise GatewayUnreachable(str(error)) from error
+        return GatewayAnswer(_read(status, content), said_headers)
+
+
+def basic(user: str, password: str = "") -> Mapping[str, str]:
+    """Return the header of HTTP Basic authentication."""
+    return {"Authorization": f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"}
+
+
+def bearer(token: str) -> Mapping[str, str]:
+    """Return the header that brings a bearer token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def parsed(content: bytes) -> Any:
+    """Return the value of JSON with its decimals exact. Raises ValueError, also for JSON that is nested too deep."""
+    try:
+        orjson.loads(content)  # refuses what is no JSON or too deep, quickly; but its decimals are floats
+        return loads(content, parse_float=Decimal)
+    except (JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError("this is not JSON") from error
+
+
+def dumped(value: object) -> bytes:
+    """Return JSON of what `parsed` returned; decimals stay as they were written."""
+    return dumps(value, default=str).encode()
+
+
+def _read(status: int, content: bytes) -> Any:
+    try:
+        said = parsed(content) if content.strip() else None
+    except ValueError as error:
+        if status < 300:
+            raise GatewayUnreachable(f"the answer with {status} is not JSON") from error
+        said = None
+    if status < 300:
+        return said
+    words = _words(said) or f"it answers {status}"
+    if status in (401, 403):
+        raise CredentialsRefused(words)
+    if status == 429 or status >= 500 or status < 400:
+        raise GatewayUnreachable(f"it answers {status}")
+    raise GatewayRejected(status, words)
+
+
+def _words(said: Any) -> str:
+    """Return the first text in an error's body under a name that errors use."""
+    if isinstance(said, str):
+        return said[:_WORDS]
+    if isinstance(said, list):
+        return next((words for part in said if (words := _words(part))), "")
+    if isinstance(said, dict):
+        for name in ("message", "detail", "error_description", "error_msg", "error", "errors", "title"):
+            if words := _words(said.get(name)):
+                return words
+    return ""
+
+
+def _form(params: Params | None) -> str:
+    return urlencode(params or {}, doseq=True)

@@ -1,0 +1,200 @@
+"""Connections to payment gateways, as people at the dashboard make and end them.
+
+The gateway is asked before anything is written, and outside of any transaction.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from adapters.gateways import registry
+from adapters.gateways.base import GatewayAccount, Setup
+from api.access import callers, guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import array, one, operation, page
+from domain.gateways.states import ConnectionStatus
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.refused import Refused, not_found
+from models import db
+from models.gateways import connections
+from models.gateways.connections import GatewayConnection
+from pipelines.gateways import accounts, connect
+from schemas.gateways.connection import (
+    ConnectionBody,
+    ConnectionChanges,
+    ConnectionRecord,
+    GatewayRecord,
+    NewConnection,
+)
+from schemas.paging import PageQuery
+
+blueprint = Blueprint("connections", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True)
+
+_RECORD = ConnectionRecord()
+_NEW = NewConnection()
+_GATEWAY = GatewayRecord()
+_ASKS_GATEWAY = ("422 gateway_credentials_refused", "503 gateway_unreachable")
+
+
+@blueprint.get("/api/v1/connections/gateways")
+@operation(_READ, array(_GATEWAY))
+def list_gateways() -> Response:
+    """List the payment gateways that can be connected, with the credentials that each takes."""
+    return jsonify([_GATEWAY.dump(gateway) for gateway in registry.all_of_them()])
+
+
+@blueprint.get("/api/v1/connections")
+@operation(_READ, page(_RECORD), asks=PageQuery())
+def list_connections() -> Mapping[str, object]:
+    """List the connections, ended ones too, newest first."""
+    asked = paging.wanted(body.query())
+    with db.unit_of_work(guards.organization_id()):
+        rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
+    return paging.envelope(asked, rows, lambda page: [shown(row) for row in page])
+
+
+@blueprint.get("/api/v1/connections/<connection_id>")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_connection(connection_id: str) -> Mapping[str, object]:
+    """Show one connection."""
+    with db.unit_of_work(guards.organization_id()):
+        return shown(find(connection_id))
+
+
+@blueprint.post("/api/v1/connections")
+@operation(
+    _WRITE,
+    one(_NEW),
+    status=201,
+    takes=ConnectionBody(),
+    refuses=(*_ASKS_GATEWAY, "400 invalid_request", "409 gateway_already_connected"),
+    shows_secret=True,
+)
+def connect_gateway() -> Response:
+    """Connect a gateway after it took the credentials. 201 with the connection and what is left to do there.
+
+    While a connection is active in live mode, signed sales and leads answer 409.
+    """
+    wanted = body.load()
+    repeated = answers.repeated()
+    if repeated is not None:
+        return repeated
+    with db.unit_of_work(guards.organization_id()):
+        connect.refuse_second(organization_id=guards.organization_id(), gateway=wanted["gateway"], mode=wanted["mode"])
+    proved = connect.prove(**wanted)
+    try:
+        answer = answers.once(lambda: _store(proved))
+    except Refused:
+        connect.take_back(proved)
+        raise
+    callers.forget_cached()
+    return answer
+
+
+def _store(proved: connect.ProvedConnection) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    made = connect.store(proved, organization_id=guards.organization_id(), now=now)
+    record = shown(made)
+    audit.record("connection.created", made.id, after=_audited(record), now=now)
+    return 201, {**record, "setup": _setup(proved.setup)}
+
+
+@blueprint.patch("/api/v1/connections/<connection_id>")
+@operation(
+    _WRITE,
+    one(_NEW),
+    takes=ConnectionChanges(),
+    refuses=(*_ASKS_GATEWAY, "400 invalid_request", "404 not_found"),
+    shows_secret=True,
+)
+def change_connection(connection_id: str) -> Response:
+    """Replace credentials after the gateway took them. Proofs by the former ones count for an hour more."""
+    now = clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        connection = find_in_force(connection_id)
+    account = connect.changed(connection, body.load()["credentials"], now=now)
+    return answers.once(lambda: _rotate(connection_id, account))
+
+
+def _rotate(connection_id: str, account: GatewayAccount) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    before = find_in_force(connection_id)
+    after = connect.rotate(before, account, now=now)
+    record = shown(after)
+    audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
+    return 200, {**record, "setup": _setup(Setup())}
+
+
+@blueprint.post("/api/v1/connections/<connection_id>/check")
+@operation(_WRITE, one(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"))
+def check_connection(connection_id: str) -> Mapping[str, object]:
+    """Ask the gateway whether it still takes the credentials. 200 with the connection as it is now."""
+    now = clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        connection = find_in_force(connection_id)
+    found = connect.look(connection, now=now)
+    with db.unit_of_work(guards.organization_id()):
+        return shown(connect.note(connection, found, now=now))
+
+
+@blueprint.delete("/api/v1/connections/<connection_id>")
+@operation(_WRITE, status=204, refuses=("404 not_found",))
+def disconnect_gateway(connection_id: str) -> Response:
+    """End a connection: its address leads nowhere, its credentials are forgotten, signed sales are taken again. 204."""
+    now = clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        before = find_in_force(connection_id)
+        account = accounts.of(before, now=now)
+        connect.disconnect(before, now=now)
+        audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
+    callers.forget_cached()
+    connect.unsubscribe(before, account)
+    return Response(status=204)
+
+
+def find(connection_id: str) -> GatewayConnection:
+    """Return a connection of the caller's organization. Raises Refused 404 not_found."""
+    wanted = path.uuid(connection_id, "connection")
+    found = connections.find(organization_id=guards.organization_id(), connection_id=wanted)
+    if found is None:
+        raise not_found("connection", wanted)
+    return found
+
+
+def find_in_force(connection_id: str) -> GatewayConnection:
+    """Return a connection of the caller's organization that is not ended, locked. Raises Refused 404 not_found."""
+    found = connections.lock(
+        organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "connection")
+    )
+    if found is None or found.status == ConnectionStatus.Disconnected:
+        raise not_found("connection", connection_id)
+    return found
+
+
+def shown(connection: GatewayConnection) -> Mapping[str, Any]:
+    """Return a connection as it is shown."""
+    record: Mapping[str, Any] = _RECORD.dump(
+        {
+            **{name: getattr(connection, name) for name in GatewayConnection.__dataclass_fields__},
+            "webhook_url": connect.address_of(connection),
+            "capabilities": registry.named(connection.gateway).capabilities,
+        }
+    )
+    return record
+
+
+def _audited(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    # The address is a secret of its own: whoever knows it can send things to it.
+    return {name: value for name, value in record.items() if name != "webhookUrl"}
+
+
+def _setup(setup: Setup) -> Mapping[str, object]:
+    values = [{"name": name, "value": value} for name, value in setup.values]
+    return {"steps": list(setup.steps), "values": values}

@@ -1,0 +1,109 @@
+"""What came in through a connection: its inbox, its counts, and what was missed.
+
+An event is worked on again by replaying it, for example after its campaign was mended.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from api.gateways.connections import find, find_in_force
+from domain.organization import plans
+from domain.organization.access import Role
+from domain.refused import not_found
+from models import db
+from models.gateways import inbox, stats
+from pipelines.gateways import receive, reconcile
+from schemas.gateways.event import (
+    ConnectionStatsRecord,
+    GatewayEventRecord,
+    GatewayEventsQuery,
+    ReconcileAnswer,
+    ReconcileBody,
+)
+
+blueprint = Blueprint("gateway_events", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True)
+
+_EVENT = GatewayEventRecord()
+_RECONCILE = ReconcileAnswer()
+_STATS = ConnectionStatsRecord()
+
+
+@blueprint.get("/api/v1/connections/<connection_id>/events")
+@operation(_READ, page(_EVENT), asks=GatewayEventsQuery(), refuses=("404 not_found",))
+def list_gateway_events(connection_id: str) -> Mapping[str, object]:
+    """List what a gateway sent, newest first, and what became of it; `status` narrows the list."""
+    query = body.query()
+    asked = paging.wanted(query)
+    with db.unit_of_work(guards.organization_id()):
+        connection = find(connection_id)
+        rows = inbox.page(
+            organization_id=connection.organization_id,
+            connection_id=connection.id,
+            status=query["status"],
+            after=asked.after,
+            limit=asked.limit,
+        )
+    return paging.envelope(asked, rows, lambda page: _EVENT.dump(page, many=True))
+
+
+@blueprint.post("/api/v1/connections/<connection_id>/events/<event_id>/replay")
+@operation(_WRITE, one(_EVENT), status=202, refuses=("404 not_found", "409 raw_dropped"))
+def replay_gateway_event(connection_id: str, event_id: str) -> Response:
+    """Have an event worked on again. 202 with it; what is booked already changes nothing."""
+    answer = answers.once(lambda: _replay(connection_id, event_id))
+    wake_relay()
+    return answer
+
+
+def _replay(connection_id: str, event_id: str) -> tuple[int, Mapping[str, object]]:
+    now, connection = clock.now(), find(connection_id)
+    wanted = path.uuid(event_id, "event")
+    event = inbox.lock(organization_id=connection.organization_id, event_id=wanted)
+    if event is None or event.connection_id != connection.id:
+        raise not_found("event", wanted)
+    receive.again(event)
+    audit.record("gateway_event.replayed", event.id, now=now)
+    found = inbox.find(organization_id=connection.organization_id, event_id=event.id)
+    return 202, _EVENT.dump(found)
+
+
+@blueprint.post("/api/v1/connections/<connection_id>/reconcile")
+@operation(_WRITE, one(_RECONCILE), status=202, takes=ReconcileBody(), refuses=("404 not_found",))
+def reconcile_connection(connection_id: str) -> Response:
+    """Have what the gateway lists since a moment taken in, where it is not known. 202 with the number of the job.
+
+    Without `since` it is an hour before the last time that everything was taken in.
+    """
+    wanted = body.load_optional()
+    answer = answers.once(lambda: _reconcile(connection_id, wanted["since"]))
+    wake_relay()
+    return answer
+
+
+def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping[str, object]]:
+    now, connection = clock.now(), find_in_force(connection_id)
+    job_id = reconcile.ask(connection, since=since)
+    audit.record("connection.reconciled", connection.id, now=now)
+    return 202, {"jobId": str(job_id)}
+
+
+@blueprint.get("/api/v1/connections/<connection_id>/stats")
+@operation(_READ, one(_STATS), refuses=("404 not_found",))
+def get_connection_stats(connection_id: str) -> Mapping[str, object]:
+    """Count what came in through a connection, and what became of it."""
+    with db.unit_of_work(guards.organization_id()):
+        connection = find(connection_id)
+        counted = stats.of(organization_id=connection.organization_id, connection_id=connection.id)
+    shown: Mapping[str, object] = _STATS.dump(counted)
+    return shown

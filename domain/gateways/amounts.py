@@ -1,0 +1,60 @@
+"""Reads a gateway's money: decimal strings, and integers that count minor units by the gateway's own exponents."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+from domain.gateways.facts import UnreadableEvent, UnsupportedCurrency
+from domain.money import currencies, money
+
+
+def currency(code: object) -> str:
+    """Return a currency as we write it. Raises UnreadableEvent, UnsupportedCurrency."""
+    if not isinstance(code, str):
+        raise UnreadableEvent("the currency is not text")
+    known = currencies.normalize(code)
+    if known is None:
+        raise UnsupportedCurrency(code[:16])
+    return known
+
+
+def of_decimal(value: object, in_currency: str) -> int:
+    """Return minor units of a decimal text (or a Decimal, or an integer): "118.00" in USD is 11800.
+
+    Zeros behind the currency's own decimals are not a remainder. Raises UnreadableEvent for a remainder, for a
+    negative or too large amount, and for what is not a number.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+        raise UnreadableEvent("an amount is not a decimal number")
+    try:
+        exact = Decimal(value).scaleb(currencies.exponent(in_currency))
+        units = int(exact)
+    except (InvalidOperation, ValueError, OverflowError) as error:
+        raise UnreadableEvent("an amount is not a decimal number") from error
+    if units != exact:
+        raise UnreadableEvent(f"an amount has more decimals than {in_currency}")
+    return _sane(units)
+
+
+def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
+    """Return our minor units of an integer that counts minor units by the gateway's `exponents`.
+
+    A currency that they do not list has our exponent. An integer's text will do. Raises as `of_decimal`.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    if type(value) is not int:
+        raise UnreadableEvent("an amount is not an integer")
+    ours = currencies.exponent(in_currency)
+    theirs = (exponents or {}).get(in_currency, ours)
+    if theirs <= ours:
+        return _sane(value * 10 ** (ours - theirs))
+    units, remainder = divmod(value, 10 ** (theirs - ours))
+    if remainder:
+        raise UnreadableEvent(f"an amount has more decimals than {in_currency}")
+    return _sane(units)
+
+
+def _sane(units: int) -> int:
+    if not 0 <= units <= money.MAX_AMOUNT_CENTS:
+        raise UnreadableEvent("an amount is negative or too large")
+    return units

@@ -1,0 +1,172 @@
+"""What an event of a payment gateway means, whichever it is. Adapters translate into these and decide nothing.
+
+Money is minor units by our own exponents (`domain.money.currencies`), tax in and discount off: what was really paid.
+Times are aware UTC. Ids are the gateway's own. Source: tracking spec, "Attribution method taxonomy" and section 8.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class UnreadableEvent(Exception):
+    """What a gateway sent, after it was proved, is not what it should be. The message goes into the inbox row."""
+
+
+class UnsupportedCurrency(Exception):
+    """Money in a currency that the service does not know. The message is its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A place of a payment that may name an affiliate, with the method that is written if it does.
+
+    `fields` are all that stands there: `affiliate_slug` is looked for first, then the organization's parameters; an
+    address is taken apart into its query. `method` is such as `stripe_reference_id`.
+    """
+
+    method: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RedeemedCode:
+    """A code that the buyer redeemed, with the method that is written if it credits its owner."""
+
+    text: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuyerOrigin:
+    """Where a payment comes from: the customer, and everything that may credit an affiliate for them.
+
+    `customer_id` is the gateway's; `carriers` are in the order in which they count.
+    """
+
+    customer_id: str | None = None
+    email: str | None = None
+    name: str | None = None
+    subscription_id: str | None = None
+    carriers: tuple[Carrier, ...] = ()
+    codes: tuple[RedeemedCode, ...] = ()
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentFact:
+    """Money that was taken. `external_id` is unique at the gateway for ever; refunds may name it by any of `aliases`.
+
+    `net_cents` is without tax and shipping where the gateway tells them, else None. A payment of 0 is told too: it is
+    never a sale, but it may be a lead.
+    """
+
+    external_id: str
+    amount_cents: int
+    currency: str
+    paid_at: datetime
+    origin: BuyerOrigin
+    aliases: tuple[str, ...] = ()
+    net_cents: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartFact:
+    """A trial or a free signup: nobody paid yet. `external_id` is the subscription's or the order's."""
+
+    external_id: str
+    started_at: datetime
+    origin: BuyerOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferralFact:
+    """Who referred a customer or a subscription, told apart from a payment; it counts for those that name nobody."""
+
+    told_at: datetime
+    origin: BuyerOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasFact:
+    """Other ids of one payment; any of them may be the one that is known already."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundFact:
+    """Money that went back. `sale_ids` name the payment, by any of its ids.
+
+    `amount_cents` is this refund's own, or with `is_cumulative` everything that went back so far; None is all that
+    remains. A refund is booked once by its id, a cumulative one as far as it exceeds what is booked.
+    """
+
+    refund_id: str
+    sale_ids: tuple[str, ...]
+    amount_cents: int | None
+    currency: str | None
+    refunded_at: datetime
+    is_cumulative: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredFact:
+    """Money of refunds or chargebacks that came back to the brand.
+
+    Either the refund with `refund_id` is undone, or `refunded_cents` is what is still refunded of the payment, read
+    from the gateway just now.
+    """
+
+    sale_ids: tuple[str, ...]
+    restored_at: datetime
+    refund_id: str | None = None
+    refunded_cents: int | None = None
+    currency: str | None = None
+
+
+class DisputeState(StrEnum):
+    """Where a dispute stands: opened holds the money, lost reverses what remains, won lets it go."""
+
+    Opened = "opened"
+    Lost = "lost"
+    Won = "won"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeFact:
+    """A buyer who wants their money back through their bank."""
+
+    dispute_id: str
+    sale_ids: tuple[str, ...]
+    state: DisputeState
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DisconnectedFact:
+    """The brand took our access away on the gateway's side."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredFact:
+    """Nothing that matters here: `reason` is a code such as unknown_type, duplicate_of_another_event, ping."""
+
+    reason: str
+
+
+Fact = (
+    PaymentFact
+    | StartFact
+    | ReferralFact
+    | AliasFact
+    | RefundFact
+    | RestoredFact
+    | DisputeFact
+    | DisconnectedFact
+    | IgnoredFact
+)

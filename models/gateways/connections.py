@@ -1,0 +1,155 @@
+"""Native connections to payment gateways, one in force for each gateway and mode of an organization."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayConnection:
+    """A connection. What is sealed belongs to the connection's id.
+
+    `refused_at` is when the gateway first refused the credentials since it last took them; `former_sealed` are the
+    credentials that count for proofs until `former_until`.
+    """
+
+    id: UUID
+    organization_id: UUID
+    gateway: str
+    mode: str
+    status: str
+    account: str
+    token_hash: bytes
+    token_sealed: bytes
+    credentials_sealed: bytes
+    made_sealed: bytes
+    former_sealed: bytes | None
+    former_until: datetime | None
+    connected_at: datetime
+    disconnected_at: datetime | None
+    last_event_at: datetime | None
+    last_checked_at: datetime | None
+    last_error: str | None
+    refused_at: datetime | None
+    reconciled_to: datetime | None
+
+    @property
+    def created_at(self) -> datetime:
+        """The moment by which lists are ordered."""
+        return self.connected_at
+
+
+_TABLE = Table("gateway_connection", GatewayConnection)
+
+
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert a connection; False when the organization has one in force for this gateway and mode."""
+    return _TABLE.insert(values)
+
+
+def update(*, organization_id: UUID, connection_id: UUID, changes: Mapping[str, Any]) -> GatewayConnection | None:
+    """Change columns of a connection and return it as it is now; None when the organization has no such connection."""
+    return _TABLE.update({"organization_id": organization_id, "id": connection_id}, changes)
+
+
+_FIND = f"""
+select {_TABLE.columns} from gateway_connection where organization_id = %s and id = %s
+"""
+_LOCK = f"{_FIND} for no key update"
+
+
+def find(*, organization_id: UUID, connection_id: UUID) -> GatewayConnection | None:
+    """Return one connection of the organization, in force or not."""
+    return _TABLE.first(_FIND, (organization_id, connection_id))
+
+
+def lock(*, organization_id: UUID, connection_id: UUID) -> GatewayConnection | None:
+    """Return one connection of the organization, locked until the transaction ends."""
+    return _TABLE.first(_LOCK, (organization_id, connection_id))
+
+
+_IN_FORCE = f"""
+select {_TABLE.columns} from gateway_connection
+where organization_id = %s and gateway = %s and mode = %s and status <> 'Disconnected'
+"""
+
+
+def in_force(*, organization_id: UUID, gateway: str, mode: str) -> GatewayConnection | None:
+    """Return the organization's connection of a gateway and mode that is not disconnected."""
+    return _TABLE.first(_IN_FORCE, (organization_id, gateway, mode))
+
+
+_PAGE = f"""
+select {_TABLE.columns} from gateway_connection
+where organization_id = %(org)s
+  and (%(before)s::timestamptz is null or (connected_at, id) < (%(before)s, %(before_id)s))
+order by connected_at desc, id desc
+limit %(limit)s
+"""
+
+
+def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[GatewayConnection]:
+    """Return up to `limit` connections, the newest first, after the keyset position `after`."""
+    before, before_id = after or (None, None)
+    params = {"org": organization_id, "before": before, "before_id": before_id, "limit": limit}
+    return _TABLE.all(_PAGE, params)
+
+
+_BY_TOKEN = f"""
+select {_TABLE.columns} from gateway_connection where token_hash = %s and gateway = %s and status <> 'Disconnected'
+"""
+
+
+def any_org_by_token(*, token_hash: bytes, gateway: str) -> GatewayConnection | None:
+    """Return the connection whose address ends in a token, by its SHA-256. Budget: 1 statement."""
+    return _TABLE.first(_BY_TOKEN, (token_hash, gateway))
+
+
+_STAGE_LIVE = """
+update organization o set connected_gateways = coalesce(live.names, '{}')
+from (
+  select array_agg(gateway order by connected_at, id) as names from gateway_connection
+  where organization_id = %(org)s and mode = 'live' and status <> 'Disconnected'
+) live
+where o.id = %(org)s
+"""
+
+
+def stage_live(organization_id: UUID) -> None:
+    """Stage what every caller sees of the connections: the names of the live ones, in the order of connecting."""
+    db.stage(_STAGE_LIVE, {"org": organization_id})
+
+
+_STAGE_SEEN = """
+update gateway_connection set last_event_at = %(at)s
+where organization_id = %(org)s and id = %(id)s
+  and (last_event_at is null or last_event_at < %(at)s - interval '10 seconds')
+"""
+
+
+def stage_seen(*, organization_id: UUID, connection_id: UUID, at: datetime) -> None:
+    """Stage that an event came, to within ten seconds: not every event changes the row."""
+    db.stage(_STAGE_SEEN, {"org": organization_id, "id": connection_id, "at": at})
+
+
+_ANY_ORG_DUE = f"""
+select {_TABLE.columns} from gateway_connection
+where status <> 'Disconnected' and (cardinality(%(gateways)s::text[]) = 0 or gateway = any(%(gateways)s))
+order by organization_id, id
+"""
+
+
+def any_org_in_force(gateways: tuple[str, ...] = ()) -> list[GatewayConnection]:
+    """Return every connection that is not disconnected, of these gateways or of all."""
+    return _TABLE.all(_ANY_ORG_DUE, {"gateways": list(gateways)})
+
+
+def attribution_params(organization_id: UUID) -> str | None:
+    """Return the organization's own attribution parameters, as they are kept."""
+    row = db.row("select attribution_params from organization where id = %s", (organization_id,))
+    return row[0] if row else None

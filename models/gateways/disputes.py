@@ -1,0 +1,37 @@
+"""Disputes of a gateway's payments, and where each stands."""
+
+from datetime import datetime
+
+from models.db import db
+from models.gateways.payments import GatewayPayment
+
+_STATE = "select state from gateway_dispute where organization_id = %s and gateway = %s and dispute_id = %s"
+
+
+def state(payment: GatewayPayment, *, dispute_id: str) -> str | None:
+    """Return where a dispute stands; None for one that is not known."""
+    row = db.row(_STATE, (payment.organization_id, payment.gateway, dispute_id))
+    return row[0] if row else None
+
+
+_STAGE = """
+insert into gateway_dispute (organization_id, gateway, dispute_id, payment_id, state, told_at)
+values (%s, %s, %s, %s, %s, %s)
+on conflict (organization_id, gateway, dispute_id) do update set state = excluded.state, told_at = excluded.told_at
+"""
+
+
+def stage(payment: GatewayPayment, *, dispute_id: str, state: str, at: datetime) -> None:
+    """Stage where a dispute of a locked payment stands."""
+    db.stage(_STAGE, (payment.organization_id, payment.gateway, dispute_id, payment.id, state, at))
+
+
+_OPEN = """
+select from gateway_dispute
+where organization_id = %s and payment_id = %s and state = 'opened' and dispute_id <> %s limit 1
+"""
+
+
+def has_other_open(payment: GatewayPayment, *, dispute_id: str) -> bool:
+    """Say whether another dispute of a payment is open."""
+    return bool(db.run(_OPEN, (payment.organization_id, payment.id, dispute_id)))

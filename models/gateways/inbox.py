@@ -1,0 +1,214 @@
+"""The inbox of native connections: every event once, with what was sent, what it meant and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import Json, db
+from models.hot import Hot
+from models.table import Rows, Table, columns
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayEvent:
+    """An event of the inbox. `raw` is None once it was dropped, `facts` None until it was translated."""
+
+    id: UUID
+    organization_id: UUID
+    connection_id: UUID
+    event_key: str
+    gateway_event_id: str | None
+    type: str
+    status: str
+    reason: str | None
+    error: str | None
+    raw: bytes | None
+    facts: Any
+    conversion_ids: tuple[UUID, ...]
+    received_at: datetime
+    processed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """What a list shows of an event."""
+
+    id: UUID
+    gateway_event_id: str | None
+    type: str
+    status: str
+    reason: str | None
+    error: str | None
+    conversion_ids: tuple[UUID, ...]
+    received_at: datetime
+    processed_at: datetime | None
+
+    @property
+    def created_at(self) -> datetime:
+        """The moment by which lists are ordered."""
+        return self.received_at
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """An event to be kept."""
+
+    id: UUID
+    event_key: str
+    gateway_event_id: str | None
+    type: str
+    raw: bytes
+
+
+_TABLE = Table("gateway_event", GatewayEvent)
+_SHOWN = Rows(ShownEvent)
+
+_TAKE = Hot("""
+insert into gateway_event
+  (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
+values (%(id)s, %(org)s, %(connection)s, %(event_key)s, %(gateway_event_id)s, %(type)s, 'Received', %(raw)s, %(now)s)
+on conflict (connection_id, event_key) do nothing
+returning id
+""")
+
+
+def take(arrived: Arrived, *, organization_id: UUID, connection_id: UUID, now: datetime) -> bool:
+    """Insert an event; False when it came before. Budget: 1 statement."""
+    return bool(
+        db.run(
+            _TAKE,
+            {
+                "id": arrived.id,
+                "org": organization_id,
+                "connection": connection_id,
+                "event_key": arrived.event_key,
+                "gateway_event_id": arrived.gateway_event_id,
+                "type": arrived.type,
+                "raw": arrived.raw,
+                "now": now,
+            },
+        )
+    )
+
+
+_TAKE_ALL = """
+insert into gateway_event
+  (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
+select sent.id, %(org)s, %(connection)s, sent.event_key, sent.gateway_event_id, sent.type, 'Received', sent.raw, %(now)s
+from unnest(%(ids)s::uuid[], %(keys)s::text[], %(gateway_ids)s::text[], %(types)s::text[], %(raws)s::bytea[])
+  as sent (id, event_key, gateway_event_id, type, raw)
+on conflict (connection_id, event_key) do nothing
+returning id
+"""
+
+
+def take_all(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> list[UUID]:
+    """Insert a page of events and return the ids of those that are new. Budget: 1 statement."""
+    rows = db.run(
+        _TAKE_ALL,
+        {
+            "org": organization_id,
+            "connection": connection_id,
+            "ids": [each.id for each in arrived],
+            "keys": [each.event_key for each in arrived],
+            "gateway_ids": [each.gateway_event_id for each in arrived],
+            "types": [each.type for each in arrived],
+            "raws": [each.raw for each in arrived],
+            "now": now,
+        },
+    )
+    return [event_id for (event_id,) in rows]
+
+
+_FIND = f"""
+select {_TABLE.columns} from gateway_event where organization_id = %s and id = %s
+"""
+_LOCK = f"{_FIND} for no key update"
+
+
+def find(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
+    """Return one event of the organization."""
+    return _TABLE.first(_FIND, (organization_id, event_id))
+
+
+def lock(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
+    """Return one event of the organization, locked until the transaction ends."""
+    return _TABLE.first(_LOCK, (organization_id, event_id))
+
+
+_STAGE_RESULT = """
+update gateway_event
+set status = %(status)s, reason = %(reason)s, error = %(error)s, facts = coalesce(%(facts)s, facts),
+  conversion_ids = %(conversion_ids)s::uuid[], processed_at = %(now)s
+where organization_id = %(org)s and id = %(id)s
+"""
+
+
+def stage_result(
+    event: GatewayEvent,
+    *,
+    status: str,
+    reason: str | None = None,
+    error: str | None = None,
+    facts: Sequence[Mapping[str, Any]] | None = None,
+    conversion_ids: Sequence[UUID] = (),
+    now: datetime | None,
+) -> None:
+    """Stage what became of an event; `now` is when it was worked on, None while that has to wait."""
+    db.stage(
+        _STAGE_RESULT,
+        {
+            "org": event.organization_id,
+            "id": event.id,
+            "status": status,
+            "reason": reason,
+            "error": error,
+            "facts": None if facts is None else Json(list(facts)),
+            "conversion_ids": list(conversion_ids),
+            "now": now,
+        },
+    )
+
+
+def stage_anew(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
+    """Stage that events are to be worked on again; those whose raw bytes were dropped stay as they are."""
+    db.stage(
+        "update gateway_event set status = 'Received', reason = null, error = null, processed_at = null"
+        " where organization_id = %s and id = any(%s) and raw is not null",
+        (organization_id, list(event_ids)),
+    )
+
+
+_PAGE = f"""
+select {columns(ShownEvent)} from gateway_event
+where organization_id = %(org)s and connection_id = %(connection)s
+  and (%(status)s::text is null or status = %(status)s)
+  and (%(before)s::timestamptz is null or (received_at, id) < (%(before)s, %(before_id)s))
+order by received_at desc, id desc
+limit %(limit)s
+"""
+
+
+def page(
+    *,
+    organization_id: UUID,
+    connection_id: UUID,
+    status: str | None,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+) -> list[ShownEvent]:
+    """Return up to `limit` events of a connection, the newest first, after the keyset position `after`."""
+    before, before_id = after or (None, None)
+    return _SHOWN.all(
+        _PAGE,
+        {
+            "org": organization_id,
+            "connection": connection_id,
+            "status": status,
+            "before": before,
+            "before_id": before_id,
+            "limit": limit,
+        },
+    )

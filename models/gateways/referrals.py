@@ -1,0 +1,41 @@
+"""Who referred a customer or a subscription of a gateway, told apart from any payment."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import Json, db
+
+_STAGE = """
+insert into gateway_referral (organization_id, gateway, subject, origin, told_at)
+select %(org)s, %(gateway)s, subject, %(origin)s, %(at)s from unnest(%(subjects)s::text[]) subject
+on conflict (organization_id, gateway, subject) do update set origin = excluded.origin, told_at = excluded.told_at
+where gateway_referral.told_at <= excluded.told_at
+"""
+
+
+def stage(
+    *, organization_id: UUID, gateway: str, subjects: Sequence[str], origin: dict[str, Any], told_at: datetime
+) -> None:
+    """Stage what was told of subjects (`customer:ID`, `subscription:ID`); of two the later told counts."""
+    params = {
+        "org": organization_id,
+        "gateway": gateway,
+        "subjects": list(subjects),
+        "origin": Json(origin),
+        "at": told_at,
+    }
+    db.stage(_STAGE, params)
+
+
+_FIND = """
+select origin from gateway_referral
+where organization_id = %s and gateway = %s and subject = any(%s)
+order by subject desc
+"""
+
+
+def of(*, organization_id: UUID, gateway: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what was told of these subjects, a subscription's before its customer's."""
+    return [origin for (origin,) in db.run(_FIND, (organization_id, gateway, list(subjects)))]

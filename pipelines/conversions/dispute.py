@@ -1,0 +1,38 @@
+"""A sale that its buyer disputes is not paid out until that is decided; its override waits with it.
+
+What a payout that was not sent yet holds for it is taken out, and is due again when the dispute is won.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from models import turns
+from models.conversions import conversions
+from models.conversions.conversions import Conversion
+from pipelines.payouts import take_back
+
+
+def hold(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
+    """Keep a conversion and its override out of payouts. Idempotent.
+
+    Budget: 3 round trips (conversion; override; payouts), one more for each that a payout names.
+    """
+    for row in _locked(organization_id, conversion_id):
+        if row.disputed_at is None:
+            conversions.stage_disputed(row, at=now)
+            take_back.take_back_if_named(row, row.net_commission_cents, now=now)
+
+
+def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
+    """Let a conversion and its override be paid out again. Idempotent. Budget: as `hold`."""
+    for row in _locked(organization_id, conversion_id):
+        if row.disputed_at is not None:
+            conversions.stage_disputed(row, at=None)
+            take_back.give_back_if_named(row, now=now)
+
+
+def _locked(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:
+    turns.stage_no_run(organization_id)
+    sale = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
+    override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
+    return [row for row in (sale, override) if row is not None]

@@ -1,0 +1,12 @@
+"""Native connections: events of payment gateways come in, are translated, and booked as sales, leads and refunds.
+
+connect    credentials proved, changed, checked; connections ended
+accounts   what a connection keeps sealed
+receive    an event is kept once, with its job
+process    an event is translated by its adapter (`adapters.gateways`), then booked
+book       each fact of an event, in one transaction, at a `desk`
+sell       payments become conversions, starts become leads
+reverse    refunds and disputes
+bind       other ids of a payment; who referred a customer
+origins    what was told of a customer before
+"""

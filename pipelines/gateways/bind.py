@@ -1,0 +1,37 @@
+"""What is told apart from payments: other ids of a payment, and who referred a customer."""
+
+from datetime import timedelta
+
+from domain.gateways.facts import AliasFact, ReferralFact
+from models.gateways import payments
+from pipelines.gateways import origins
+from pipelines.gateways.desk import Booking, BookingDesk
+
+# A payment that nobody was credited for is looked at again when its customer's referral is told this much later.
+_TOLD_WITHIN = timedelta(days=7)
+
+
+def alias(desk: BookingDesk, told: AliasFact) -> Booking:
+    """Keep other ids of a payment; the event waits for a payment that is not known yet."""
+    desk.stage_turns(told.ids)
+    known = desk.known(told.ids)
+    if known is None:
+        return desk.park(told.ids)
+    payments.stage_aliases(known, told.ids)
+    desk.wake(told.ids)
+    return Booking(conversion_id=known.conversion_id)
+
+
+def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
+    """Keep who referred a customer or a subscription, and look again at their payments that credited nobody."""
+    desk.stage_turns(origins.subjects(told.origin))
+    origins.stage(desk, told.origin)
+    again = payments.unreferred(
+        organization_id=desk.organization_id,
+        gateway=desk.gateway,
+        customer_id=told.origin.customer_id,
+        subscription_id=told.origin.subscription_id,
+        since=told.told_at - _TOLD_WITHIN,
+    )
+    desk.look_again(again)
+    return Booking()

@@ -1,0 +1,279 @@
+"""Connecting a gateway, changing its credentials, checking and disconnecting it.
+
+The gateway is asked before anything is written, outside of any transaction; what was made there is taken back when
+the connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+
+import settings
+from adapters import sealing
+from adapters.gateways import registry
+from adapters.gateways.base import (
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayAdapter,
+    GatewayRejected,
+    GatewayUnreachable,
+    Mode,
+    Setup,
+)
+from domain.gateways.facts import UnreadableEvent
+from domain.gateways.states import ConnectionStatus
+from domain.refused import Refused
+from models import ids, turns
+from models.gateways import connections
+from models.gateways.connections import GatewayConnection
+from pipelines.gateways import accounts
+
+#: How long a gateway has to refuse the credentials until a connection is Broken.
+BROKEN_AFTER = timedelta(hours=1)
+
+_TOKEN_BYTES = 32
+_LONGEST_CREDENTIAL = 4_096
+
+Answer = TypeVar("Answer")
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedConnection:
+    """Credentials that a gateway took, and what it has been asked to send us; nothing of it is written yet."""
+
+    connection_id: UUID
+    gateway: GatewayAdapter
+    account: GatewayAccount
+    name: str
+    token: str
+    setup: Setup
+
+
+def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> ProvedConnection:
+    """Try the credentials at the gateway, and have its events sent to a new address. Calls the gateway.
+
+    Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
+    """
+    adapter = _adapter(gateway)
+    _check_fields(adapter, credentials, is_whole=True)
+    connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
+    account = GatewayAccount(mode, credentials)
+    name = _asked(adapter, lambda: _checked(adapter, account))
+    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address(gateway, token)))
+    account = GatewayAccount(mode, credentials, subscribed.made)
+    return ProvedConnection(connection_id, adapter, account, name, token, subscribed.setup)
+
+
+def take_back(proved: ProvedConnection) -> None:
+    """Undo at the gateway what `prove` made there; what fails is only logged. Calls the gateway."""
+    try:
+        proved.gateway.unsubscribe(proved.account)
+    except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:
+        _log.warning("gateway.not_taken_back", gateway=proved.gateway.name, why=str(error))
+
+
+def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> GatewayConnection:
+    """Write a connection that was proved. Raises Refused 409 gateway_already_connected."""
+    gateway, mode = proved.gateway.name, proved.account.mode
+    turns.stage_connections(organization_id)
+    is_new = connections.insert(
+        {
+            "id": proved.connection_id,
+            "organization_id": organization_id,
+            "gateway": gateway,
+            "mode": mode,
+            "status": ConnectionStatus.Active.value,
+            "account": proved.name,
+            "token_hash": token_hash(proved.token),
+            "token_sealed": sealing.seal(proved.token, belongs_to=str(proved.connection_id)),
+            "credentials_sealed": accounts.sealed(proved.account.credentials, proved.connection_id),
+            "made_sealed": accounts.sealed(proved.account.made, proved.connection_id),
+            "connected_at": now,
+            "last_checked_at": now,
+            "reconciled_to": now,
+        }
+    )
+    if not is_new:
+        raise already_connected(gateway, mode)
+    connections.stage_live(organization_id)
+    made = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
+    assert made is not None  # it was just inserted
+    return made
+
+
+def refuse_second(*, organization_id: UUID, gateway: str, mode: Mode) -> None:
+    """Raise Refused 409 gateway_already_connected where the organization has one, before anybody is asked."""
+    if connections.in_force(organization_id=organization_id, gateway=gateway, mode=mode):
+        raise already_connected(gateway, mode)
+
+
+def already_connected(gateway: str, mode: str) -> Refused:
+    """Return the refusal of a second connection."""
+    return Refused(
+        409,
+        "gateway_already_connected",
+        f"{gateway} is connected in {mode} mode already; change that connection's credentials, or disconnect it first.",
+    )
+
+
+def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> GatewayAccount:
+    """Return the account with some credentials replaced, after the gateway took them. Calls the gateway.
+
+    Raises Refused as `prove`.
+    """
+    adapter = registry.named(connection.gateway)
+    _check_fields(adapter, credentials, is_whole=False)
+    before = accounts.of(connection, now=now)
+    account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
+    _asked(adapter, lambda: _checked(adapter, account))
+    return account
+
+
+def rotate(connection: GatewayConnection, account: GatewayAccount, *, now: datetime) -> GatewayConnection:
+    """Write credentials that were tried; proofs by the former ones count for an hour more."""
+    before = accounts.of(connection, now=now)
+    former = {**before.credentials, **before.made}
+    after = connections.update(
+        organization_id=connection.organization_id,
+        connection_id=connection.id,
+        changes={
+            "credentials_sealed": accounts.sealed(account.credentials, connection.id),
+            "former_sealed": accounts.sealed(former, connection.id),
+            "former_until": now + accounts.FORMER_FOR,
+            "status": ConnectionStatus.Active.value,
+            "last_checked_at": now,
+            "last_error": None,
+            "refused_at": None,
+        },
+    )
+    assert after is not None  # it is locked
+    return after
+
+
+def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
+    """Write that a connection ended: its address leads nowhere, its credentials are forgotten."""
+    turns.stage_connections(connection.organization_id)
+    after = connections.update(
+        organization_id=connection.organization_id,
+        connection_id=connection.id,
+        changes={
+            "status": ConnectionStatus.Disconnected.value,
+            "disconnected_at": now,
+            "credentials_sealed": accounts.sealed({}, connection.id),
+            "made_sealed": accounts.sealed({}, connection.id),
+            "former_sealed": None,
+            "former_until": None,
+        },
+    )
+    assert after is not None  # it is locked
+    connections.stage_live(connection.organization_id)
+    return after
+
+
+def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
+    """Take back what we made at the gateway of a connection that ended; what fails is only logged. Calls it."""
+    adapter = registry.named(connection.gateway)
+    try:
+        adapter.unsubscribe(account)
+    except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:
+        _log.warning("gateway.not_taken_back", gateway=connection.gateway, why=str(error))
+
+
+def address(gateway: str, token: str) -> str:
+    """Return where a gateway sends the events of one connection."""
+    return f"{settings.current().web.url}/api/gateways/{gateway}/{token}"
+
+
+def address_of(connection: GatewayConnection) -> str:
+    """Return the address of a connection."""
+    return address(connection.gateway, sealing.unseal(connection.token_sealed, belongs_to=str(connection.id)))
+
+
+def token_hash(token: str) -> bytes:
+    """Return what a token is found by."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def _adapter(gateway: str) -> GatewayAdapter:
+    found = registry.find(gateway)
+    if found is None:
+        raise Refused(
+            400, "unknown_gateway", "GET /api/v1/connections/gateways lists the gateways there are.", field="gateway"
+        )
+    return found
+
+
+def _check_fields(adapter: GatewayAdapter, credentials: Mapping[str, str], *, is_whole: bool) -> None:
+    known = {field.name: field for field in adapter.fields}
+    for name, value in credentials.items():
+        if name not in known:
+            raise _invalid(name, f"{adapter.label} has no credential {name}; it has {', '.join(known)}.")
+        if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_CREDENTIAL or "\x00" in value:
+            raise _invalid(name, f"{known[name].label} is a text of 1 to {_LONGEST_CREDENTIAL} characters.")
+    missing = [field.name for field in adapter.fields if field.required and field.name not in credentials]
+    if is_whole and missing:
+        raise _invalid(missing[0], f"{adapter.label} needs {', '.join(missing)}.")
+
+
+def _invalid(name: str, message: str) -> Refused:
+    return Refused(400, "invalid_request", message, field=f"credentials.{name}")
+
+
+def _checked(adapter: GatewayAdapter, account: GatewayAccount) -> str:
+    return adapter.check(account).account
+
+
+def _asked(adapter: GatewayAdapter, ask: Callable[[], Answer]) -> Answer:
+    try:
+        return ask()
+    except CredentialsRefused as error:
+        message = f"{adapter.label} does not take these credentials: {error}"
+        raise Refused(422, "gateway_credentials_refused", message) from error
+    except GatewayRejected as error:
+        raise Refused(422, "gateway_credentials_refused", f"{adapter.label} says no: {error}") from error
+    except (GatewayUnreachable, UnreadableEvent) as error:
+        raise _away(adapter, error) from error
+
+
+def _away(adapter: GatewayAdapter, error: Exception) -> Refused:
+    message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
+    return Refused(503, "gateway_unreachable", message)
+
+
+def look(connection: GatewayConnection, *, now: datetime) -> str | None:
+    """Ask the gateway whether it takes the credentials of a connection: None, or its words against them. Calls it.
+
+    Raises Refused 503 gateway_unreachable.
+    """
+    adapter = registry.named(connection.gateway)
+    account = accounts.of(connection, now=now)
+    try:
+        adapter.check(account)
+    except (CredentialsRefused, GatewayRejected) as error:
+        return str(error)
+    except (GatewayUnreachable, UnreadableEvent) as error:
+        raise _away(adapter, error) from error
+    return None
+
+
+def note(connection: GatewayConnection, refusal: str | None, *, now: datetime) -> GatewayConnection:
+    """Write what a check found: taken credentials mend a Broken connection, refused ones break it after an hour."""
+    refused_at = None if refusal is None else connection.refused_at or now
+    is_broken = refused_at is not None and now - refused_at >= BROKEN_AFTER
+    changes = {
+        "last_checked_at": now,
+        "last_error": refusal,
+        "refused_at": refused_at,
+        "status": (ConnectionStatus.Broken if is_broken else ConnectionStatus.Active).value,
+    }
+    after = connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
+    assert after is not None  # it was found before
+    return after

@@ -1,0 +1,75 @@
+"""Where facts are booked: whose they are, what told them, when; and what became of one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain import jobs
+from domain.gateways.states import EventStatus
+from models import turns
+from models.gateways import inbox, payments
+from models.gateways.connections import GatewayConnection
+from models.gateways.inbox import GatewayEvent
+from pipelines import work
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """What became of a fact: a status, why (a code), and the conversion it is about."""
+
+    status: EventStatus = EventStatus.Processed
+    reason: str | None = None
+    conversion_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BookingDesk:
+    """Where the facts of one event are booked.
+
+    `parameters` are the organization's, for claims; `has_trials` says whether starts without money are leads.
+    """
+
+    connection: GatewayConnection
+    event: GatewayEvent
+    parameters: Sequence[str]
+    has_trials: bool
+    now: datetime
+
+    @property
+    def organization_id(self) -> UUID:
+        """Whose the facts are."""
+        return self.connection.organization_id
+
+    @property
+    def gateway(self) -> str:
+        """Which gateway told them."""
+        return self.connection.gateway
+
+    def stage_turns(self, names: Sequence[str | None]) -> None:
+        """Take the turns of what the gateway calls by these names."""
+        known = [name for name in names if name]
+        turns.stage_told(organization_id=self.organization_id, gateway=self.gateway, names=known)
+
+    def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
+        """Return the payment that has one of these ids, locked. Take their turns first."""
+        return payments.lock_known(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
+
+    def park(self, ids: Sequence[str]) -> Booking:
+        """Let the event wait for the payment that has one of these ids."""
+        payments.stage_parked(
+            organization_id=self.organization_id, gateway=self.gateway, event_id=self.event.id, aliases=ids
+        )
+        return Booking(EventStatus.Parked, "payment_unknown")
+
+    def wake(self, ids: Sequence[str]) -> None:
+        """Let the events go on that wait for a payment with one of these ids."""
+        waiting = payments.take_parked(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
+        self.look_again(waiting)
+
+    def look_again(self, event_ids: Sequence[UUID]) -> None:
+        """Have these events worked on again, whatever became of them."""
+        if event_ids:
+            inbox.stage_anew(organization_id=self.organization_id, event_ids=event_ids)
+        for event_id in event_ids:
+            work.enqueue(jobs.GATEWAY_EVENT, organization_id=self.organization_id, event_id=event_id)

@@ -1,0 +1,152 @@
+"""One event of the inbox: translated by its adapter, then booked, each in its own step of a calling job.
+
+Reading needs no lock, translating may ask the gateway and is in no transaction, booking decides under the locks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from adapters.gateways import registry
+from adapters.gateways.base import (
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayAdapter,
+    GatewayDelivery,
+    GatewayRejected,
+    GatewayUnreachable,
+)
+from domain import jobs
+from domain.clicks.attribution_params import Params
+from domain.gateways import referrals
+from domain.gateways.facts import Fact, PaymentFact, StartFact, UnreadableEvent, UnsupportedCurrency
+from domain.gateways.states import ConnectionStatus, EventStatus
+from models.gateways import connections, inbox
+from models.gateways.connections import GatewayConnection
+from models.gateways.inbox import GatewayEvent
+from models.jobs import rows
+from pipelines.gateways import accounts, book
+from pipelines.gateways.desk import BookingDesk
+
+#: How long an event waits for the payment that it names.
+PARKED_FOR = timedelta(days=7)
+# While a gateway is away, and while it refuses the credentials.
+_AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+_DONE = (EventStatus.Processed, EventStatus.Ignored)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEvent:
+    """An event with all that translating it takes."""
+
+    gateway: GatewayAdapter
+    connection: GatewayConnection
+    account: GatewayAccount
+    event: GatewayEvent
+    parameters: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """What an event means; or why it cannot be read (`error`), or not now (`wait`)."""
+
+    facts: Sequence[Fact] = ()
+    reason: str | None = None
+    error: str | None = None
+    is_to_wait: bool = False
+
+
+def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
+    """Return an event that is to be worked on; None for one that is done, or whose raw bytes were dropped."""
+    event = inbox.find(organization_id=organization_id, event_id=event_id)
+    if event is None or event.status in _DONE or event.raw is None:
+        return None
+    connection = connections.find(organization_id=organization_id, connection_id=event.connection_id)
+    if connection is None or connection.status == ConnectionStatus.Disconnected:
+        return None
+    parameters = Params(connections.attribution_params(organization_id)).effective_order
+    account = accounts.of(connection, now=now)
+    return PreparedEvent(registry.named(connection.gateway), connection, account, event, parameters)
+
+
+def translate(prepared: PreparedEvent) -> Translated:
+    """Return what an event means. Calls the gateway where the event leaves something out."""
+    event, gateway, account = prepared.event, prepared.gateway, prepared.account
+    assert event.raw is not None  # `prepare` saw to it
+    delivery = GatewayDelivery(event.event_key, event.type, event.raw, event.gateway_event_id)
+    try:
+        return Translated([_closer(prepared, fact) for fact in gateway.facts(account, delivery)])
+    except UnsupportedCurrency as error:
+        return Translated(reason="unsupported_currency", error=f"the currency {error} is not supported")
+    except (UnreadableEvent, GatewayRejected) as error:
+        return Translated(reason="unreadable", error=str(error))
+    except (GatewayUnreachable, CredentialsRefused) as error:
+        return Translated(error=str(error), is_to_wait=True)
+
+
+def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
+    """Ask for the customer where the event names nobody, or not whom it is about."""
+    if not isinstance(fact, PaymentFact | StartFact):
+        return fact
+    is_enough = fact.origin.email and any(referrals.claims(fact.origin.carriers, prepared.parameters))
+    if is_enough:
+        return fact
+    return replace(fact, origin=prepared.gateway.look_closer(prepared.account, fact.origin))
+
+
+def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
+    """Book what an event means, once; return when to try again, None when it is done or is a dead letter."""
+    event = inbox.lock(organization_id=prepared.event.organization_id, event_id=prepared.event.id)
+    if event is None or event.status in _DONE:
+        return None
+    if translated.is_to_wait:
+        inbox.stage_result(event, status=event.status, error=translated.error, now=None)
+        return now + _patience(now - event.received_at)
+    if translated.error is not None:
+        _give_up(prepared, event, translated.reason, translated.error, now)
+        return None
+    desk = BookingDesk(
+        connection=prepared.connection,
+        event=event,
+        parameters=prepared.parameters,
+        has_trials=prepared.gateway.capabilities.trials,
+        now=now,
+    )
+    booked = book.event(desk, translated.facts)
+    if booked.status == EventStatus.Parked and now - event.received_at >= PARKED_FOR:
+        _give_up(prepared, event, booked.reason, "the payment that it names did not come within 7 days", now)
+        return None
+    inbox.stage_result(
+        event,
+        status=booked.status.value,
+        reason=booked.reason,
+        facts=[_told(fact) for fact in translated.facts],
+        conversion_ids=booked.conversion_ids,
+        now=now,
+    )
+    return event.received_at + PARKED_FOR if booked.status == EventStatus.Parked else None
+
+
+def _give_up(prepared: PreparedEvent, event: GatewayEvent, reason: str | None, error: str, now: datetime) -> None:
+    """Let the event be Failed and a dead letter, its raw bytes kept: playing it again after a mend works."""
+    inbox.stage_result(event, status=EventStatus.Failed.value, reason=reason, error=error, now=now)
+    rows.stage_dead(
+        jobs.GATEWAY_EVENT,
+        organization_id=event.organization_id,
+        args={"event_id": str(event.id)},
+        fair_key=str(event.organization_id),
+        error=f"{prepared.connection.gateway} {event.type}: {error}",
+    )
+
+
+def _told(fact: Fact) -> dict[str, Any]:
+    kept: dict[str, Any] = orjson.loads(orjson.dumps({"fact": type(fact).__name__, **asdict(fact)}))
+    return kept
+
+
+def _patience(waited: timedelta) -> timedelta:
+    return next((step for step in _AGAIN_AFTER if waited < 4 * step), _AGAIN_AFTER[-1])

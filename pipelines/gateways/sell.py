@@ -1,0 +1,266 @@
+"""A payment becomes a conversion of whom it credits, once; a start without money a lead of theirs.
+
+Source: tracking spec, section 8 "Lead attribution order", "Attribution method taxonomy"; core spec, "Program fields".
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from domain import emails
+from domain.attribution import Decision, Facts, History, Lead, NamedAffiliate, Referral
+from domain.clicks import subid
+from domain.conversions import avatars, customers, recurring
+from domain.gateways import referrals
+from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
+from models import ids
+from models.conversions.sales import SaleFacts
+from models.gateways import payments
+from models.gateways.payments import Creditable, GatewayPayment, Priced
+from pipelines import earn
+from pipelines.conversions import credit, price, settle
+from pipelines.gateways import origins
+from pipelines.gateways.desk import Booking, BookingDesk
+from pipelines.leads import lifecycle
+
+#: Why a payment has no conversion.
+NOBODY, CLOSED, ZERO, NOT_ACTIVE = "nobody_referred", "no_active_program", "zero_amount", "affiliate_not_active"
+
+_MOST_CLAIMS = 20
+# Paypal names no customer before the money comes; its subscriptions are what a payment belongs to.
+_HISTORY = {"customer": "customer_history", "subscription": "customer_history", "email": "customer_history"}
+_HISTORY_OF = {"paypal": {**_HISTORY, "subscription": "subscription_history"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Whom an origin credits. `named` is whom the decision is about, `reason` why they earn nothing (None: they do)."""
+
+    decision: Decision
+    named: Creditable | None
+    reason: str | None
+
+
+def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
+    """Book a payment: once by its external id, whoever tells it again and by whichever event.
+
+    One that credited nobody is looked at again when it is told again, for more may be known by then.
+    Budget: 5 round trips (turns and known; told before; who; price; events that waited), the writes with the last.
+    """
+    all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
+    desk.stage_turns([*all_ids, *origins.subjects(paid.origin)])
+    known = desk.known(all_ids)
+    if known is not None and known.reason != NOBODY:
+        payments.stage_aliases(known, all_ids)
+        desk.wake(all_ids)
+        return Booking(reason=known.reason, conversion_id=known.conversion_id)
+    if paid.amount_cents == 0:
+        return _zero(desk, paid, known)
+    origin = origins.completed(desk, paid.origin)
+    found = whom(desk, origin, paid.paid_at)
+    row = replace(known or _new(desk, paid), reason=found.reason)
+    if found.named is not None:
+        row = _booked(desk, replace(paid, origin=origin), row, found, found.named)
+    payments.stage(row)
+    payments.stage_aliases(row, all_ids)
+    desk.wake(all_ids)
+    return Booking(reason=found.reason, conversion_id=row.conversion_id)
+
+
+def start(desk: BookingDesk, started: StartFact) -> Booking:
+    """Book a trial or a free signup: a lead without commission where somebody is credited, once for a person.
+
+    Who referred the customer is kept for the payments that follow.
+    """
+    desk.stage_turns([started.external_id, *origins.subjects(started.origin)])
+    origins.stage(desk, started.origin)
+    if not desk.has_trials:
+        return Booking(reason=ZERO)
+    return _lead(desk, started.external_id, started.origin, started.started_at)
+
+
+def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
+    """Decide whom an origin credits at a moment, by the six steps in their order. Budget: 1 statement.
+
+    An affiliate of a campaign that is closed, or that does not pay for sales, is not asked.
+    """
+    claimed = list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
+    rows = payments.named(
+        organization_id=desk.organization_id,
+        gateway=desk.gateway,
+        slugs=[claim.slug for claim in claimed],
+        customer_id=origin.customer_id,
+        subscription_id=origin.subscription_id,
+        email_normalized=_inbox(origin),
+        is_test=is_test(desk, origin),
+        at=at,
+    )
+    able = [named for named in rows if named.may_earn]
+    by_slug = {named.slug: named for named in able if named.by == "claim"}
+    claim = next((claim for claim in claimed if claim.slug in by_slug), None)
+    earlier = next((named for named in able if named.by in _HISTORY), None)
+    lead = next((named for named in able if named.by == "lead"), None)
+    decision = credit.decide(
+        Facts(
+            paid_at=at,
+            gateway=desk.gateway,
+            buyer_email=_inbox(origin),
+            sub_id=subid.normalize(referrals.tag(origin.carriers)),
+            referral=Referral(_candidate(by_slug[claim.slug]), claim.method) if claim else None,
+            history=History(_candidate(earlier), _history_method(desk.gateway, earlier)) if earlier else None,
+            lead=_lead_named(lead),
+        )
+    )
+    dropped = decision.uncredited
+    about = dropped.affiliate_id if dropped else decision.affiliate_id
+    named = next((named for named in able if named.affiliate_id == about), None)
+    if named is None:
+        return Credit(decision, None, CLOSED if rows and not able else NOBODY)
+    return Credit(decision, named, NOT_ACTIVE if dropped else None)
+
+
+def is_test(desk: BookingDesk, origin: BuyerOrigin) -> bool:
+    """Say whether money of this origin is only a rehearsal."""
+    return origin.is_test or desk.connection.mode == "test"
+
+
+def _booked(
+    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: Credit, named: Creditable
+) -> GatewayPayment:
+    """Stage what a payment means for the affiliate whom the decision is about; return its row with the conversion."""
+    if found.reason is not None:
+        of_nobody = credit.Payment(
+            organization_id=desk.organization_id,
+            source=desk.gateway,
+            external_event_id=paid.external_id,
+            amount_cents=paid.amount_cents,
+            currency=paid.currency,
+            is_test=row.is_test,
+            occurred_at=paid.paid_at,
+        )
+        credit.stage_uncredited(of_nobody, found.decision, program_id=named.program_id)
+        return row
+    origin = paid.origin
+    customer = f"{desk.gateway}:{origin.customer_id}" if origin.customer_id else None
+    priced = payments.price_facts(
+        organization_id=desk.organization_id,
+        program_id=named.program_id,
+        affiliate_id=named.affiliate_id,
+        customer_key=customers.key(customer_id=customer, email=origin.email, is_test=row.is_test),
+        paid_at=paid.paid_at,
+    )
+    facts = _facts(desk, paid, row, named, priced)
+    conversion = settle.conversion_of(
+        facts,
+        price.of(facts),
+        type=recurring.conversion_type(priced.ordinal),
+        source=desk.gateway,
+        decision=found.decision,
+    )
+    conversion = replace(
+        conversion,
+        created_at=desk.now,
+        processor_subscription_id=origin.subscription_id,
+        customer_avatar_url=avatars.of(origin.email) if origin.email else None,
+    )
+    earn.write(conversion, share=priced.terms.recruiter_share, now=desk.now)
+    credit.stage_effects(
+        found.decision, organization_id=desk.organization_id, conversion_id=conversion.id, now=desk.now
+    )
+    return replace(row, conversion_id=conversion.id)
+
+
+def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Creditable, priced: Priced) -> SaleFacts:
+    is_net = priced.commission_basis == "net" and paid.net_cents is not None
+    return SaleFacts(
+        sale_id=row.id,
+        organization_id=desk.organization_id,
+        external_event_id=paid.external_id,
+        program_id=named.program_id,
+        affiliate_id=named.affiliate_id,
+        amount_cents=paid.net_cents if is_net and paid.net_cents is not None else paid.amount_cents,
+        currency=paid.currency,
+        customer_id=paid.origin.customer_id,
+        customer_name=paid.origin.name,
+        customer_email=paid.origin.email,
+        customer_avatar_url=None,
+        sub_id=None,
+        is_test=row.is_test,
+        accepted_at=paid.paid_at,
+        customer_ordinal=priced.ordinal,
+        first_paid_at=priced.first_paid_at,
+        terms=priced.terms,
+    )
+
+
+def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) -> Booking:
+    """Book a payment of nothing: it is never a sale, and a lead where this gateway's starts are leads."""
+    if known is None:
+        row = replace(_new(desk, paid), reason=ZERO)
+        payments.stage(row)
+        payments.stage_aliases(row, [paid.external_id, *paid.aliases])
+    origins.stage(desk, paid.origin)
+    return _lead(desk, paid.external_id, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
+
+
+def _lead(desk: BookingDesk, external_id: str, origin: BuyerOrigin, at: datetime) -> Booking:
+    completed = origins.completed(desk, origin)
+    found = whom(desk, completed, at)
+    if found.named is None or found.reason is not None:
+        return Booking(reason=found.reason)
+    if completed.email is None:
+        return Booking(reason="no_email")
+    referral = lifecycle.referral(
+        organization_id=desk.organization_id,
+        program_id=found.named.program_id,
+        affiliate_id=found.named.affiliate_id,
+    )
+    assert referral is not None  # they were found in this transaction
+    signup = lifecycle.NewLead(
+        email=completed.email,
+        name=completed.name,
+        occurred_at=at,
+        is_test=is_test(desk, completed),
+        external_event_id=f"{desk.gateway}:{external_id}",
+        sub_id=found.decision.sub_id,
+    )
+    recorded = lifecycle.record(organization_id=desk.organization_id, referral=referral, signup=signup, now=desk.now)
+    return Booking(reason=None if recorded.is_new else "known", conversion_id=recorded.lead_id)
+
+
+def _new(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
+    return GatewayPayment(
+        id=ids.new_id(),
+        organization_id=desk.organization_id,
+        gateway=desk.gateway,
+        external_id=paid.external_id,
+        event_id=desk.event.id,
+        conversion_id=None,
+        reason=None,
+        paid_cents=paid.amount_cents,
+        refunded_cents=0,
+        currency=paid.currency,
+        customer_id=paid.origin.customer_id,
+        email_normalized=_inbox(paid.origin),
+        subscription_id=paid.origin.subscription_id,
+        is_test=is_test(desk, paid.origin),
+        paid_at=paid.paid_at,
+        created_at=desk.now,
+    )
+
+
+def _inbox(origin: BuyerOrigin) -> str | None:
+    return emails.normalize(origin.email) if origin.email else None
+
+
+def _candidate(named: Creditable) -> NamedAffiliate:
+    return NamedAffiliate(named.affiliate_id, named.affiliate_status, email=named.affiliate_email)
+
+
+def _lead_named(named: Creditable | None) -> Lead | None:
+    if named is None or named.lead_id is None or named.occurred_at is None:
+        return None
+    return Lead(named.lead_id, _candidate(named), named.occurred_at, named.sub_id)
+
+
+def _history_method(gateway: str, named: Creditable) -> str:
+    return f"{gateway}_{_HISTORY_OF.get(gateway, _HISTORY)[named.by]}"

@@ -1,0 +1,1 @@
+"""Native connections on the wire."""

@@ -1,0 +1,112 @@
+"""Connections to payment gateways, and the catalogue of gateways, on the wire."""
+
+from marshmallow import fields, validate
+
+from domain.gateways.names import Gateway
+from domain.gateways.states import ConnectionStatus
+from schemas.base import Flag, Instant, Wire, one_of, text
+
+_MODES = ("live", "test")
+_LONGEST_CREDENTIAL = 4_096
+_MOST_CREDENTIALS = 20
+
+
+def _credentials() -> fields.Dict:
+    return fields.Dict(
+        keys=text(shortest=1, longest=64),
+        values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
+        required=True,
+        validate=validate.Length(min=1, max=_MOST_CREDENTIALS),
+    )
+
+
+class ConnectionBody(Wire):
+    """A gateway to connect; which credentials it takes is in the catalogue."""
+
+    gateway = one_of(Gateway, required=True)
+    mode = one_of(_MODES, load_default="live")
+    credentials = _credentials()
+
+
+class ConnectionChanges(Wire):
+    """Credentials to replace; those that are left out stay."""
+
+    credentials = _credentials()
+
+
+class FieldRecord(Wire):
+    """One credential of a gateway."""
+
+    wire_name = "GatewayField"
+
+    name = fields.String()
+    label = fields.String()
+    secret = Flag()
+    required = Flag()
+    help = fields.String()
+
+
+class GatewayRecord(Wire):
+    """A gateway that can be connected."""
+
+    wire_name = "Gateway"
+
+    name = fields.String()
+    label = fields.String()
+    kind = fields.String()
+    fields_ = fields.List(fields.Nested(FieldRecord()), attribute="fields", data_key="fields")
+
+
+class CapabilitiesRecord(Wire):
+    """What can be had from a gateway."""
+
+    wire_name = "GatewayCapabilities"
+
+    coupons = Flag()
+    refunds = one_of(("webhook", "poll"))
+    history = Flag()
+
+
+class ConnectionRecord(Wire):
+    """A connection, without its credentials."""
+
+    wire_name = "GatewayConnection"
+
+    id = fields.UUID()
+    gateway = one_of(Gateway)
+    mode = one_of(_MODES)
+    status = one_of(ConnectionStatus)
+    account = fields.String()
+    webhook_url = fields.String()
+    capabilities = fields.Nested(CapabilitiesRecord())
+    connected_at = Instant()
+    disconnected_at = Instant(allow_none=True)
+    last_event_at = Instant(allow_none=True)
+    last_checked_at = Instant(allow_none=True)
+    last_error = fields.String(allow_none=True)
+
+
+class SetupValue(Wire):
+    """A value to paste at the gateway."""
+
+    wire_name = "GatewaySetupValue"
+
+    name = fields.String()
+    value = fields.String()
+
+
+class SetupRecord(Wire):
+    """What is left to do at the gateway, in steps."""
+
+    wire_name = "GatewaySetup"
+
+    steps = fields.List(fields.String())
+    values = fields.List(fields.Nested(SetupValue()))
+
+
+class NewConnection(ConnectionRecord):
+    """A connection at the moment when what is left to do is shown."""
+
+    wire_name = "NewGatewayConnection"
+
+    setup = fields.Nested(SetupRecord())

@@ -1,0 +1,56 @@
+"""The inbox of a connection, and its counts, on the wire."""
+
+from marshmallow import fields
+
+from domain.gateways.states import EventStatus
+from schemas.base import Instant, Wire, one_of
+from schemas.paging import PageQuery
+
+
+class GatewayEventsQuery(PageQuery):
+    """Which page, and which events: those at a status, or all."""
+
+    status = one_of(EventStatus, load_default=None)
+
+
+class GatewayEventRecord(Wire):
+    """One event that a gateway sent, and what became of it."""
+
+    wire_name = "GatewayEvent"
+
+    id = fields.UUID()
+    gateway_event_id = fields.String(allow_none=True)
+    type = fields.String()
+    status = one_of(EventStatus)
+    reason = fields.String(allow_none=True)
+    conversion_ids = fields.List(fields.UUID())
+    received_at = Instant()
+    processed_at = Instant(allow_none=True)
+    error = fields.String(allow_none=True)
+
+
+class ConnectionStatsRecord(Wire):
+    """What came in through a connection."""
+
+    wire_name = "ConnectionStats"
+
+    received = fields.Integer()
+    credited = fields.Integer()
+    unreferred = fields.Integer()
+    refunds = fields.Integer()
+    failed = fields.Integer()
+    parked = fields.Integer()
+
+
+class ReconcileBody(Wire):
+    """Since when payments and refunds are listed at the gateway."""
+
+    since = Instant(load_default=None, allow_none=True)
+
+
+class ReconcileAnswer(Wire):
+    """The job that lists them."""
+
+    wire_name = "ReconcileAnswer"
+
+    job_id = fields.String()

@@ -1,0 +1,26 @@
+"""Where the APIs of the payment gateways are, for an installation that reaches them another way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.gateways.names import Gateway
+from settings.parsers import host_url
+from settings.table import Concern, Variable, family
+
+
+@dataclass(frozen=True, slots=True)
+class Gateways(Concern):
+    """Scheme and host that replace a gateway's own, by its name; None: its own."""
+
+    urls: Mapping[str, str | None] = family(
+        {
+            name: Variable(
+                f"GATEWAY_{name.upper()}_URL",
+                host_url("the gateway's own address"),
+                None,
+                f"replaces scheme and host of the API of {name}",
+                shown="its own",
+            )
+            for name in Gateway
+        }
+    )

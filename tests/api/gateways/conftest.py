@@ -1,0 +1,71 @@
+"""A brand whose payments come through a gateway that is played on this machine."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import settings
+from domain.gateways.names import Gateway
+from tests.support.gateways.stage import Sent, Stage
+from tests.support.gateways.stages import STAGES
+from tests.support.rows.brands import Brand
+
+
+@dataclass
+class Shop:
+    """A brand with a connection, and its gateway."""
+
+    brand: Brand
+    stage: Stage
+    connection: dict[str, Any]
+
+    @property
+    def path(self) -> str:
+        """Where the gateway sends its events."""
+        return "/" + self.connection["webhookUrl"].split("/", 3)[3]
+
+    def deliver(self, *sent: Sent) -> list[int]:
+        """Send what the gateway sends; return the statuses of the answers."""
+        client = self.brand.app.test_client()
+        return [
+            client.open(
+                self.path, method=one.method, data=one.body, headers=dict(one.headers), query_string=dict(one.query)
+            ).status_code
+            for one in sent
+        ]
+
+    def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
+        """Return columns of the inbox, in the order of arrival."""
+        return self.brand.rows(f"select {columns} from gateway_event order by received_at, id")
+
+    def conversions(self, columns: str = "external_event_id, amount_cents, commission_cents, type") -> list[Any]:
+        """Return columns of the gateway's conversions, in the order of payment."""
+        statement = f"select {columns} from conversion where source = %s order by occurred_at, created_at"
+        return self.brand.rows(statement, self.stage.gateway.name)
+
+
+@pytest.fixture
+def stage(request, monkeypatch):
+    name = getattr(request, "param", "stripe")
+    playing = STAGES[name]()
+    urls = dict.fromkeys(Gateway) | {name: playing.url}
+    known = settings.current()
+    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+    yield playing
+    playing.stop()
+
+
+@pytest.fixture
+def shop(brand, stage):
+    """Return a brand with jane, an affiliate at 20 %, whose gateway is connected."""
+    brand.program(default_commission_type="Percentage", default_commission_value=20)
+    brand.affiliate("jane")
+    answer = brand.person("Owner").post(
+        "/api/v1/connections",
+        {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)},
+    )
+    assert answer.status_code == 201, answer.json
+    return Shop(brand, stage, answer.json)

@@ -1,0 +1,140 @@
+"""paddle for the tests: transactions, adjustments, subscriptions, and the calls that we make."""
+
+import hashlib
+import hmac
+import json
+import time
+from typing import Any
+
+from adapters.gateways.billing.paddle import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
+_ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
+
+
+class PaddleStage(Stage):
+    """Every purchase is a subscription's transaction."""
+
+    gateway = GATEWAY
+    credentials = {"apiKey": KEY, "webhookSecret": SECRET}
+    cannot = frozenset({"test_mode", "uninstall", "dispute_opened"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, dict[str, Any]] = {"/": {"caller": {"account": {"id": "acc_1"}}}}
+        self.events: list[dict[str, Any]] = []
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/events":
+            return 200, self._page(asked)
+        if asked.path == "/notification-settings" and asked.method == "POST":
+            made = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **asked.json}
+            self.objects[f"/notification-settings/{made['id']}"] = made
+            return 201, {"data": made}
+        if asked.method == "DELETE":
+            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
+        found = self.objects.get(asked.path)
+        return (200, {"data": found}) if found else (404, _MISSING)
+
+    def pay(self, purchase: Purchase) -> Sale:
+        number = self.number()
+        transaction = {
+            "id": f"txn_{number}",
+            "status": "completed",
+            "origin": "subscription_recurring" if purchase.renews else "web",
+            "customer_id": self._customer(purchase),
+            "subscription_id": f"sub_{purchase.customer}",
+            "currency_code": purchase.currency,
+            "discount_id": f"dsc_{number}" if purchase.code else None,
+            "custom_data": _slug(purchase),
+            "details": {"totals": {"grand_total": str(purchase.cents), "grand_total_tax": "0"}},
+        }
+        if purchase.code:
+            self.objects[f"/discounts/dsc_{number}"] = {"id": f"dsc_{number}", "code": purchase.code}
+        return Sale(purchase, f"txn_{number}", (self._event("transaction.completed", transaction),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        adjustment = self._adjustment(sale, "refund", cents)
+        waiting = self._event("adjustment.created", {**adjustment, "status": "pending_approval"})
+        del waiting  # told first, and means nothing
+        return (self._event("adjustment.updated", adjustment),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        subscription = {
+            "id": f"sub_{purchase.customer}",
+            "status": "trialing",
+            "transaction_id": f"txn_{self.number()}",
+            "customer_id": self._customer(purchase),
+            "currency_code": purchase.currency,
+            "custom_data": _slug(purchase),
+        }
+        return (self._event("subscription.created", subscription),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        return (self._event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
+
+    def unknown(self) -> Sent:
+        return self._event("product.created", {"id": "pro_1"})
+
+    def malformed(self) -> Sent:
+        return self._event("transaction.completed", {"id": "txn_bad", "currency_code": "USD"})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def late(self, sent: Sent) -> Sent:
+        return signed(sent.body, at=int(time.time()) - 301)
+
+    def _customer(self, purchase: Purchase) -> str:
+        customer = f"ctm_{purchase.customer}"
+        self.objects[f"/customers/{customer}"] = {"id": customer, "email": purchase.email, "custom_data": None}
+        return customer
+
+    def _adjustment(self, sale: Sale, action: str, cents: int) -> dict[str, Any]:
+        return {
+            "id": f"adj_{self.number()}",
+            "action": action,
+            "type": "partial",
+            "status": "approved",
+            "transaction_id": sale.id,
+            "currency_code": sale.purchase.currency,
+            "totals": {"total": str(cents)},
+        }
+
+    def _event(self, kind: str, told: dict[str, Any]) -> Sent:
+        event = {
+            "event_id": f"evt_{self.number():06}",
+            "event_type": kind,
+            "occurred_at": self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "notification_id": f"ntf_{self.number()}",
+            "data": told,
+        }
+        self.events.append(event)
+        return signed(json.dumps(event).encode())
+
+    def _page(self, asked: Asked) -> dict[str, Any]:
+        after = asked.params.get("after", [""])[0]
+        found = [event for event in self.events if event["event_id"] > after]
+        page, has_more = found[: int(asked.params["per_page"][0])], len(found) > int(asked.params["per_page"][0])
+        return {"data": page, "meta": {"pagination": {"next": "https://api.paddle.com/events", "has_more": has_more}}}
+
+
+def signed(body: bytes, *, at: int | None = None) -> Sent:
+    """Return a body with paddle's signature at a time (Unix seconds; None: now)."""
+    at = int(time.time()) if at is None else at
+    digest = hmac.new(SECRET.encode(), f"{at}:".encode() + body, hashlib.sha256).hexdigest()
+    return Sent(body, {"Paddle-Signature": f"ts={at};h1={digest}", "Content-Type": "application/json"})
+
+
+def _slug(purchase: Purchase) -> dict[str, str] | None:
+    return {"affiliate_slug": purchase.slug} if purchase.slug else None
+
+
+_MISSING = {"error": {"type": "request_error", "code": "not_found", "detail": "Entity not found"}}

@@ -1,0 +1,1 @@
+"""The gateways that take cards and payments."""

@@ -1,0 +1,198 @@
+"""What every gateway of the tests can do: answer its API over HTTP, misbehave when told, and play a buyer's acts."""
+
+import json
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from adapters.gateways.base import GatewayAdapter, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call of the gateway's API. `params` are the query's, `form` the body's; `json` is None for a form."""
+
+    method: str
+    path: str
+    params: Mapping[str, list[str]]
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def form(self) -> dict[str, list[str]]:
+        """The fields of a form."""
+        return parse_qs(self.body.decode(), keep_blank_values=True)
+
+    @property
+    def json(self) -> Any:
+        """The body's JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the gateway sends to a connection's address, proof and all."""
+
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    method: str = "POST"
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """What a buyer pays for. `slug` is carried where this gateway carries one; `renews` is an earlier purchase."""
+
+    cents: int = 10_890
+    currency: str = "USD"
+    slug: str | None = "jane"
+    email: str | None = "ann@example.com"
+    customer: str = "1"
+    code: str | None = None
+    is_test: bool = False
+    renews: "Sale | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A purchase that was paid: the gateway's id for it, and what is sent about it, in order."""
+
+    purchase: Purchase
+    id: str
+    sent: tuple[Sent, ...]
+
+
+class Stage(ABC):
+    """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language.
+
+    Faults, for the next calls of the API, one each: `refuse` (401), `forbid` (403), `busy` (429), `fail` (500), `slow`,
+    `cut` (the connection ends after the act), `html` (200 with a page).
+    """
+
+    gateway: GatewayAdapter
+    credentials: Mapping[str, str]
+    #: What subscribing makes there, for the proofs that need it.
+    made: Mapping[str, str] = {}
+    mode: Mode = "live"
+    #: What this gateway cannot play: referral, renewal, refund, partial_refund, zero, trial, code, test_mode, dispute,
+    #: dispute_opened (_lost, _won), uninstall, time, rotation, currency, any_body.
+    cannot: frozenset[str] = frozenset()
+    slow_s = 1.0
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.faults: deque[str] = deque()
+        self.now = datetime.now(UTC)
+        self._counted = 0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.daemon_threads = True
+        self._server.stage = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop answering."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def number(self) -> int:
+        """Return a number that this stage did not give out before."""
+        self._counted += 1
+        return self._counted
+
+    @abstractmethod
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        """Act on a call of the API with good credentials; return the status and the JSON of the answer."""
+
+    @abstractmethod
+    def is_let_in(self, asked: Asked) -> bool:
+        """Say whether a call carries our credentials."""
+
+    @abstractmethod
+    def pay(self, purchase: Purchase) -> Sale:
+        """Take the money, and return what is sent about it."""
+
+    @abstractmethod
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        """Give money back; return what is sent about it. What is not sent must be found by `listed`."""
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        """Let a buyer begin without paying."""
+        raise NotImplementedError
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        """Let a bank ask for the money back: opened, lost or won."""
+        raise NotImplementedError
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        """Take our access away."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def unknown(self) -> Sent:
+        """Return a well-proved event of a type that means nothing to us."""
+
+    @abstractmethod
+    def malformed(self) -> Sent:
+        """Return a well-proved event about money that cannot be read."""
+
+    def proved(self, body: bytes) -> Sent:
+        """Return any bytes with a good proof of their own, for gateways that sign bytes."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def forged(self, sent: Sent) -> Sent:
+        """Return the same with a proof over other bytes."""
+
+    def late(self, sent: Sent) -> Sent:
+        """Return the same, proved well but long ago."""
+        raise NotImplementedError
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _handle(self) -> None:
+        stage: Stage = self.server.stage  # type: ignore[attr-defined]  # set by Stage
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = urlsplit(self.path)
+        params = parse_qs(parts.query, keep_blank_values=True)
+        asked = Asked(self.command, parts.path, params, dict(self.headers.items()), body)
+        stage.asked.append(asked)
+        fault = stage.faults.popleft() if stage.faults else ""
+        status, said = _FAULTS.get(fault, (0, None))
+        if fault == "slow":
+            time.sleep(stage.slow_s)
+        if not status:
+            status, said = stage.answer(asked) if stage.is_let_in(asked) else (401, {"error": "unauthorized"})
+        if fault == "cut":
+            self.close_connection = True
+            self.connection.close()
+            return
+        content = said if isinstance(said, bytes) else b"" if said is None else json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html" if fault == "html" else "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+_FAULTS: Mapping[str, tuple[int, Any]] = {
+    "refuse": (401, {"error": {"message": "Invalid credentials."}}),
+    "forbid": (403, {"error": {"message": "Missing right."}}),
+    "busy": (429, None),
+    "fail": (500, None),
+    "html": (200, b"<html>Please wait</html>"),
+}

@@ -1,0 +1,48 @@
+"""The `gateways` queue: events of payment gateways are translated and booked, and what was missed is listed."""
+
+from datetime import datetime
+from uuid import UUID
+
+from adapters import clock
+from domain import jobs
+from models import db
+from models.jobs.rows import Claimed
+from pipelines.gateways import process, reconcile
+from workers.actor import calling_job
+
+
+def _prepare(job: Claimed) -> process.PreparedEvent | None:
+    return process.prepare(organization_id=job.tenant, event_id=UUID(job.args["event_id"]), now=clock.now())
+
+
+def _record(prepared: process.PreparedEvent, translated: process.Translated) -> datetime | None:
+    return process.record(prepared, translated, now=clock.now())
+
+
+calling_job(jobs.GATEWAY_EVENT, prepare=_prepare, call=process.translate, record=_record)
+
+
+def _begin(job: Claimed) -> reconcile.ReconcileRun | None:
+    since = job.args.get("since")
+    return reconcile.prepare(
+        organization_id=job.tenant,
+        connection_id=UUID(job.args["connection_id"]),
+        since=datetime.fromisoformat(since) if since else None,
+        now=clock.now(),
+    )
+
+
+def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
+    """Take in what the gateway lists, each page in a transaction of its own."""
+    found = reconcile.ReconcileFound()
+    for page in reconcile.pages(run, found):
+        with db.unit_of_work(run.connection.organization_id):
+            reconcile.take(run, page, found, now=clock.now())
+    return found
+
+
+def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> datetime | None:
+    return reconcile.finish(run, found, now=clock.now())
+
+
+calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish)
