@@ -70,10 +70,14 @@ class GatewayAccount:
     made: Mapping[str, str] = field(default_factory=dict)
     former: tuple[Mapping[str, str], ...] = ()
 
+    @property
+    def sets(self) -> tuple[Mapping[str, str], ...]:
+        """All that counts now, the present set first. What the brand typed goes before what we made."""
+        return ({**self.made, **self.credentials}, *self.former)
+
     def secrets(self, name: str) -> tuple[str, ...]:
         """Return the values that a secret may have now, the present one first; none that is empty."""
-        sets = ({**self.credentials, **self.made}, *self.former)
-        return tuple(value for values in sets if (value := values.get(name)))
+        return tuple(value for values in self.sets if (value := values.get(name)))
 
 
 @dataclass(frozen=True, slots=True)

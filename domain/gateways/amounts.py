@@ -54,6 +54,18 @@ def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | Non
     return _sane(units)
 
 
+def without_tax(paid: int, tax: int, total: int) -> int | None:
+    """Return what of a payment is not tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
+
+    None for a payment that is more than the invoice: what else it pays for is not known.
+    """
+    if not paid:
+        return 0
+    if paid > total or tax > total:
+        return None
+    return paid - money.divide_half_even(tax * paid, total)
+
+
 def _sane(units: int) -> int:
     if not 0 <= units <= money.MAX_AMOUNT_CENTS:
         raise UnreadableEvent("an amount is negative or too large")

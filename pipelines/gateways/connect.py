@@ -140,7 +140,7 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
 def rotate(connection: GatewayConnection, account: GatewayAccount, *, now: datetime) -> GatewayConnection:
     """Write credentials that were tried; proofs by the former ones count for an hour more."""
     before = accounts.of(connection, now=now)
-    former = {**before.credentials, **before.made}
+    former = {**before.made, **before.credentials}
     after = connections.update(
         organization_id=connection.organization_id,
         connection_id=connection.id,

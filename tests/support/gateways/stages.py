@@ -1,7 +1,8 @@
 """The gateways of the tests by name."""
 
+from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.stage import Stage
 
-STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in (StripeStage, PaddleStage)}
+STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in (StripeStage, PaddleStage, ChargebeeStage)}

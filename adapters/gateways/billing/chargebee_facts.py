@@ -1,0 +1,220 @@
+"""What chargebee's events mean. A sale's id is its transaction's; an invoice that it pays alone is an alias."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from adapters.gateways import shapes
+from adapters.gateways.wire import GatewayWire
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+
+Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
+
+#: Events that tell their transaction for the first and only time.
+ONCE = ("payment_succeeded", "payment_refunded")
+
+# Their amounts have no decimals or two, never three.
+_EXPONENTS = {"BHD": 2, "JOD": 2, "KWD": 2, "OMR": 2, "TND": 2}
+# Whether these have decimals there is not documented.
+_UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
+_FIELD = "cf_"
+
+
+def _payment(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    transaction = shapes.at(content, "transaction")
+    if shapes.needed(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
+        return (IgnoredFact("no_money_moved"),)
+    currency, paid = _amount(transaction)
+    invoice = shapes.at(content, "invoice")
+    return (
+        PaymentFact(
+            external_id=shapes.needed(transaction, "id"),
+            amount_cents=paid,
+            currency=currency,
+            paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
+            origin=origin_of(content),
+            aliases=_aliases(transaction, invoice),
+            net_cents=_net(transaction, invoice, paid, currency),
+        ),
+    )
+
+
+def _refund(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    transaction = shapes.at(content, "transaction")
+    if shapes.needed(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
+        return (IgnoredFact("no_money_moved"),)
+    currency, cents = _amount(transaction)
+    return (
+        RefundFact(
+            refund_id=shapes.needed(transaction, "id"),
+            sale_ids=(_paid_by(transaction) or _invoice_id(content),),
+            amount_cents=cents,
+            currency=currency,
+            refunded_at=at,
+        ),
+    )
+
+
+def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once."""
+    note = shapes.at(content, "credit_note")
+    shapes.needed(note, "id")
+    if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
+        return (IgnoredFact("no_money_moved"),)
+    invoice_id = shapes.needed(note, "reference_invoice_id")
+    invoice = shapes.at(wire.find(f"/invoices/{quote(invoice_id, safe='')}"), "invoice")
+    payments = [
+        shapes.needed(linked, "txn_id")
+        for linked in shapes.items(invoice, "linked_payments")
+        if shapes.text(linked, "txn_status") in ("success", "late_failure")
+    ]
+    return tuple(_chargeback(payment, at) for payment in payments or [invoice_id])
+
+
+def _transaction(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    """Read a payment that failed after it had succeeded, or what reverses one."""
+    transaction = shapes.at(content, "transaction")
+    match shapes.needed(transaction, "type"), shapes.text(transaction, "status"):
+        case "payment", "late_failure":
+            return (_chargeback(shapes.needed(transaction, "id"), at),)
+        case "payment_reversal", "success":
+            reversed_id = _paid_by(transaction)
+            if reversed_id is None:
+                raise UnreadableEvent("a reversal does not name its payment")
+            return (_chargeback(reversed_id, at),)
+        case _:
+            return (IgnoredFact("no_money_moved"),)
+
+
+def _subscription(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    origin, subscription = origin_of(content), shapes.at(content, "subscription")
+    external_id = shapes.needed(subscription, "id")
+    is_free = not shapes.at(content, "invoice", "total")
+    if is_free or shapes.text(subscription, "status") in ("in_trial", "future"):
+        return (StartFact(external_id=external_id, started_at=at, origin=origin),)
+    return (ReferralFact(told_at=at, origin=origin),)
+
+
+#: What reads the content of an event, by its type.
+READERS: Mapping[str, Reader] = {
+    "payment_succeeded": _payment,
+    "payment_refunded": _refund,
+    "subscription_created": _subscription,
+    "credit_note_created": _credit_note,
+    "credit_note_updated": _credit_note,
+    "transaction_created": _transaction,
+    "transaction_updated": _transaction,
+    "payment_failed": _transaction,
+}
+
+
+def origin_of(content: Any) -> BuyerOrigin:
+    """Return where a payment comes from, by what stands beside it: subscription, customer, invoice, transaction."""
+    subscription, customer = shapes.at(content, "subscription"), shapes.at(content, "customer")
+    holders = [shapes.at(content, name) for name in ("subscription", "invoice", "transaction")]
+    names = (shapes.text(customer, "first_name"), shapes.text(customer, "last_name"))
+    return BuyerOrigin(
+        customer_id=shapes.identity(customer, "id") or _first(holders, "customer_id"),
+        email=shapes.text(customer, "email"),
+        name=" ".join(name for name in names if name) or None,
+        subscription_id=shapes.identity(subscription, "id") or _first(holders[1:], "subscription_id"),
+        carriers=(*_carriers(subscription), *_carriers(customer)),
+        codes=tuple(RedeemedCode(code, "chargebee_coupon_code") for code in dict.fromkeys(_codes(content))),
+    )
+
+
+def marked(fact: Fact, *, is_test: bool) -> Fact:
+    """Return a fact that says of its origin whether it is a rehearsal."""
+    if is_test and isinstance(fact, PaymentFact | StartFact | ReferralFact):
+        return replace(fact, origin=replace(fact.origin, is_test=True))
+    return fact
+
+
+def _amount(transaction: Any) -> tuple[str, int]:
+    currency = amounts.currency(shapes.at(transaction, "currency_code"))
+    return currency, _minor(shapes.at(transaction, "amount"), currency)
+
+
+def _minor(value: Any, currency: str) -> int:
+    if currency in _UNKNOWN_SCALE:
+        raise UnreadableEvent(f"how chargebee counts {currency} is not known")
+    return amounts.of_minor(value, currency, _EXPONENTS)
+
+
+def _chargeback(payment_id: str, at: datetime) -> DisputeFact:
+    # Several events may tell of one chargeback, so it goes by its payment's id.
+    return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=DisputeState.Lost, at=at)
+
+
+def _paid_by(transaction: Any) -> str | None:
+    """Return the payment that a transaction gives back."""
+    linked = [shapes.identity(one, "id") for one in shapes.items(transaction, "linked_payments")]
+    sole = linked[0] if len(linked) == 1 else None
+    names = ("refunded_txn_id", "reference_transaction_id")
+    return next((found for name in names if (found := shapes.identity(transaction, name))), sole)
+
+
+def _invoice_id(content: Any) -> str:
+    return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.needed(content, "invoice", "id")
+
+
+def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
+    """Return the invoice that this payment pays alone: one of several payments must not go by its name."""
+    invoice_id, total = shapes.identity(invoice, "id"), shapes.at(invoice, "total")
+    credits_applied = shapes.at(invoice, "credits_applied") or 0
+    applied = [
+        shapes.at(linked, "applied_amount")
+        for linked in shapes.items(transaction, "linked_invoices")
+        if shapes.text(linked, "invoice_id") == invoice_id
+    ]
+    if not invoice_id or type(total) is not int or type(credits_applied) is not int:
+        return ()
+    return (invoice_id,) if applied == [total - credits_applied] else ()
+
+
+def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None:
+    tax, total = shapes.at(invoice, "tax"), shapes.at(invoice, "total")
+    if tax is None or total is None or len(shapes.items(transaction, "linked_invoices")) > 1:
+        return None
+    return amounts.without_tax(paid, _minor(tax, currency), _minor(total, currency))
+
+
+def _carriers(holder: Any) -> Iterator[Carrier]:
+    if table := shapes.table(holder, "meta_data"):
+        yield Carrier("chargebee_metadata", table)
+    fields = shapes.table(holder)
+    if own := {name.removeprefix(_FIELD): told for name, told in fields.items() if name.startswith(_FIELD)}:
+        yield Carrier("chargebee_custom_field", own)
+
+
+def _codes(content: Any) -> Iterator[str]:
+    """Yield the codes that an invoice was reduced by; without an invoice, those of the subscription."""
+    if shapes.at(content, "invoice") is None:
+        for coupon in shapes.items(content, "subscription", "coupons"):
+            if code := shapes.text(coupon, "coupon_code") or shapes.text(coupon, "coupon_id"):
+                yield code
+    for discount in shapes.items(content, "invoice", "discounts"):
+        if "coupon" not in (shapes.text(discount, "entity_type") or ""):
+            continue
+        if code := shapes.text(discount, "coupon_set_code") or shapes.text(discount, "entity_id"):
+            yield code
+
+
+def _first(holders: list[Any], name: str) -> str | None:
+    return next((found for holder in holders if (found := shapes.identity(holder, name))), None)

@@ -1,0 +1,150 @@
+"""chargebee for the tests: a site's events, read one by one or as a list."""
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+from adapters.gateways.billing.chargebee import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, USER, PASSWORD = "live_fake", "finderfee", "pass:word"
+
+
+class ChargebeeStage(Stage):
+    """Every purchase is an invoice of a subscription."""
+
+    gateway = GATEWAY
+    credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
+    cannot = frozenset({"test_mode", "uninstall", "dispute_opened", "dispute_won", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, dict[str, Any]] = {}
+        self.events: list[dict[str, Any]] = []
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        path = asked.path.removeprefix("/api/v2")
+        if path == "/events":
+            return 200, self._page(asked)
+        found = self.objects.get(path)
+        return (200, found) if found else (404, {"message": "not found", "api_error_code": "resource_not_found"})
+
+    def pay(self, purchase: Purchase) -> Sale:
+        number = self.number()
+        if purchase.cents == 0:
+            free = {"invoice": {"id": f"inv_{number}", "total": 0}}
+            content = {**self._buyer(purchase, "active", coupon=purchase.code), **free}
+            return Sale(purchase, f"txn_{number}", (self.event("subscription_created", content),))
+        transaction = {
+            "id": f"txn_{number}",
+            "type": "payment",
+            "status": "success",
+            "amount": purchase.cents,
+            "currency_code": purchase.currency,
+            "date": int(self.now.timestamp()),
+            "linked_invoices": [{"invoice_id": f"inv_{number}", "applied_amount": purchase.cents}],
+        }
+        discounts = [{"entity_type": "document_level_coupon", "entity_id": purchase.code, "amount": 1}]
+        invoice = {
+            "id": f"inv_{number}",
+            "subscription_id": f"cb_s{purchase.customer}",
+            "recurring": True,
+            "first_invoice": purchase.renews is None,
+            "price_type": "tax_exclusive",
+            "tax": 0,
+            "total": purchase.cents,
+            "discounts": discounts if purchase.code else [],
+        }
+        linked = [{"txn_id": f"txn_{number}", "txn_status": "success", "applied_amount": purchase.cents}]
+        self.objects[f"/invoices/inv_{number}"] = {"invoice": {**invoice, "linked_payments": linked}}
+        content = {"transaction": transaction, "invoice": invoice, **self._buyer(purchase, "active")}
+        return Sale(purchase, f"txn_{number}", (self.event("payment_succeeded", content),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        number = self.number()
+        transaction = {
+            "id": f"txn_{number}",
+            "type": "refund",
+            "status": "success",
+            "amount": cents,
+            "currency_code": sale.purchase.currency,
+            "refunded_txn_id": sale.id,
+        }
+        invoice_id = sale.id.replace("txn", "inv")
+        note = {"id": f"CN-{number}", "reference_invoice_id": invoice_id, "reason_code": "other", "total": cents}
+        content = {"transaction": transaction, "credit_note": note, "invoice": {"id": invoice_id}}
+        return (self.event("payment_refunded", content),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        return (self.event("subscription_created", self._buyer(purchase, "in_trial", coupon=purchase.code)),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        note = {
+            "id": f"CN-{self.number()}",
+            "reference_invoice_id": sale.id.replace("txn", "inv"),
+            "reason_code": "chargeback",
+            "total": sale.purchase.cents,
+            "currency_code": sale.purchase.currency,
+        }
+        return (self.event("credit_note_created", {"credit_note": note}),)
+
+    def unknown(self) -> Sent:
+        return self.event("plan_created", {"plan": {"id": "plan_1"}})
+
+    def malformed(self) -> Sent:
+        told = {"id": "txn_bad", "type": "payment", "status": "success", "currency_code": "USD", "amount": "1.5"}
+        return self.event("payment_succeeded", {"transaction": told})
+
+    def proved(self, body: bytes) -> Sent:
+        return authenticated(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return replace(sent, headers=authenticated(b"", password="guessed").headers)
+
+    def event(self, kind: str, content: dict[str, Any], **others: Any) -> Sent:
+        """Let something happen at the site, and return what is sent about it."""
+        event = {
+            "id": f"ev_{self.number():06}",
+            "occurred_at": int(self.now.timestamp()),
+            "object": "event",
+            "api_version": "v2",
+            "event_type": kind,
+            "content": content,
+            **others,
+        }
+        self.events.append(event)
+        self.objects[f"/events/{event['id']}"] = {"event": event}
+        return authenticated(json.dumps(event).encode())
+
+    def _buyer(self, purchase: Purchase, status: str, *, coupon: str | None = None) -> dict[str, Any]:
+        customer_id = f"cb_c{purchase.customer}"
+        buyer = {
+            "customer": {"id": customer_id, "email": purchase.email, "first_name": "Ann"},
+            "subscription": {
+                "id": f"cb_s{purchase.customer}",
+                "customer_id": customer_id,
+                "status": status,
+                "coupons": [{"coupon_id": coupon}] if coupon else [],
+                **({"cf_affiliate_slug": purchase.slug} if purchase.slug else {}),
+            },
+        }
+        self.objects[f"/customers/{customer_id}"] = {"customer": buyer["customer"]}
+        self.objects[f"/subscriptions/cb_s{purchase.customer}"] = buyer
+        return buyer
+
+    def _page(self, asked: Asked) -> dict[str, Any]:
+        start, limit = int(asked.params.get("offset", ["0"])[0]), int(asked.params["limit"][0])
+        wanted = asked.params.get("event_type[in]", [""])[0].strip("[]").split(",")
+        found = [event for event in self.events if event["event_type"] in wanted]
+        more = {"next_offset": str(start + limit)} if len(found) > start + limit else {}
+        return {"list": [{"event": event} for event in found[start : start + limit]], **more}
+
+
+def authenticated(body: bytes, *, user: str = USER, password: str = PASSWORD) -> Sent:
+    """Return a body with the webhook's user and password."""
+    token = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return Sent(body, {"Authorization": f"Basic {token}", "Content-Type": "application/json"})
