@@ -2,7 +2,14 @@
 
 from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
+from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.stage import Stage
 
-STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in (StripeStage, PaddleStage, ChargebeeStage)}
+_PLAYED: tuple[type[Stage], ...] = (
+    StripeStage,
+    MollieStage,
+    PaddleStage,
+    ChargebeeStage,
+)
+STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

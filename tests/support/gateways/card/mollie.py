@@ -1,0 +1,142 @@
+"""mollie for the tests: payments, refunds, chargebacks and their signed events, classic calls, and the lists."""
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from adapters.gateways.card.mollie import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, SECRET = "live_fake", "msecret_fake"
+_LISTS = {"/v2/payments": "tr_", "/v2/refunds": "re_", "/v2/chargebacks": "chb_"}
+
+
+class MollieStage(Stage):
+    """What happens is told by signed events; `called` is the classic call about the same payment."""
+
+    gateway = GATEWAY
+    credentials = {"apiKey": KEY, "webhookSecret": SECRET}
+    cannot = frozenset({"trial", "code", "dispute_opened", "uninstall", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, dict[str, Any]] = {"/v2/profiles/me": {"id": "pfl_1", "name": "Acme", "mode": "live"}}
+        #: Of any kind, in the order in which they were made.
+        self.made_there: list[dict[str, Any]] = []
+        self.page = 250
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path in _LISTS:
+            return 200, self._list(asked)
+        if asked.path == "/v2/webhooks" and asked.method == "POST":
+            made = {"id": f"hook_{self.number()}", "webhookSecret": SECRET, **asked.json}
+            self.objects[f"/v2/webhooks/{made['id']}"] = made
+            return 201, made
+        if asked.method == "DELETE":
+            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
+        if (found := self.objects.get(asked.path)) is None:
+            return 404, _MISSING
+        return 200, {**found, "_embedded": self._embedded(found["id"])} if "embed" in asked.params else found
+
+    def pay(self, purchase: Purchase) -> Sale:
+        customer = f"cst_{purchase.customer}"
+        self.objects[f"/v2/customers/{customer}"] = {"id": customer, "email": purchase.email, "metadata": None}
+        payment = {
+            "resource": "payment",
+            "id": f"tr_{self.number()}",
+            "mode": "test" if purchase.is_test else "live",
+            "status": "paid",
+            "amount": _amount(purchase, purchase.cents),
+            "sequenceType": "recurring" if purchase.renews else "first",
+            "customerId": customer,
+            "subscriptionId": f"sub_{purchase.customer}" if purchase.renews else None,
+            "metadata": {"affiliate_slug": purchase.slug} if purchase.slug else None,
+            "createdAt": self.now.isoformat(),
+            "paidAt": self.now.isoformat(),
+        }
+        return Sale(purchase, payment["id"], (self._told("payment.paid", self.make(payment)),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        refund = self._of(sale, "refund", f"re_{self.number()}", cents)
+        return (self._told("refund.refunded", self.make({**refund, "status": "refunded"})),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        back = self.now.isoformat() if state == "won" else None
+        chargeback = self._of(sale, "chargeback", f"chb_{self.number()}", sale.purchase.cents)
+        kind = "chargeback.received" if state == "lost" else "chargeback.reversed"
+        return (self._told(kind, self.make({**chargeback, "reversedAt": back})),)
+
+    def make(self, made: dict[str, Any]) -> dict[str, Any]:
+        """Keep a payment, refund or chargeback."""
+        self.made_there.append(made)
+        if made["resource"] == "payment":
+            self.objects[f"/v2/payments/{made['id']}"] = made
+        return made
+
+    def unknown(self) -> Sent:
+        return self._told("payment-link.paid", {"id": "pl_1"})
+
+    def malformed(self) -> Sent:
+        amount = {"currency": "EUR", "value": "x"}
+        return self._told("payment.paid", {"id": "tr_bad", "status": "paid", "amount": amount})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def _of(self, sale: Sale, resource: str, made_id: str, cents: int) -> dict[str, Any]:
+        return {
+            "resource": resource,
+            "id": made_id,
+            "paymentId": sale.id,
+            "amount": _amount(sale.purchase, cents),
+            "createdAt": self.now.isoformat(),
+        }
+
+    def _told(self, kind: str, entity: dict[str, Any]) -> Sent:
+        event = {
+            "resource": "event",
+            "id": f"event_{self.number()}",
+            "type": kind,
+            "entityId": entity["id"],
+            "createdAt": self.now.isoformat(),
+            "_embedded": {"entity": entity},
+        }
+        return signed(json.dumps(event).encode())
+
+    def _embedded(self, payment_id: str) -> dict[str, Any]:
+        of_it = [made for made in self.made_there if made.get("paymentId") == payment_id]
+        return {f"{name}s": [made for made in of_it if made["resource"] == name] for name in ("refund", "chargeback")}
+
+    def _list(self, asked: Asked) -> dict[str, Any]:
+        found = [made for made in self.made_there[::-1] if made["id"].startswith(_LISTS[asked.path])]
+        if after := asked.params.get("from"):
+            found = found[[made["id"] for made in found].index(after[0]) :]
+        size = min(self.page, int(asked.params["limit"][0]))
+        page, rest = found[:size], found[size:]
+        following = {"href": f"https://api.mollie.com{asked.path}?from={rest[0]['id']}&limit={size}"} if rest else None
+        return {"_embedded": {asked.path.removeprefix("/v2/"): page}, "_links": {"next": following}}
+
+
+def called(payment_id: str) -> Sent:
+    """Return the classic call about a payment."""
+    return Sent(f"id={payment_id}".encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+
+
+def signed(body: bytes, *secrets: str) -> Sent:
+    """Return a body with mollie's signature by each of some secrets, by default its own."""
+    digests = (hmac.new(secret.encode(), body, hashlib.sha256).hexdigest() for secret in secrets or (SECRET,))
+    return Sent(body, {"X-Mollie-Signature": ",".join(f"sha256={digest}" for digest in digests)})
+
+
+def _amount(purchase: Purchase, cents: int) -> dict[str, str]:
+    return {"currency": purchase.currency, "value": f"{cents // 100}.{cents % 100:02}"}
+
+
+_MISSING = {"status": 404, "title": "Not Found", "detail": "No such object"}
