@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from domain.gateways.facts import UnreadableEvent
 
@@ -47,6 +48,11 @@ def needed(value: Any, *path: str) -> str:
     if found is None:
         raise UnreadableEvent(f"{'.'.join(path)} is missing")
     return found
+
+
+def segment(told: str) -> str:
+    """Return an id as one segment of a path, whatever is in it."""
+    return quote(told, safe="")
 
 
 def table(value: Any, *path: str) -> Mapping[str, str]:

@@ -42,7 +42,8 @@ class RedeemedCode:
 class BuyerOrigin:
     """Where a payment comes from: the customer, and everything that may credit an affiliate for them.
 
-    `customer_id` is the gateway's; `carriers` are in the order in which they count.
+    `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_referral_lost` says that what
+    was read cannot name anybody, though the checkout may have: only events carry it, and lists were read.
     """
 
     customer_id: str | None = None
@@ -52,6 +53,7 @@ class BuyerOrigin:
     carriers: tuple[Carrier, ...] = ()
     codes: tuple[RedeemedCode, ...] = ()
     is_test: bool = False
+    is_referral_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,16 @@ class DisconnectedFact:
 
 
 @dataclass(frozen=True, slots=True)
+class UnclearFact:
+    """Money that moved, but how much the gateway does not tell or not confirm: a person decides, it waits.
+
+    `reason` is a code such as refund_amount_unknown, not_confirmed.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoredFact:
     """Nothing that matters here: `reason` is a code such as unknown_type, duplicate_of_another_event, ping."""
 
@@ -168,5 +180,6 @@ Fact = (
     | RestoredFact
     | DisputeFact
     | DisconnectedFact
+    | UnclearFact
     | IgnoredFact
 )

@@ -15,6 +15,7 @@ from domain.gateways.facts import (
     RefundFact,
     RestoredFact,
     StartFact,
+    UnclearFact,
 )
 from domain.gateways.states import EventStatus
 from pipelines.gateways import bind, connect, reverse, sell
@@ -61,5 +62,7 @@ def _fact(desk: BookingDesk, fact: Fact) -> Booking:
         case DisconnectedFact():
             connect.disconnect(desk.connection, now=desk.now)
             return Booking(reason="disconnected")
+        case UnclearFact():
+            return Booking(EventStatus.Parked, fact.reason)
         case IgnoredFact():
             return Booking(EventStatus.Ignored, fact.reason)

@@ -13,6 +13,9 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from pipelines import work
 
+#: Why an event waits whose payment is not known.
+UNKNOWN = "payment_unknown"
+
 
 @dataclass(frozen=True, slots=True)
 class Booking:
@@ -60,7 +63,7 @@ class BookingDesk:
         payments.stage_parked(
             organization_id=self.organization_id, gateway=self.gateway, event_id=self.event.id, aliases=ids
         )
-        return Booking(EventStatus.Parked, "payment_unknown")
+        return Booking(EventStatus.Parked, UNKNOWN)
 
     def wake(self, ids: Sequence[str]) -> None:
         """Let the events go on that wait for a payment with one of these ids."""

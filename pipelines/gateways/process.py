@@ -30,12 +30,13 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
 from pipelines.gateways import accounts, book
-from pipelines.gateways.desk import BookingDesk
+from pipelines.gateways.desk import UNKNOWN, BookingDesk
 
 #: How long an event waits for the payment that it names.
 PARKED_FOR = timedelta(days=7)
 # While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+_WAITED_FOR, _CLEARED = {UNKNOWN: "the payment that it names did not come"}, "nobody could say how much it is"
 _DONE = (EventStatus.Processed, EventStatus.Ignored)
 
 
@@ -118,7 +119,7 @@ def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) ->
     )
     booked = book.event(desk, translated.facts)
     if booked.status == EventStatus.Parked and now - event.received_at >= PARKED_FOR:
-        _give_up(prepared, event, booked.reason, "the payment that it names did not come within 7 days", now)
+        _give_up(prepared, event, booked.reason, f"{_WAITED_FOR.get(booked.reason or '', _CLEARED)} within 7 days", now)
         return None
     inbox.stage_result(
         event,

@@ -22,8 +22,9 @@ from pipelines.gateways import origins
 from pipelines.gateways.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
 
-#: Why a payment has no conversion.
+#: Why a payment has no conversion; and that only what was known before could credit somebody.
 NOBODY, CLOSED, ZERO, NOT_ACTIVE = "nobody_referred", "no_active_program", "zero_amount", "affiliate_not_active"
+HISTORY_ONLY = "history_only"
 
 _MOST_CLAIMS = 20
 # Paypal names no customer before the money comes; its subscriptions are what a payment belongs to.
@@ -63,7 +64,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     payments.stage(row)
     payments.stage_aliases(row, all_ids)
     desk.wake(all_ids)
-    return Booking(reason=found.reason, conversion_id=row.conversion_id)
+    is_lost = origin.is_referral_lost and found.reason in (None, NOBODY)
+    return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 
 
 def start(desk: BookingDesk, started: StartFact) -> Booking:

@@ -4,6 +4,7 @@ from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.stripe import StripeStage
+from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
 from tests.support.gateways.stage import Stage
 
 _PLAYED: tuple[type[Stage], ...] = (
@@ -11,5 +12,6 @@ _PLAYED: tuple[type[Stage], ...] = (
     MollieStage,
     PaddleStage,
     ChargebeeStage,
+    LemonSqueezyStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

@@ -1,0 +1,1 @@
+"""Gateways of digital goods: gumroad, lemonsqueezy, thrivecart."""

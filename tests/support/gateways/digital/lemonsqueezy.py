@@ -1,0 +1,172 @@
+"""lemonsqueezy for the tests: orders, invoices, subscriptions, and the calls that we make."""
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from adapters.gateways.digital.lemonsqueezy import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, SECRET = "ls_live_fake", "test_ls_secret"
+
+
+class LemonSqueezyStage(Stage):
+    """A first purchase is a subscription's order with its first invoice, one that renews is an invoice."""
+
+    gateway = GATEWAY
+    credentials = {"apiKey": KEY, "storeId": "1"}
+    made = {"webhookSecret": SECRET}
+    cannot = frozenset({"dispute", "uninstall", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, dict[str, Any]] = {
+            "/v1/stores/1": {"type": "stores", "id": "1", "attributes": {"name": "Ada's"}},
+        }
+        self.redeemed: dict[str, str] = {}
+        self.secret = SECRET
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/v1/users/me":
+            return 200, {"meta": {"test_mode": False}, "data": {"type": "users", "id": "5", "attributes": {}}}
+        if asked.path in ("/v1/orders", "/v1/subscription-invoices"):
+            return 200, self._page(asked)
+        if asked.path.endswith("/discount-redemptions"):
+            code = self.redeemed.get(asked.path.split("/")[3])
+            redeemed = [{"type": "discount-redemptions", "id": "1", "attributes": {"discount_code": code, "amount": 1}}]
+            return 200, {"data": redeemed if code else []}
+        if asked.path == "/v1/webhooks":
+            made = {**asked.json["data"], "id": str(self.number())}
+            self.secret = made["attributes"]["secret"]
+            self.objects[f"/v1/webhooks/{made['id']}"] = made
+            return 201, {"data": made}
+        if asked.method == "DELETE":
+            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
+        found = self.objects.get(asked.path)
+        return (200, {"data": found}) if found else (404, _MISSING)
+
+    def pay(self, purchase: Purchase) -> Sale:
+        if purchase.renews:
+            invoice = self._invoice(purchase, "renewal")
+            return Sale(purchase, f"invoice:{invoice['id']}", (self._paid(invoice, purchase),))
+        order = self._order(purchase)
+        subscription = self._subscription(purchase, order, "active")
+        invoice = self._invoice(purchase, "initial")
+        sent = (
+            self.event("order_created", order, purchase),
+            self.event("subscription_created", subscription, purchase),
+            self._paid(invoice, purchase),
+        )
+        return Sale(purchase, f"order:{order['id']}", sent)
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        kind, number = sale.id.split(":")
+        path, name = {
+            "order": ("orders", "order_refunded"),
+            "invoice": ("subscription-invoices", "subscription_payment_refunded"),
+        }[kind]
+        found = self.objects[f"/v1/{path}/{number}"]
+        told = found["attributes"]
+        told["refunded_amount"] += cents
+        told["refunded"] = told["refunded_amount"] == told["total"]
+        told["status"] = "refunded" if told["refunded"] else "paid"
+        told["updated_at"] = told["refunded_at"] = f"{self._at()[:-7]}{self.number():06}Z"
+        return (self.event(name, found, sale.purchase),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        order = self._order(purchase)
+        subscription = self._subscription(purchase, order, "on_trial")
+        return (
+            self.event("order_created", order, purchase),
+            self.event("subscription_created", subscription, purchase),
+        )
+
+    def unknown(self) -> Sent:
+        return self.event("license_key_created", {"type": "license-keys", "id": "1", "attributes": {}}, Purchase())
+
+    def malformed(self) -> Sent:
+        bad = {"type": "orders", "id": "9", "attributes": {"status": "paid", "currency": "USD", "total": "x"}}
+        return self.event("order_created", bad, Purchase())
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body, self.secret)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def event(self, name: str, told: dict[str, Any], purchase: Purchase) -> Sent:
+        """Return an event about an object as it is now."""
+        custom = {"custom_data": {"affiliate_slug": purchase.slug}} if purchase.slug else {}
+        meta = {"event_name": name, "test_mode": purchase.is_test, "webhook_id": f"a{self.number()}", **custom}
+        return signed(json.dumps({"meta": meta, "data": told}).encode(), self.secret)
+
+    def _paid(self, invoice: dict[str, Any], purchase: Purchase) -> Sent:
+        return self.event("subscription_payment_success", invoice, purchase)
+
+    def _order(self, purchase: Purchase) -> dict[str, Any]:
+        order = self._keep("orders", {**self._money(purchase), "identifier": "b1", "order_number": 12})
+        if purchase.code:
+            order["attributes"]["discount_total"] = 1_000
+            self.redeemed[order["id"]] = purchase.code
+        return order
+
+    def _subscription(self, purchase: Purchase, order: dict[str, Any], status: str) -> dict[str, Any]:
+        told = {**self._buyer(purchase), "order_id": int(order["id"]), "status": status}
+        return self._keep("subscriptions", told, f"3{purchase.customer}")
+
+    def _invoice(self, purchase: Purchase, reason: str) -> dict[str, Any]:
+        told = {**self._money(purchase), "billing_reason": reason, "subscription_id": int(f"3{purchase.customer}")}
+        return self._keep("subscription-invoices", told)
+
+    def _buyer(self, purchase: Purchase) -> dict[str, Any]:
+        return {
+            "store_id": 1,
+            "customer_id": int(purchase.customer),
+            "user_name": "Ann",
+            "user_email": purchase.email,
+            "created_at": self._at(),
+            "updated_at": self._at(),
+            "test_mode": purchase.is_test,
+        }
+
+    def _money(self, purchase: Purchase) -> dict[str, Any]:
+        return {
+            **self._buyer(purchase),
+            "currency": purchase.currency,
+            "status": "paid",
+            "subtotal": purchase.cents,
+            "discount_total": 0,
+            "tax": 0,
+            "total": purchase.cents,
+            "refunded": False,
+            "refunded_at": None,
+            "refunded_amount": 0,
+        }
+
+    def _keep(self, kind: str, told: dict[str, Any], number: str | None = None) -> dict[str, Any]:
+        found = {"type": kind, "id": number or str(self.number()), "attributes": told}
+        self.objects[f"/v1/{kind}/{found['id']}"] = found
+        return found
+
+    def _at(self) -> str:
+        return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def _page(self, asked: Asked) -> dict[str, Any]:
+        number, size = (int(asked.params[name][0]) for name in ("page[number]", "page[size]"))
+        kept = [found for path, found in self.objects.items() if path.startswith(f"{asked.path}/")]
+        newest = sorted(kept, key=lambda found: found["attributes"]["created_at"], reverse=True)
+        page = newest[(number - 1) * size : number * size]
+        return {"meta": {"page": {"currentPage": number, "lastPage": -(-len(newest) // size)}}, "data": page}
+
+
+def signed(body: bytes, secret: str = SECRET) -> Sent:
+    """Return a body with lemonsqueezy's signature."""
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return Sent(body, {"X-Signature": digest, "Content-Type": "application/json"})
+
+
+_MISSING = {"errors": [{"status": "404", "title": "Not Found"}]}
