@@ -63,6 +63,17 @@ def table(value: Any, *path: str) -> Mapping[str, str]:
     return {str(name): said for name in found if (said := text(found, name)) is not None}
 
 
+def pairs(value: Any, *path: str, name: str = "name", said: str = "value") -> Mapping[str, str]:
+    """Return the texts of a list of names and values at a path; the first of equal names counts."""
+    found = ((text(item, name), text(item, said)) for item in reversed(items(value, *path)))
+    return {key: words for key, words in found if key is not None and words is not None}
+
+
+def full_name(value: Any, first: str, last: str) -> str | None:
+    """Return a person's name of its two parts; None where neither is told."""
+    return " ".join(part for part in (text(value, first), text(value, last)) if part) or None
+
+
 def moment(value: Any, *path: str) -> datetime:
     """Return a time at a path: Unix seconds, or ISO 8601 (without a zone it is UTC). Raises UnreadableEvent."""
     found = at(value, *path)

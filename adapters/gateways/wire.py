@@ -1,6 +1,7 @@
 """How an adapter calls its gateway: JSON in and out, decimals exact, and errors that say what to do about them."""
 
 import base64
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,10 +14,13 @@ import orjson
 import settings
 from adapters import http_calls
 from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
+from adapters.safe_http import addresses, client
 
 Params = Mapping[str, str | int | Sequence[str]]
+_Answered = tuple[int, Mapping[str, str], bytes]
 
-_CALL_S = 15.0
+_CALL_S = 15
+_LONGEST_ANSWER = 2 * 1024 * 1024
 _WORDS = 300
 _DEPTH = 64
 
@@ -32,11 +36,13 @@ class GatewayAnswer:
 class GatewayWire:
     """The API of one account at one gateway. Safe to throw away: nothing is kept open.
 
-    `GATEWAY_<NAME>_URL` replaces scheme and host of `address`; the path stays.
+    `GATEWAY_<NAME>_URL` replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
+    the host: unless it is replaced, only public addresses are called.
     """
 
-    def __init__(self, gateway: str, address: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, gateway: str, address: str, headers: Mapping[str, str], *, is_typed: bool = False) -> None:
         place = settings.current().gateways.urls.get(gateway)
+        self._call = _call_typed if is_typed and not place else _call
         self._address = f"{place}{urlsplit(address).path}" if place else address
         self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
 
@@ -82,10 +88,7 @@ class GatewayWire:
         elif form is not None:
             body, sent["Content-Type"] = _form(form).encode(), "application/x-www-form-urlencoded"
         url = self._address + path + (f"?{_form(params)}" if params else "")
-        try:
-            status, said_headers, content = http_calls.call(method, url, sent, body, timeout_s=_CALL_S)
-        except http_calls.NoAnswer as error:
-            raise GatewayUnreachable(str(error)) from error
+        status, said_headers, content = self._call(method, url, sent, body)
         return GatewayAnswer(_read(status, content), said_headers)
 
 
@@ -111,6 +114,39 @@ def parsed(content: bytes) -> Any:
 def dumped(value: object) -> bytes:
     """Return JSON of what `parsed` returned; decimals stay as they were written."""
     return dumps(value, default=str).encode()
+
+
+def _call(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> _Answered:
+    try:
+        return http_calls.call(method, url, headers, body, timeout_s=_CALL_S)
+    except http_calls.NoAnswer as error:
+        raise GatewayUnreachable(str(error)) from error
+
+
+def _call_typed(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> _Answered:
+    """Call a host that the brand typed, where that is a public one (or one that webhooks may be sent to)."""
+    chosen = settings.current().webhooks
+    policy = client.Policy(
+        allow_private=chosen.allow_private,
+        also_allow=frozenset(chosen.also_allow),
+        ca_bundle=chosen.ca_bundle,
+        timeout_s=_CALL_S,
+        max_read_bytes=_LONGEST_ANSWER,
+    )
+    try:
+        status, said_headers, content = _guarded(policy).ask(method, url, body=body or b"", headers=headers)
+    except addresses.UrlRefused as refused:
+        raise CredentialsRefused(refused.message) from refused
+    except client.ReceiverUnreachable as error:
+        raise GatewayUnreachable(error.reason) from error
+    except ValueError as error:  # a header or an address that cannot be written
+        raise CredentialsRefused("they hold characters that cannot be sent") from error
+    return status, said_headers, bytes(content)
+
+
+@functools.cache
+def _guarded(policy: client.Policy) -> client.Client:
+    return client.Client(policy)
 
 
 def _read(status: int, content: bytes) -> Any:

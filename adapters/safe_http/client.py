@@ -108,7 +108,7 @@ def check_url(url: str, policy: Policy) -> None:
 
 
 class Client:
-    """Posts to customers' URLs; shared by all threads of a process and safe to create before a fork."""
+    """Calls customers' URLs; shared by all threads of a process and safe to create before a fork."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -125,13 +125,22 @@ class Client:
         was acted upon is unknown.
         """
         started = monotonic()
+        status, values, content = self.ask("POST", url, body=body, headers=headers)
+        return Answer(status, values, _excerpt(content), int((monotonic() - started) * 1000))
+
+    def ask(self, method: str, url: str, *, body: bytes, headers: Mapping[str, str]) -> tuple[int, Headers, bytearray]:
+        """Send one request and return status, headers and as much of the body as the policy lets in.
+
+        Raises as `post`, and ValueError for a header that cannot be sent.
+        """
+        deadline = monotonic() + self._policy.timeout_s
         target = self._policy.target(url)
-        request = _request(target, body, headers)
+        request = _request(method, target, body, headers)
         try:
-            status, values, content = self._send(target, request, started + self._policy.timeout_s)
+            status, values, content = self._send(target, request, deadline)
         except OSError as error:
             raise ReceiverUnreachable(_reason(error, self._policy.timeout_s)) from error
-        return Answer(status, Headers(values), _excerpt(content), int((monotonic() - started) * 1000))
+        return status, Headers(values), content
 
     def close(self) -> None:
         """Close the idle connections. A later post opens new ones."""
@@ -265,9 +274,9 @@ def _connect(found: list[_Found], deadline: float) -> tuple[str, socket.socket]:
     raise failure
 
 
-def _request(target: VettedUrl, body: bytes, headers: Mapping[str, str]) -> bytes:
+def _request(method: str, target: VettedUrl, body: bytes, headers: Mapping[str, str]) -> bytes:
     lines = [
-        f"POST {target.path} HTTP/1.1",
+        f"{method} {target.path} HTTP/1.1",
         f"Host: {target.authority}",
         "Accept-Encoding: identity",
         f"Content-Length: {len(body)}",

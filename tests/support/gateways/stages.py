@@ -6,6 +6,7 @@ from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
 from tests.support.gateways.stage import Stage
+from tests.support.gateways.storefront.shopify import ShopifyStage
 
 _PLAYED: tuple[type[Stage], ...] = (
     StripeStage,
@@ -13,5 +14,6 @@ _PLAYED: tuple[type[Stage], ...] = (
     PaddleStage,
     ChargebeeStage,
     LemonSqueezyStage,
+    ShopifyStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

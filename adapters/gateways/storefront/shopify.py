@@ -1,0 +1,176 @@
+"""shopify: orders that are paid, money that goes back of them, disputes of its own payments.
+
+A sale's id is its order's. Refunds are counted by the order's running total in the shop's currency, read at the shop.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from adapters.gateways import proofs, shapes
+from adapters.gateways.base import (
+    Capabilities,
+    CredentialField,
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayDelivery,
+    GatewayRejected,
+    GatewayUnreachable,
+    Inbound,
+    Known,
+    NotProved,
+    ProvedRequest,
+    Setup,
+    Subscribed,
+)
+from adapters.gateways.storefront import shopify_api, shopify_facts
+from adapters.gateways.wire import dumped, parsed
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+
+_NEEDED = ("ORDERS_PAID", "REFUNDS_CREATE", "APP_UNINSTALLED")
+_DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
+_NO_DISPUTES = (
+    "Disputes are not told yet: give the app the scope read_shopify_payments_disputes, install it again, and connect"
+    " anew. Shops that do not use Shopify Payments have none to tell."
+)
+
+_CHECK = """query Check { shop { myshopifyDomain currencyCode } currentAppInstallation { accessScopes { handle } } }"""
+_HOOKS = """query Hooks { webhookSubscriptions(first: 100) { nodes { id topic uri } } }"""
+_HOOK = """mutation Hook($topic: WebhookSubscriptionTopic!, $uri: String!) {
+  webhookSubscriptionCreate(topic: $topic, webhookSubscription: {uri: $uri, format: JSON}) {
+    webhookSubscription { id } userErrors { field message }
+  }
+}"""
+_UNHOOK = """mutation Unhook($id: ID!) {
+  webhookSubscriptionDelete(id: $id) { deletedWebhookSubscriptionId userErrors { message } }
+}"""
+
+
+class Shopify:
+    """The adapter; it has no state."""
+
+    name = "shopify"
+    label = "Shopify"
+    kind = "storefront"
+    fields = (
+        CredentialField("shopDomain", "Shop domain", "Settings, Domains: your-shop.myshopify.com", secret=False),
+        CredentialField("clientId", "Client ID", "Dev Dashboard, your app, Settings", secret=False),
+        CredentialField("clientSecret", "Client secret", "Dev Dashboard, your app, Settings"),
+        CredentialField(
+            "accessToken", "Access token", "Only for an app that has a permanent one: shpat_…", required=False
+        ),
+    )
+    capabilities = Capabilities(
+        coupons=True,
+        lacks=(
+            "Trials of subscription apps are not told.",
+            "Orders of more than 60 days ago are read only with the scope read_all_orders.",
+            "Disputes are told for Shopify Payments only.",
+        ),
+    )
+    polls: timedelta | None = None
+
+    def check(self, account: GatewayAccount) -> Known:
+        """Ask for a token, the shop, and what the app may do."""
+        shopify_api.prove(account)
+        data = shopify_api.graphql(account, _CHECK)
+        scopes = {
+            shapes.text(scope, "handle") for scope in shapes.items(data, "currentAppInstallation", "accessScopes")
+        }
+        if not scopes & {"read_orders", "write_orders"}:
+            raise CredentialsRefused("the app lacks the scope read_orders")
+        return Known(shapes.needed(data, "shop", "myshopifyDomain"))
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Have a webhook for each topic; one that is there already for this address is kept."""
+        hooks = shapes.items(shopify_api.graphql(account, _HOOKS), "webhookSubscriptions", "nodes")
+        ours = {shapes.text(hook, "topic"): shapes.text(hook, "id") for hook in hooks if hook.get("uri") == address}
+        made = [hook for hook in ours.values() if hook]
+        setup = Setup()
+        try:
+            for topic in _NEEDED:
+                if topic not in ours:
+                    made.append(_hook(account, topic, address))
+            try:
+                made.extend(_hook(account, topic, address) for topic in _DISPUTES if topic not in ours)
+            except GatewayRejected:
+                setup = Setup((_NO_DISPUTES,))
+        except (CredentialsRefused, GatewayRejected, GatewayUnreachable):
+            with suppress(CredentialsRefused, GatewayRejected, GatewayUnreachable):
+                _unhook(account, made)
+            raise
+        return Subscribed({"webhooks": " ".join(made)}, setup)
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        """Delete the webhooks that we made."""
+        _unhook(account, account.made.get("webhooks", "").split())
+
+    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+        """Check `X-Shopify-Hmac-Sha256` by the app's client secret, and that it is this shop's."""
+        expected = [proofs.base64_digest(key.encode(), request.body) for key in account.secrets("clientSecret")]
+        proofs.require_match([request.headers.get("X-Shopify-Hmac-Sha256", "")], expected)
+        sender = request.headers.get("X-Shopify-Shop-Domain")
+        if sender is not None and sender.lower() not in map(shopify_api.shop, account.secrets("shopDomain")):
+            raise NotProved
+        topic = request.headers.get("X-Shopify-Topic", "unreadable")
+        webhook_id = request.headers.get("X-Shopify-Webhook-Id")
+        key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(request.body)}"
+        return ProvedRequest((GatewayDelivery(key, topic, request.body, webhook_id),))
+
+    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+        """Translate one webhook's body by its topic, or what was read from a list."""
+        try:
+            told = parsed(delivery.raw)
+        except ValueError as error:
+            raise UnreadableEvent(str(error)) from error
+        read = shopify_facts.READERS.get(delivery.type)
+        return (read(account, told),) if read else (IgnoredFact("unknown_type"),)
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Return it as it is: the order says everything, and its journey was asked for with it."""
+        return origin
+
+    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Read the orders that changed since then: those that were paid since, and what went back of any."""
+        changed = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        paid = " OR ".join(f"financial_status:{status}" for status in shopify_facts.PAID)
+        variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
+        while True:
+            page = shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
+            found = [item for node in shapes.items(page, "nodes") for item in _listed(node, since)]
+            if found:
+                yield found
+            if shapes.at(page, "pageInfo", "hasNextPage") is not True:
+                return
+            variables = {**variables, "after": shapes.needed(page, "pageInfo", "endCursor")}
+
+
+GATEWAY = Shopify()
+
+
+def _hook(account: GatewayAccount, topic: str, address: str) -> str:
+    data = shopify_api.graphql(account, _HOOK, {"topic": topic, "uri": address})
+    made = shapes.at(data, "webhookSubscriptionCreate")
+    if errors := shapes.items(made, "userErrors"):
+        raise GatewayRejected(422, f"{topic}: {shapes.text(errors[0], 'message') or 'it says no'}")
+    hook = shapes.identity(made, "webhookSubscription", "id")
+    if hook is None:
+        raise GatewayUnreachable(f"no webhook came for {topic}")
+    return hook
+
+
+def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
+    for hook in hooks:
+        with suppress(GatewayRejected):
+            shopify_api.graphql(account, _UNHOOK, {"id": hook})
+
+
+def _listed(node: Any, since: datetime) -> Iterator[GatewayDelivery]:
+    order = shopify_facts.of_node(node)
+    order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
+    if shopify_facts.paid_at(order) >= since:
+        yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
+    if back is not None:
+        key = f"reconcile:{order_id}:{back['amount']}"
+        yield GatewayDelivery(key, shopify_facts.LISTED_REFUND, dumped({**back, "order_id": order_id}))

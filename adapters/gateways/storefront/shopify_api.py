@@ -1,0 +1,84 @@
+"""How shopify is asked: GraphQL, by a token that is pasted or that the app's own credentials are worth for a day."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected, GatewayUnreachable
+from adapters.gateways.tokens import AccessTokens
+from adapters.gateways.wire import GatewayWire
+
+VERSION = "2026-10"
+
+_DOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com")
+_DAY_S = 24 * 3600
+_TOKENS = AccessTokens()
+_DENIED, _THROTTLED = "ACCESS_DENIED", "THROTTLED"
+
+
+def shop(typed: str) -> str:
+    """Return a shop's domain as shopify calls it, of what somebody typed."""
+    return typed.strip().lower().removeprefix("https://").partition("/")[0]
+
+
+def prove(account: GatewayAccount) -> None:
+    """Ask for a new token where the app's credentials are what is used. Raises as `graphql`."""
+    if not account.credentials.get("accessToken"):
+        _TOKENS.fresh(_key(account), lambda: _asked(account))
+
+
+def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object] | None = None) -> Any:
+    """Return the data of an answer; what is denied inside of it is missing.
+
+    Raises CredentialsRefused, GatewayUnreachable, and GatewayRejected where no data came (403: a scope is missing).
+    """
+
+    def ask(token: str) -> Any:
+        wire = _wire(account, {"X-Shopify-Access-Token": token})
+        body = {"query": query, "variables": dict(variables or {})}
+        return wire.ask("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
+
+    pasted = account.credentials.get("accessToken")
+    said = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _asked(account), ask)
+    data = shapes.at(said, "data")
+    if not isinstance(data, Mapping):
+        data = {}
+    errors = shapes.items(said, "errors")
+    if errors and all(part is None for part in data.values()):
+        _refuse(errors[0])
+    return data
+
+
+def _refuse(error: Any) -> None:
+    code, words = shapes.text(error, "extensions", "code"), shapes.text(error, "message") or "it says no"
+    if code == _THROTTLED:
+        raise GatewayUnreachable("it is asked too often")
+    raise GatewayRejected(403 if code == _DENIED else 400, words)
+
+
+def _asked(account: GatewayAccount) -> tuple[str, float]:
+    form = {
+        "grant_type": "client_credentials",
+        "client_id": account.credentials.get("clientId", ""),
+        "client_secret": account.credentials.get("clientSecret", ""),
+    }
+    try:
+        said = _wire(account, {}).ask("POST", "/admin/oauth/access_token", form=form).json
+    except GatewayRejected as error:
+        raise CredentialsRefused(str(error)) from error
+    token, lives_s = shapes.text(said, "access_token"), shapes.at(said, "expires_in")
+    if token is None:
+        raise GatewayUnreachable("the answer holds no token")
+    return token, lives_s if type(lives_s) is int else _DAY_S
+
+
+def _key(account: GatewayAccount) -> tuple[str, ...]:
+    return tuple(account.credentials.get(name, "") for name in ("shopDomain", "clientId", "clientSecret"))
+
+
+def _wire(account: GatewayAccount, headers: Mapping[str, str]) -> GatewayWire:
+    domain = shop(account.credentials.get("shopDomain", ""))
+    if not _DOMAIN.fullmatch(domain):
+        raise CredentialsRefused("the shop's domain is not such as your-shop.myshopify.com")
+    return GatewayWire("shopify", f"https://{domain}", headers, is_typed=True)

@@ -1,0 +1,264 @@
+"""What shopify's webhooks mean, and what is read at the shop to know it: orders, refunds, disputes.
+
+Money is booked in the shop's currency. What went back is the order's running total there, for a refund's webhook also
+comes when no money moved; of an order that may not be read any more, it is the refund's own transactions.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
+from adapters.gateways.storefront import shopify_api
+from domain.gateways import amounts, referrals
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    UnreadableEvent,
+)
+
+Reader = Callable[[GatewayAccount, Any], Fact]
+
+PAID = ("paid", "partially_refunded", "refunded")
+LISTED_REFUND = "reconcile/refund"
+
+_PIXEL, _LANDING, _JOURNEY = "shopify_web_pixel", "shopify_landing_page", "shopify_customer_journey"
+_CODE = "shopify_coupon_code"
+_RENEWAL = "subscription_contract"
+# A journey is known minutes after its order; where nothing else names anybody, it is waited for so long.
+_JOURNEY_KNOWN_AFTER = timedelta(minutes=15)
+
+_VISITS = """customerJourneySummary {
+  ready firstVisit { landingPage referralCode } lastVisit { landingPage referralCode }
+}"""
+_ORDER_JOURNEY = f"query Journey($id: ID!) {{ order(id: $id) {{ {_VISITS} }} }}"
+_REFUNDED = """query Refunded($id: ID!) {
+  shop { currencyCode } order(id: $id) { totalRefundedSet { shopMoney { amount currencyCode } } }
+}"""
+ORDERS = """query Orders($query: String!, $after: String) {
+  orders(first: 100, after: $after, sortKey: UPDATED_AT, query: $query) {
+    nodes {
+      legacyResourceId createdAt processedAt updatedAt cancelledAt test sourceName displayFinancialStatus
+      currencyCode taxesIncluded email discountCodes
+      totalPriceSet { shopMoney { amount } } totalTaxSet { shopMoney { amount } }
+      totalShippingPriceSet { shopMoney { amount } } totalRefundedSet { shopMoney { amount currencyCode } }
+      customer { legacyResourceId firstName lastName } customAttributes { key value }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}"""
+
+
+def of_node(node: Any) -> dict[str, Any]:
+    """Return an order of the list in the words of its webhook."""
+    customer = shapes.at(node, "customer")
+    named = {"first_name": shapes.at(customer, "firstName"), "last_name": shapes.at(customer, "lastName")}
+    codes = shapes.at(node, "discountCodes")
+    return {
+        "id": shapes.at(node, "legacyResourceId"),
+        "created_at": shapes.at(node, "createdAt"),
+        "processed_at": shapes.at(node, "processedAt"),
+        "cancelled_at": shapes.at(node, "cancelledAt"),
+        "test": shapes.at(node, "test"),
+        "source_name": shapes.at(node, "sourceName"),
+        "financial_status": shapes.at(node, "displayFinancialStatus"),
+        "currency": shapes.at(node, "currencyCode"),
+        "taxes_included": shapes.at(node, "taxesIncluded"),
+        "total_price": shapes.at(node, "totalPriceSet", "shopMoney", "amount"),
+        "total_tax": shapes.at(node, "totalTaxSet", "shopMoney", "amount"),
+        "total_shipping_price_set": {"shop_money": shapes.at(node, "totalShippingPriceSet", "shopMoney")},
+        "email": shapes.at(node, "email"),
+        "customer": {"id": shapes.at(customer, "legacyResourceId"), **named} if customer else None,
+        "note_attributes": [
+            {"name": shapes.at(pair, "key"), "value": shapes.at(pair, "value")}
+            for pair in shapes.items(node, "customAttributes")
+        ],
+        "discount_codes": [{"code": code} for code in codes] if isinstance(codes, list) else [],
+    }
+
+
+def went_back(node: Any) -> dict[str, Any] | None:
+    """Return amount, currency and last change of what went back of a listed order; None where nothing did."""
+    money = shapes.at(node, "totalRefundedSet", "shopMoney")
+    amount, currency = shapes.text(money, "amount"), shapes.text(money, "currencyCode")
+    if amount is None or not amount.strip("0."):
+        return None
+    return {"amount": amount, "currency": currency, "processed_at": shapes.at(node, "updatedAt")}
+
+
+def paid_at(order: Any) -> datetime:
+    """Return when an order was processed. Raises UnreadableEvent."""
+    return shapes.moment(order, "processed_at" if shapes.at(order, "processed_at") else "created_at")
+
+
+def _order(account: GatewayAccount, order: Any) -> Fact:
+    order_id, status = shapes.needed(order, "id"), (shapes.text(order, "financial_status") or "paid").lower()
+    is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
+    if status not in PAID or is_cancelled:
+        return IgnoredFact("not_paid")
+    currency = amounts.currency(shapes.at(order, "currency"))
+    paid, at = amounts.of_decimal(shapes.at(order, "total_price"), currency), paid_at(order)
+    told = _carriers(order)
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(order, "customer", "id"),
+        email=next((said for name in ("email", "contact_email") if (said := shapes.text(order, name))), None)
+        or shapes.text(order, "customer", "email"),
+        name=shapes.full_name(shapes.at(order, "customer"), "first_name", "last_name"),
+        carriers=(*told, *_journey(account, order, told, at)),
+        codes=tuple(
+            RedeemedCode(code, _CODE)
+            for item in shapes.items(order, "discount_codes")
+            if (code := shapes.text(item, "code"))
+        ),
+        is_test=shapes.at(order, "test") is True,
+    )
+    return PaymentFact(
+        external_id=order_id,
+        amount_cents=paid,
+        currency=currency,
+        paid_at=at,
+        origin=origin,
+        net_cents=_net(order, paid, currency),
+    )
+
+
+def _carriers(order: Any) -> tuple[Carrier, ...]:
+    """Return what the cart carried, then where the visit began. Names that begin with _ are hidden from the buyer."""
+    notes = [shapes.pairs(order, "note_attributes")]
+    notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
+    found = [Carrier(_PIXEL, {name.lstrip("_"): said for name, said in note.items()}) for note in notes if note]
+    landing = referrals.of_address(shapes.at(order, "landing_site"))
+    if not landing and (reference := shapes.text(order, "landing_site_ref")):
+        landing = {"ref": reference}
+    return (*found, Carrier(_LANDING, landing)) if landing else tuple(found)
+
+
+def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at: datetime) -> tuple[Carrier, ...]:
+    """Ask for the visits before an order. One that a subscription renews, or that names somebody, has no need."""
+    is_renewal = (shapes.text(order, "source_name") or "").startswith(_RENEWAL)
+    if is_renewal or any(referrals.SLUG_KEY in carrier.fields for carrier in told):
+        return ()
+    try:
+        data = shopify_api.graphql(account, _ORDER_JOURNEY, {"id": _gid(order)})
+    except GatewayRejected:  # a scope is missing
+        return ()
+    journey = shapes.at(data, "order", "customerJourneySummary")
+    if shapes.at(journey, "ready") is False and not told and datetime.now(UTC) - at < _JOURNEY_KNOWN_AFTER:
+        raise GatewayUnreachable("the visits before the order are not known yet")
+    visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
+    found = [dict(referrals.of_address(shapes.at(visit, "landingPage"))) for visit in visits if visit]
+    return tuple(Carrier(_JOURNEY, fields) for fields in found if fields)
+
+
+def _net(order: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and shipping. Where prices hold the tax, shipping's is in both."""
+    tax = shapes.at(order, "total_tax")
+    if tax is None:
+        return None
+    shipping = amounts.of_decimal(shapes.at(order, "total_shipping_price_set", "shop_money", "amount") or 0, currency)
+    if shapes.at(order, "taxes_included") is True:
+        lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
+        shipping -= sum(amounts.of_decimal(shapes.at(line, "price") or 0, currency) for line in lines)
+    return max(paid - amounts.of_decimal(tax, currency) - shipping, 0)
+
+
+def _tax_lines(line: Any) -> list[Any]:
+    return shapes.items(line, "tax_lines")
+
+
+def _refund(account: GatewayAccount, refund: Any) -> Fact:
+    refund_id, order_id = shapes.needed(refund, "id"), shapes.needed(refund, "order_id")
+    at = shapes.moment(refund, "processed_at" if shapes.at(refund, "processed_at") else "created_at")
+    data = shopify_api.graphql(account, _REFUNDED, {"id": f"gid://shopify/Order/{order_id}"})
+    money = shapes.at(data, "order", "totalRefundedSet", "shopMoney")
+    if money is None:
+        return _own(refund, refund_id, order_id, at, shapes.text(data, "shop", "currencyCode"))
+    return _listed_refund(
+        account,
+        {
+            "order_id": order_id,
+            "amount": shapes.at(money, "amount"),
+            "currency": shapes.at(money, "currencyCode"),
+            "processed_at": at.isoformat(),
+        },
+    )
+
+
+def _listed_refund(account: GatewayAccount, told: Any) -> Fact:
+    order_id, currency = shapes.needed(told, "order_id"), amounts.currency(shapes.at(told, "currency"))
+    cents = amounts.of_decimal(shapes.at(told, "amount"), currency)
+    if cents == 0:
+        return IgnoredFact("no_money_moved")
+    return RefundFact(
+        refund_id=order_id,
+        sale_ids=(order_id,),
+        amount_cents=cents,
+        currency=currency,
+        refunded_at=shapes.moment(told, "processed_at"),
+        is_cumulative=True,
+    )
+
+
+def _own(refund: Any, refund_id: str, order_id: str, at: datetime, shop_currency: str | None) -> Fact:
+    """Read a refund by its own transactions. Raises UnreadableEvent where they do not say what went back."""
+    back = [item for item in shapes.items(refund, "transactions") if shapes.text(item, "kind") == "refund"]
+    done = [item for item in back if shapes.text(item, "status") == "success"]
+    currencies = {shapes.text(item, "currency") for item in back}
+    if not done or len(done) < len(back) or currencies != {shop_currency}:
+        raise UnreadableEvent(f"the order {order_id} may not be read: the app needs the scope read_all_orders")
+    currency = amounts.currency(shop_currency)
+    return RefundFact(
+        refund_id=refund_id,
+        sale_ids=(order_id,),
+        amount_cents=sum(amounts.of_decimal(shapes.at(item, "amount"), currency) for item in done),
+        currency=currency,
+        refunded_at=at,
+    )
+
+
+def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
+    dispute_id, status = shapes.needed(dispute, "id"), shapes.text(dispute, "status") or ""
+    order_id = shapes.identity(dispute, "order_id")
+    state = _STATES.get(status)
+    if shapes.text(dispute, "type") != "chargeback" or state is None or order_id is None:
+        return IgnoredFact("no_money_moved")
+    at = shapes.moment(dispute, "finalized_on" if shapes.at(dispute, "finalized_on") else "initiated_at")
+    return DisputeFact(dispute_id=dispute_id, sale_ids=(order_id,), state=state, at=at)
+
+
+def _uninstalled(account: GatewayAccount, told: Any) -> Fact:
+    shapes.needed(told, "id")
+    return DisconnectedFact("The app was uninstalled.")
+
+
+def _gid(order: Any) -> str:
+    return f"gid://shopify/Order/{shapes.needed(order, 'id')}"
+
+
+# What is refunded or prevented ends the dispute; money that went back for it is told as a refund.
+_STATES: Mapping[str, DisputeState] = {
+    "needs_response": DisputeState.Opened,
+    "under_review": DisputeState.Opened,
+    "won": DisputeState.Won,
+    "prevented": DisputeState.Won,
+    "charge_refunded": DisputeState.Won,
+    "lost": DisputeState.Lost,
+    "accepted": DisputeState.Lost,
+}
+READERS: Mapping[str, Reader] = {
+    "orders/paid": _order,
+    "refunds/create": _refund,
+    LISTED_REFUND: _listed_refund,
+    "disputes/create": _dispute,
+    "disputes/update": _dispute,
+    "app/uninstalled": _uninstalled,
+}

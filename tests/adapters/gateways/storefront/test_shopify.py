@@ -1,0 +1,326 @@
+"""shopify: its samples and its traps."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.gateways.base import (
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayRejected,
+    GatewayUnreachable,
+    NotProved,
+)
+from adapters.gateways.storefront.shopify import GATEWAY
+from domain.gateways.facts import (
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    UnreadableEvent,
+)
+from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, ShopifyStage, signed
+from tests.support.gateways.told import account, facts, inbound, listed
+
+_SALE = (
+    b'{"id":5678901234567,"name":"#1001","created_at":"2026-11-20T10:00:00-05:00",'
+    b'"processed_at":"2026-11-20T10:00:00-05:00","test":false,"source_name":"web","financial_status":"paid",'
+    b'"currency":"USD","presentment_currency":"USD","taxes_included":false,"total_price":"118.00",'
+    b'"subtotal_price":"90.00","total_tax":"18.00","total_discounts":"10.00",'
+    b'"total_shipping_price_set":{"shop_money":{"amount":"10.00","currency_code":"USD"}},'
+    b'"email":"buyer@example.com","customer":{"id":7001,"email":"buyer@example.com","first_name":"Ada",'
+    b'"last_name":"Buyer"},"note_attributes":[{"name":"via","value":"anna"}],'
+    b'"landing_site":"/products/mug?via=anna","referring_site":"https://blog.example.com/",'
+    b'"discount_codes":[{"code":"ANNA10","amount":"10.00","type":"percentage"}],'
+    b'"line_items":[{"id":1,"product_id":11,"quantity":1,"price":"100.00","properties":[]}]}'
+)
+_REFUND = {
+    "id": 880001,
+    "order_id": 5678901234567,
+    "created_at": "2026-11-22T09:00:00-05:00",
+    "processed_at": "2026-11-22T09:00:00-05:00",
+    "refund_line_items": [],
+    "order_adjustments": [{"id": 1, "amount": "-47.20", "tax_amount": "0.00", "kind": "refund_discrepancy"}],
+    "transactions": [
+        {"id": 990001, "kind": "refund", "status": "success", "amount": "47.20", "currency": "USD", "test": False}
+    ],
+}
+_DISPUTE = {
+    "id": 285332,
+    "order_id": 5678901234567,
+    "type": "chargeback",
+    "amount": "118.00",
+    "currency": "USD",
+    "status": "needs_response",
+    "initiated_at": "2026-11-25T19:00:00-05:00",
+}
+
+
+@pytest.fixture
+def stage(play):
+    return play(ShopifyStage)
+
+
+def _order(**other):
+    return signed("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
+
+
+def test_the_signature_of_the_vector_holds():
+    known = GatewayAccount("live", {"shopDomain": SHOP, "clientSecret": "test_client_secret"})
+    headers = {"X-Shopify-Hmac-Sha256": "pB3otUjELt/vzBLfydXeoJe+AImABXUKKwVef69haak=", "X-Shopify-Topic": "x"}
+    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    with pytest.raises(NotProved):
+        GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"119.00"}', headers)))
+
+
+def test_a_webhook_of_another_shop_is_refused_though_the_app_is_the_same(stage):
+    with pytest.raises(NotProved):
+        GATEWAY.prove(account(stage), inbound(signed("orders/paid", _SALE, shop="hats.myshopify.com")))
+
+
+def test_both_secrets_count_while_one_is_replaced(stage):
+    rotated = GatewayAccount("live", {**stage.credentials, "clientSecret": "new"}, {}, (stage.credentials,))
+    for secret in ("new", SECRET):
+        assert GATEWAY.prove(rotated, inbound(signed("orders/paid", _SALE, secret=secret))).deliveries
+
+
+def test_the_sample_of_a_sale(stage):
+    (payment,) = facts(stage, signed("orders/paid", _SALE))
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("5678901234567", 11_800, 9_000)
+    assert payment.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
+    origin = payment.origin
+    assert (origin.customer_id, origin.email, origin.name) == ("7001", "buyer@example.com", "Ada Buyer")
+    assert origin.carriers == (
+        Carrier("shopify_web_pixel", {"via": "anna"}),
+        Carrier("shopify_landing_page", {"via": "anna"}),
+    )
+    assert origin.codes == (RedeemedCode("ANNA10", "shopify_coupon_code"),)
+
+
+def test_the_sample_of_a_renewal_asks_for_no_journey(stage):
+    renewal = _order(
+        id=5678901234999,
+        source_name="subscription_contract_checkout_one",
+        total_price="29.00",
+        total_tax="0.00",
+        total_shipping_price_set=None,
+        note_attributes=[],
+        landing_site=None,
+        customer={"id": 7001},
+    )
+    (payment,) = facts(stage, renewal)
+    assert (payment.amount_cents, payment.origin.customer_id, payment.origin.carriers) == (2_900, "7001", ())
+    assert stage.asked == []
+
+
+def test_numbers_that_no_float_holds_stay_exact(stage):
+    (payment,) = facts(stage, _order(id=9_223_372_036_854_775_807))
+    assert payment.external_id == "9223372036854775807"
+
+
+def test_hidden_cart_attributes_and_properties_of_an_item_are_read(stage):
+    lines = [{"properties": [{"name": "_via", "value": "ben"}]}]
+    (payment,) = facts(stage, _order(note_attributes=[], landing_site=None, line_items=lines))
+    assert payment.origin.carriers == (Carrier("shopify_web_pixel", {"via": "ben"}),)
+
+
+def test_shipping_with_its_tax_inside_is_taken_off_once(stage):
+    lines = [{"tax_lines": [{"price": "1.60"}]}]
+    (payment,) = facts(stage, _order(taxes_included=True, total_price="100.00", shipping_lines=lines))
+    assert payment.net_cents == 10_000 - 1_800 - (1_000 - 160)
+
+
+def test_an_order_that_is_not_paid_or_was_cancelled_is_no_sale(stage):
+    for other in ({"financial_status": "pending"}, {"cancelled_at": "2026-11-20T10:00:00-05:00"}):
+        assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
+
+
+def test_a_guest_has_no_customer(stage):
+    (payment,) = facts(stage, _order(customer=None, email=None, contact_email="guest@example.com"))
+    assert (payment.origin.customer_id, payment.origin.email) == (None, "guest@example.com")
+
+
+@pytest.mark.parametrize("amount", ["118.001", "-1.00", "1e30", "NaN", None, True, "9" * 40])
+def test_an_amount_that_is_none_is_unreadable(stage, amount):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _order(total_price=amount))
+
+
+def test_an_id_of_500_characters_is_unreadable(stage):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _order(id="7" * 500))
+
+
+class TestJourney:
+    def _paid(self, stage, journey):
+        sale = stage.pay(Purchase(slug=None))
+        stage.journeys[sale.id] = journey
+        return facts(stage, *sale.sent)
+
+    def test_the_last_visit_counts_before_the_first(self, stage):
+        visits = {
+            "lastVisit": {"landingPage": "https://mugs.example.com/?via=last&utm_source=x"},
+            "firstVisit": {"landingPage": "https://mugs.example.com/?via=first"},
+        }
+        (payment,) = self._paid(stage, {"ready": True, **visits})
+        assert [carrier.fields["via"] for carrier in payment.origin.carriers] == ["last", "first"]
+        assert {carrier.method for carrier in payment.origin.carriers} == {"shopify_customer_journey"}
+
+    def test_one_that_is_not_ready_is_waited_for_and_not_for_ever(self, stage):
+        with pytest.raises(GatewayUnreachable):
+            self._paid(stage, {"ready": False})
+        stage.now -= timedelta(minutes=20)
+        (payment,) = self._paid(stage, {"ready": False})
+        assert payment.origin.carriers == ()
+
+
+class TestRefunds:
+    def _sold(self, stage):
+        sale = stage.pay(Purchase(cents=11_800))
+        return sale, {**_REFUND, "order_id": int(sale.id)}
+
+    def test_the_orders_total_is_what_went_back(self, stage):
+        sale, told = self._sold(stage)
+        stage.refunded[sale.id] = 4_720
+        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        assert (refund.amount_cents, refund.is_cumulative, refund.sale_ids) == (4_720, True, (sale.id,))
+
+    def test_a_refund_that_moved_no_money_is_none(self, stage):
+        _, told = self._sold(stage)
+        assert facts(stage, stage.sent("refunds/create", told)) == [IgnoredFact("no_money_moved")]
+
+    def test_money_in_another_currency_is_counted_in_the_shops(self, stage):
+        sale, told = self._sold(stage)
+        stage.refunded[sale.id] = 3_500
+        told["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
+        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        assert (refund.amount_cents, refund.currency) == (3_500, "USD")
+
+    def test_of_an_order_that_may_not_be_read_it_is_its_own_transactions(self, stage):
+        (refund,) = facts(stage, stage.sent("refunds/create", _REFUND))
+        assert refund == RefundFact(
+            refund_id="880001",
+            sale_ids=("5678901234567",),
+            amount_cents=4_720,
+            currency="USD",
+            refunded_at=datetime(2026, 11, 22, 14, tzinfo=UTC),
+        )
+
+    @pytest.mark.parametrize("other", [{"status": "pending"}, {"currency": "CAD"}, {"kind": "void"}])
+    def test_money_is_never_guessed(self, stage, other):
+        told = {**_REFUND, "transactions": [{**_REFUND["transactions"][0], **other}]}
+        with pytest.raises(UnreadableEvent, match="read_all_orders"):
+            facts(stage, stage.sent("refunds/create", told))
+
+
+def test_the_sample_of_a_dispute_and_how_it_ends(stage):
+    states = {"needs_response": DisputeState.Opened, "accepted": DisputeState.Lost, "charge_refunded": DisputeState.Won}
+    for status, state in states.items():
+        (dispute,) = facts(stage, stage.sent("disputes/update", {**_DISPUTE, "status": status}))
+        assert isinstance(dispute, DisputeFact)
+        assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("285332", ("5678901234567",), state)
+
+
+@pytest.mark.parametrize("other", [{"type": "inquiry", "status": "lost"}, {"status": "x"}, {"order_id": None}])
+def test_an_inquiry_moves_no_money(stage, other):
+    assert facts(stage, stage.sent("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
+
+
+def test_the_sample_of_an_uninstalled_app(stage):
+    told = {"id": 548380009, "name": "Mug Shop", "domain": "mugs.example.com", "myshopify_domain": SHOP}
+    assert isinstance(facts(stage, stage.sent("app/uninstalled", told))[0], DisconnectedFact)
+
+
+class TestCredentials:
+    def test_a_token_is_asked_for_once(self, stage):
+        GATEWAY.check(account(stage))
+        for _ in range(3):
+            facts(stage, stage.sent("refunds/create", {**_REFUND}))
+        assert stage.tokens_given == 1
+
+    def test_a_token_that_is_not_taken_any_more_is_replaced(self, stage):
+        GATEWAY.check(account(stage))
+        stage.token = "shpca_another"
+        assert facts(stage, stage.sent("refunds/create", _REFUND))
+        assert stage.tokens_given == 2
+
+    def test_a_pasted_token_is_used_as_it_is(self, stage):
+        GATEWAY.check(account(stage, accessToken=TOKEN))
+        assert stage.tokens_given == 0
+
+    def test_a_missing_scope_is_said(self, stage):
+        stage.scopes = ["read_products"]
+        with pytest.raises(CredentialsRefused, match="read_orders"):
+            GATEWAY.check(account(stage))
+
+    @pytest.mark.parametrize("typed", ["mugs.example.com", "10.0.0.1", "localhost", "x.myshopify.com.evil.example", ""])
+    def test_only_a_shop_of_theirs_is_called(self, stage, typed):
+        with pytest.raises(CredentialsRefused):
+            GATEWAY.check(account(stage, shopDomain=typed))
+        assert stage.asked == []
+
+    def test_a_shop_is_found_as_people_type_it(self, stage):
+        assert GATEWAY.check(account(stage, shopDomain=f" https://{SHOP.upper()}/admin ")).account == SHOP
+
+
+class TestWebhooks:
+    ADDRESS = "https://finderfee.example/api/gateways/shopify/token"
+
+    def test_they_are_made_once_and_taken_back(self, stage):
+        first = GATEWAY.subscribe(account(stage), self.ADDRESS)
+        again = GATEWAY.subscribe(account(stage), self.ADDRESS)
+        assert len(stage.hooks) == 5
+        assert sorted(first.made["webhooks"].split()) == sorted(again.made["webhooks"].split())
+        GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, first.made))
+        assert stage.hooks == {}
+
+    def test_without_the_scope_for_disputes_the_rest_is_told(self, stage):
+        stage.scopes = ["read_orders"]
+        subscribed = GATEWAY.subscribe(account(stage), self.ADDRESS)
+        assert len(stage.hooks) == 3
+        assert "read_shopify_payments_disputes" in subscribed.setup.steps[0]
+
+    def test_nothing_stays_where_not_all_can_be_made(self, stage, monkeypatch):
+        made = stage._said_hook
+        refusal = {"webhookSubscription": None, "userErrors": [{"message": "not approved to subscribe"}]}
+
+        def refuse(variables):
+            is_refused = variables["topic"] == "REFUNDS_CREATE"
+            return {"webhookSubscriptionCreate": refusal} if is_refused else made(variables)
+
+        monkeypatch.setattr(stage, "_said_hook", refuse)
+        with pytest.raises(GatewayRejected, match="not approved"):
+            GATEWAY.subscribe(account(stage), self.ADDRESS)
+        assert stage.hooks == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ({"message": "Throttled", "extensions": {"code": "THROTTLED"}}, GatewayUnreachable),
+        ({"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}, GatewayRejected),
+    ],
+)
+def test_errors_that_come_with_200_are_errors(stage, monkeypatch, error, raised):
+    answer = stage.answer
+    monkeypatch.setattr(
+        stage, "answer", lambda asked: (200, {"errors": [error]}) if "graphql" in asked.path else answer(asked)
+    )
+    with pytest.raises(raised):
+        GATEWAY.check(account(stage))
+
+
+def test_every_page_of_what_changed_is_read(stage):
+    sold = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
+    old = stage.orders[sold[0].id]
+    old["processed_at"] = "2020-01-01T00:00:00Z"
+    stage.refund(sold[0], 100)
+    keys = list(listed(stage, stage.now - timedelta(hours=1)))
+    assert keys == [f"reconcile:{sold[0].id}:1.00", *(f"reconcile:{sale.id}" for sale in sold[1:])]

@@ -1,0 +1,212 @@
+"""shopify for the tests: orders, refunds, disputes, its token and its GraphQL as far as we ask it."""
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from adapters.gateways.storefront.shopify import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+SHOP, CLIENT, SECRET, TOKEN = "mugs.myshopify.com", "client_fake", "shpss_fake", "shpca_fake"
+_FIRST_ORDER = 9_007_199_254_740_993  # a number that a float does not hold
+_STATUSES = {"opened": "needs_response", "lost": "lost", "won": "won"}
+_TAKEN = {"field": ["uri"], "message": "Address for this topic has already been taken"}
+
+
+class ShopifyStage(Stage):
+    """Every purchase is an order whose cart carries the slug, a renewal one that a subscription app made."""
+
+    gateway = GATEWAY
+    credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
+    cannot = frozenset({"trial", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.token = TOKEN
+        self.scopes = ["read_orders", "read_shopify_payments_disputes"]
+        self.tokens_given = 0
+        self.orders: dict[str, dict[str, Any]] = {}
+        self.refunded: dict[str, int] = {}
+        self.journeys: dict[str, dict[str, Any]] = {}
+        self.unreadable: set[str] = set()
+        self.hooks: dict[str, dict[str, str]] = {}
+
+    def is_let_in(self, asked: Asked) -> bool:
+        if asked.path == "/admin/oauth/access_token":
+            return asked.form["client_id"] == [CLIENT] and asked.form["client_secret"] == [SECRET]
+        return asked.headers.get("X-Shopify-Access-Token") == self.token
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/admin/oauth/access_token":
+            self.tokens_given += 1
+            return 200, {"access_token": self.token, "scope": ",".join(self.scopes), "expires_in": 86399}
+        if asked.path != "/admin/api/2026-10/graphql.json":
+            return 404, {"errors": "Not Found"}
+        name = asked.json["query"].split("(")[0].split("{")[0].split()[1]
+        said = getattr(self, f"_said_{name.lower()}")(asked.json["variables"])
+        return 200, {"data": said, "extensions": {"cost": {"requestedQueryCost": 3}}}
+
+    def pay(self, purchase: Purchase) -> Sale:
+        order_id = str(_FIRST_ORDER + self.number())
+        order = {
+            "id": int(order_id),
+            "created_at": self._at(),
+            "processed_at": self._at(),
+            "cancelled_at": None,
+            "test": purchase.is_test,
+            "source_name": "subscription_contract_checkout_one" if purchase.renews else "web",
+            "financial_status": "paid",
+            "currency": purchase.currency,
+            "presentment_currency": "CAD",
+            "taxes_included": False,
+            "total_price": _money(purchase.cents),
+            "total_tax": "0.00",
+            "total_shipping_price_set": {"shop_money": {"amount": "0.00", "currency_code": purchase.currency}},
+            "email": purchase.email,
+            "customer": {"id": int(f"70{purchase.customer}"), "first_name": "Ann", "last_name": "Buyer"},
+            "note_attributes": [{"name": "affiliate_slug", "value": purchase.slug}] if purchase.slug else [],
+            "landing_site": "/products/mug",
+            "discount_codes": [{"code": purchase.code, "amount": "1.00"}] if purchase.code else [],
+            "line_items": [{"id": 1, "properties": []}],
+        }
+        self.orders[order_id] = order
+        return Sale(purchase, order_id, (self.sent("orders/paid", order),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        self.refunded[sale.id] = self.refunded.get(sale.id, 0) + cents
+        whole = self.refunded[sale.id] == sale.purchase.cents
+        self.orders[sale.id]["financial_status"] = "refunded" if whole else "partially_refunded"
+        transaction = {
+            "kind": "refund",
+            "status": "success",
+            "amount": _money(cents),
+            "currency": sale.purchase.currency,
+        }
+        told = {
+            "id": 880_000 + self.number(),
+            "order_id": int(sale.id),
+            "processed_at": self._at(),
+            "transactions": [transaction],
+        }
+        return (self.sent("refunds/create", told),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        told = {
+            "id": 285_000 + int(sale.id) % 1000,
+            "order_id": int(sale.id),
+            "type": "chargeback",
+            "status": _STATUSES[state],
+            "amount": _money(sale.purchase.cents),
+            "currency": sale.purchase.currency,
+            "initiated_at": self._at(),
+        }
+        return (self.sent("disputes/create" if state == "opened" else "disputes/update", told),)
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        return (self.sent("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
+
+    def unknown(self) -> Sent:
+        return self.sent("app/scopes_update", {"id": 1, "current": ["read_orders"]})
+
+    def malformed(self) -> Sent:
+        return self.sent("orders/paid", {"id": 5678901234567, "currency": "USD", "total_price": "a lot"})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed("orders/paid", body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def sent(self, topic: str, told: dict[str, Any]) -> Sent:
+        """Return a webhook of a topic."""
+        return signed(topic, json.dumps(told).encode(), webhook_id=f"b54557e4-{self.number()}")
+
+    def _at(self) -> str:
+        return self.now.isoformat(timespec="seconds")
+
+    def _said_check(self, variables: dict[str, Any]) -> dict[str, Any]:
+        scopes = [{"handle": scope} for scope in self.scopes]
+        return {
+            "shop": {"myshopifyDomain": SHOP, "currencyCode": "USD"},
+            "currentAppInstallation": {"accessScopes": scopes},
+        }
+
+    def _said_hooks(self, variables: dict[str, Any]) -> dict[str, Any]:
+        return {"webhookSubscriptions": {"nodes": list(self.hooks.values())}}
+
+    def _said_hook(self, variables: dict[str, Any]) -> dict[str, Any]:
+        made = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
+        errors = []
+        if any((hook["topic"], hook["uri"]) == (made["topic"], made["uri"]) for hook in self.hooks.values()):
+            errors = [_TAKEN]
+        if made["topic"].startswith("DISPUTES") and "read_shopify_payments_disputes" not in self.scopes:
+            errors = [{"field": ["topic"], "message": "You cannot create a webhook subscription with this topic"}]
+        if not errors:
+            self.hooks[made["id"]] = made
+        return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else made, "userErrors": errors}}
+
+    def _said_unhook(self, variables: dict[str, Any]) -> dict[str, Any]:
+        gone = self.hooks.pop(variables["id"], None)
+        errors = [] if gone else [{"message": "Webhook subscription does not exist"}]
+        return {"webhookSubscriptionDelete": {"deletedWebhookSubscriptionId": None, "userErrors": errors}}
+
+    def _said_journey(self, variables: dict[str, Any]) -> dict[str, Any]:
+        order_id = variables["id"].rpartition("/")[2]
+        summary = self.journeys.get(order_id, {"ready": True, "firstVisit": None, "lastVisit": None})
+        return {"order": {"customerJourneySummary": summary} if order_id in self.orders else None}
+
+    def _said_refunded(self, variables: dict[str, Any]) -> dict[str, Any]:
+        order_id = variables["id"].rpartition("/")[2]
+        known = order_id in self.orders and order_id not in self.unreadable
+        return {
+            "shop": {"currencyCode": "USD"},
+            "order": {"totalRefundedSet": self._back(order_id)} if known else None,
+        }
+
+    def _said_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
+        found = [self._node(order_id) for order_id in self.orders]
+        first = int(variables["after"] or 0)
+        page = {"hasNextPage": len(found) > first + 2, "endCursor": str(first + 2)}
+        return {"orders": {"nodes": found[first : first + 2], "pageInfo": page}}
+
+    def _node(self, order_id: str) -> dict[str, Any]:
+        order = self.orders[order_id]
+        return {
+            "legacyResourceId": order_id,
+            "createdAt": order["created_at"],
+            "processedAt": order["processed_at"],
+            "updatedAt": self._at(),
+            "cancelledAt": None,
+            "test": order["test"],
+            "sourceName": order["source_name"],
+            "displayFinancialStatus": order["financial_status"].upper(),
+            "currencyCode": order["currency"],
+            "taxesIncluded": False,
+            "email": order["email"],
+            "discountCodes": [item["code"] for item in order["discount_codes"]],
+            "totalPriceSet": {"shopMoney": {"amount": order["total_price"]}},
+            "totalTaxSet": {"shopMoney": {"amount": "0.0"}},
+            "totalShippingPriceSet": {"shopMoney": {"amount": "0.0"}},
+            "totalRefundedSet": self._back(order_id),
+            "customer": {"legacyResourceId": str(order["customer"]["id"]), "firstName": "Ann", "lastName": "Buyer"},
+            "customAttributes": [{"key": note["name"], "value": note["value"]} for note in order["note_attributes"]],
+        }
+
+    def _back(self, order_id: str) -> dict[str, Any]:
+        cents = self.refunded.get(order_id, 0)
+        return {"shopMoney": {"amount": _money(cents), "currencyCode": self.orders[order_id]["currency"]}}
+
+
+def signed(topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP) -> Sent:
+    """Return a body with shopify's signature."""
+    digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
+    headers = {"X-Shopify-Topic": topic, "X-Shopify-Hmac-Sha256": digest, "X-Shopify-Shop-Domain": shop}
+    if webhook_id:
+        headers["X-Shopify-Webhook-Id"] = webhook_id
+    return Sent(body, {**headers, "Content-Type": "application/json"})
+
+
+def _money(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
