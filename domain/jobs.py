@@ -38,6 +38,9 @@ PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease
 GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90)
 # Lists what a gateway has; a large shop's month takes minutes.
 GATEWAY_RECONCILE = Job("gateway.reconcile", queue="gateways", max_attempts=8, lease_s=900)
+# Asks a gateway whether it still takes the credentials; started every hour for those in doubt.
+GATEWAY_CHECK = Job("gateway.check", queue="gateways", lease_s=90)
+GATEWAYS_CHECK = Job("gateways.check", queue="upkeep")
 # Starts the runs of all connections, and those of gateways that do not tell everything.
 GATEWAYS_RECONCILE = Job("gateways.reconcile", queue="upkeep")
 GATEWAYS_POLL = Job("gateways.poll", queue="upkeep")

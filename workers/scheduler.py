@@ -52,6 +52,7 @@ SCHEDULE = (
     ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
     # Central banks publish in the afternoon of Europe.
     ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
+    ScheduledTick("13 * * * *", jobs.GATEWAYS_CHECK),
     # Everything once a night, and every quarter of an hour what has no event.
     ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
     ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),

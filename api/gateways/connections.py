@@ -10,19 +10,20 @@ from flask import Blueprint, Response, jsonify
 
 from adapters import clock
 from adapters.gateways import registry
-from adapters.gateways.base import GatewayAccount, Setup
+from adapters.gateways.base import Setup
 from api.access import callers, guards
 from api.access.guards import Guard
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import array, one, operation, page
+from api.edge.wake import wake_relay
 from domain.gateways.states import ConnectionStatus
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refused import not_found
 from models import db
 from models.gateways import connections
 from models.gateways.connections import GatewayConnection
-from pipelines.gateways import accounts, connect
+from pipelines.gateways import accounts, check, connect
 from schemas.gateways.connection import (
     ConnectionBody,
     ConnectionChanges,
@@ -89,13 +90,19 @@ def connect_gateway() -> Response:
     with db.unit_of_work(guards.organization_id()):
         connect.refuse_second(organization_id=guards.organization_id(), gateway=wanted["gateway"], mode=wanted["mode"])
     proved = connect.prove(**wanted)
+    written: list[bool] = []
+
+    def write() -> answers.Answer:
+        answer = _store(proved)
+        written.append(True)
+        return answer
+
     try:
-        answer = answers.once(lambda: _store(proved))
-    except Refused:
-        connect.take_back(proved)
-        raise
-    callers.forget_cached()
-    return answer
+        return answers.once(write)
+    finally:
+        if not written:  # another one is connected, or a twin of this request has connected
+            connect.take_back(proved)
+        callers.forget_cached()
 
 
 def _store(proved: connect.ProvedConnection) -> tuple[int, Mapping[str, object]]:
@@ -116,17 +123,22 @@ def _store(proved: connect.ProvedConnection) -> tuple[int, Mapping[str, object]]
 )
 def change_connection(connection_id: str) -> Response:
     """Replace credentials after the gateway took them. Proofs by the former ones count for an hour more."""
-    now = clock.now()
+    now, credentials = clock.now(), body.load()["credentials"]
+    repeated = answers.repeated()
+    if repeated is not None:
+        return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
-    account = connect.changed(connection, body.load()["credentials"], now=now)
-    return answers.once(lambda: _rotate(connection_id, account))
+    connect.changed(connection, credentials, now=now)
+    answer = answers.once(lambda: _rotate(connection_id, credentials))
+    wake_relay()
+    return answer
 
 
-def _rotate(connection_id: str, account: GatewayAccount) -> tuple[int, Mapping[str, object]]:
+def _rotate(connection_id: str, credentials: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = find_in_force(connection_id)
-    after = connect.rotate(before, account, now=now)
+    after = connect.rotate(before, credentials, now=now)
     record = shown(after)
     audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
     return 200, {**record, "setup": _setup(Setup())}
@@ -139,9 +151,9 @@ def check_connection(connection_id: str) -> Mapping[str, object]:
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
-    found = connect.look(connection, now=now)
+    found = check.look(connection, now=now)
     with db.unit_of_work(guards.organization_id()):
-        return shown(connect.note(connection, found, now=now))
+        return shown(check.note(connection, found, now=clock.now()))
 
 
 @blueprint.delete("/api/v1/connections/<connection_id>")

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from flask import Blueprint
 
 from adapters import clock
+from adapters.gateways import registry
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import one, operation
@@ -23,7 +24,8 @@ from schemas.organization.billing import BillingState
 blueprint = Blueprint("billing", __name__)
 
 _STATE = BillingState()
-_CONNECTED_VIA = "StripeApp"
+# Called otherwise here than anywhere else.
+_VIA: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
 
 
 @blueprint.get("/api/billing/state")
@@ -36,14 +38,15 @@ def get_billing_state() -> Mapping[str, object]:
         if organization is None:
             raise not_found("organization", guards.organization_id())
         used = capacity.shares(organization, now)
-    is_connected = Gateway.Stripe in organization.gateways  # the only one that also mints coupon codes
+    gateways = (*organization.gateways, *organization.connected_gateways)
+    has_codes = any(adapter and adapter.capabilities.coupons for adapter in map(registry.find, gateways))
     shown: Mapping[str, object] = _STATE.dump(
         {
             **asdict(organization),
             "processor_customer_linked": organization.processor_customer_id is not None,
-            "processor_connect_linked": is_connected,
-            "processor_connected_via": _CONNECTED_VIA if is_connected else None,
-            "coupons_enabled": is_connected and capacity.tier(organization, now) != plans.Tier.Free,
+            "processor_connect_linked": bool(gateways),
+            "processor_connected_via": _VIA.get(gateways[0], gateways[0]) if gateways else None,
+            "coupons_enabled": has_codes and capacity.tier(organization, now) != plans.Tier.Free,
             "limits": used,
         }
     )

@@ -140,13 +140,38 @@ def stage_seen(*, organization_id: UUID, connection_id: UUID, at: datetime) -> N
 _ANY_ORG_DUE = f"""
 select {_TABLE.columns} from gateway_connection
 where status <> 'Disconnected' and (cardinality(%(gateways)s::text[]) = 0 or gateway = any(%(gateways)s))
+  and not exists (
+    select from job j
+    where j.queue = 'gateways' and j.fair_key = gateway_connection.organization_id::text
+      and j.name = 'gateway.reconcile' and j.failed_at is null and not j.args ? 'since'
+      and j.args ->> 'connection_id' = gateway_connection.id::text
+  )
 order by organization_id, id
+"""
+_ANY_ORG_IN_DOUBT = f"""
+select {_TABLE.columns} from gateway_connection
+where status <> 'Disconnected' and refused_at is not null
+order by organization_id, id
+"""
+_STAGE_DOUBT = """
+update gateway_connection set refused_at = coalesce(refused_at, %(at)s), last_error = %(why)s
+where organization_id = %(org)s and id = %(id)s and status <> 'Disconnected'
 """
 
 
-def any_org_in_force(gateways: tuple[str, ...] = ()) -> list[GatewayConnection]:
-    """Return every connection that is not disconnected, of these gateways or of all."""
+def any_org_to_list(gateways: tuple[str, ...] = ()) -> list[GatewayConnection]:
+    """Return every connection in force, of these gateways or of all, that does not wait for a run already."""
     return _TABLE.all(_ANY_ORG_DUE, {"gateways": list(gateways)})
+
+
+def any_org_in_doubt() -> list[GatewayConnection]:
+    """Return every connection whose gateway refused the credentials when it was last asked."""
+    return _TABLE.all(_ANY_ORG_IN_DOUBT)
+
+
+def stage_doubt(*, organization_id: UUID, connection_id: UUID, why: str, at: datetime) -> None:
+    """Stage that the gateway refused the credentials, in its words: a check will look at it again."""
+    db.stage(_STAGE_DOUBT, {"org": organization_id, "id": connection_id, "why": why, "at": at})
 
 
 def attribution_params(organization_id: UUID) -> str | None:

@@ -181,6 +181,22 @@ def stage_anew(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
     )
 
 
+_STAGE_GO_ON = """
+update job set run_at = now()
+where organization_id = %(org)s and queue = 'gateways' and fair_key = %(org)s::uuid::text and name = 'gateway.event'
+  and failed_at is null and deadline is null and run_at > now()
+  and (args ->> 'event_id')::uuid in (
+    select id from gateway_event
+    where organization_id = %(org)s and connection_id = %(connection)s and status = 'Received'
+  )
+"""
+
+
+def stage_go_on(*, organization_id: UUID, connection_id: UUID) -> None:
+    """Stage that the events of a connection that wait for its gateway are worked on now."""
+    db.stage(_STAGE_GO_ON, {"org": organization_id, "connection": connection_id})
+
+
 _PAGE = f"""
 select {columns(ShownEvent)} from gateway_event
 where organization_id = %(org)s and connection_id = %(connection)s

@@ -28,6 +28,7 @@ class Organization:
     payout_grace_days: int
     payout_grace_days_max: int
     gateways: tuple[str, ...]
+    connected_gateways: tuple[str, ...]
     subdomain: str | None
     subdomain_change_count: int
     portal_host: str | None

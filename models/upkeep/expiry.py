@@ -198,6 +198,14 @@ KINDS: Mapping[str, ExpiryKind] = {
             over="received_at < %(before)s",
             end=_GONE.format("rail_event") + " 1",
         ),
+        # One that still waits for its gateway is a payment that nobody has booked.
+        ExpiryKind(
+            "gateway_payloads",
+            _oldest_first("gateway_event", "received_at"),
+            there="raw is not null",
+            over="received_at < %(before)s and status <> 'Received'",
+            end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
+        ),
         ExpiryKind(
             "mail",
             _oldest_first("mail_message", "created_at"),

@@ -55,6 +55,10 @@ KINDS = (
     _column("secrets of webhook endpoints", "webhook_endpoint", "secret_sealed"),
     _column("bodies of messages", "mail_message", "body_sealed"),
     _column("tax forms", "stored_file", "content", where="kind = 'tax_form'", at_once=4),
+    _column("addresses of connections", "gateway_connection", "token_sealed"),
+    _column("credentials of connections", "gateway_connection", "credentials_sealed"),
+    _column("secrets made for connections", "gateway_connection", "made_sealed"),
+    _column("former credentials of connections", "gateway_connection", "former_sealed"),
     SealedKind(
         name="stored answers",
         table="stored_answer",

@@ -1,6 +1,8 @@
 """Native connections: events of payment gateways come in, are translated, and booked as sales, leads and refunds.
 
-connect    credentials proved, changed, checked; connections ended
+connect    credentials proved and changed; connections ended
+check      whether credentials are still taken; Broken connections
+letters    what Owners are told of those
 accounts   what a connection keeps sealed
 receive    an event is kept once, with its job
 process    an event is translated by its adapter (`adapters.gateways`), then booked
@@ -9,4 +11,5 @@ sell       payments become conversions, starts become leads
 reverse    refunds and disputes
 bind       other ids of a payment; who referred a customer
 origins    what was told of a customer before
+reconcile  what was missed is listed at the gateway
 """

@@ -1,4 +1,4 @@
-"""Connecting a gateway, changing its credentials, checking and disconnecting it.
+"""Connecting a gateway, changing its credentials, disconnecting it.
 
 The gateway is asked before anything is written, outside of any transaction; what was made there is taken back when
 the connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
@@ -8,7 +8,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -30,12 +30,9 @@ from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
 from domain.refused import Refused
 from models import ids, turns
-from models.gateways import connections
+from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import accounts
-
-#: How long a gateway has to refuse the credentials until a connection is Broken.
-BROKEN_AFTER = timedelta(hours=1)
 
 _TOKEN_BYTES = 32
 _LONGEST_CREDENTIAL = 4_096
@@ -124,28 +121,26 @@ def already_connected(gateway: str, mode: str) -> Refused:
     )
 
 
-def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> GatewayAccount:
-    """Return the account with some credentials replaced, after the gateway took them. Calls the gateway.
-
-    Raises Refused as `prove`.
-    """
+def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> None:
+    """Try some credentials in place of those that a connection has. Calls the gateway. Raises Refused as `prove`."""
     adapter = registry.named(connection.gateway)
     _check_fields(adapter, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     _asked(adapter, lambda: _checked(adapter, account))
-    return account
 
 
-def rotate(connection: GatewayConnection, account: GatewayAccount, *, now: datetime) -> GatewayConnection:
-    """Write credentials that were tried; proofs by the former ones count for an hour more."""
+def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> GatewayConnection:
+    """Write credentials that were tried; proofs by those that they replace count for an hour more."""
     before = accounts.of(connection, now=now)
     former = {**before.made, **before.credentials}
+    for earlier in before.former:
+        former |= {name: value for name, value in earlier.items() if name not in credentials}
     after = connections.update(
         organization_id=connection.organization_id,
         connection_id=connection.id,
         changes={
-            "credentials_sealed": accounts.sealed(account.credentials, connection.id),
+            "credentials_sealed": accounts.sealed({**before.credentials, **credentials}, connection.id),
             "former_sealed": accounts.sealed(former, connection.id),
             "former_until": now + accounts.FORMER_FOR,
             "status": ConnectionStatus.Active.value,
@@ -155,6 +150,7 @@ def rotate(connection: GatewayConnection, account: GatewayAccount, *, now: datet
         },
     )
     assert after is not None  # it is locked
+    inbox.stage_go_on(organization_id=after.organization_id, connection_id=after.id)
     return after
 
 
@@ -240,40 +236,10 @@ def _asked(adapter: GatewayAdapter, ask: Callable[[], Answer]) -> Answer:
     except GatewayRejected as error:
         raise Refused(422, "gateway_credentials_refused", f"{adapter.label} says no: {error}") from error
     except (GatewayUnreachable, UnreadableEvent) as error:
-        raise _away(adapter, error) from error
+        raise away(adapter, error) from error
 
 
-def _away(adapter: GatewayAdapter, error: Exception) -> Refused:
+def away(adapter: GatewayAdapter, error: Exception) -> Refused:
+    """Return the refusal of what a gateway is needed for that cannot be reached."""
     message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
     return Refused(503, "gateway_unreachable", message)
-
-
-def look(connection: GatewayConnection, *, now: datetime) -> str | None:
-    """Ask the gateway whether it takes the credentials of a connection: None, or its words against them. Calls it.
-
-    Raises Refused 503 gateway_unreachable.
-    """
-    adapter = registry.named(connection.gateway)
-    account = accounts.of(connection, now=now)
-    try:
-        adapter.check(account)
-    except (CredentialsRefused, GatewayRejected) as error:
-        return str(error)
-    except (GatewayUnreachable, UnreadableEvent) as error:
-        raise _away(adapter, error) from error
-    return None
-
-
-def note(connection: GatewayConnection, refusal: str | None, *, now: datetime) -> GatewayConnection:
-    """Write what a check found: taken credentials mend a Broken connection, refused ones break it after an hour."""
-    refused_at = None if refusal is None else connection.refused_at or now
-    is_broken = refused_at is not None and now - refused_at >= BROKEN_AFTER
-    changes = {
-        "last_checked_at": now,
-        "last_error": refusal,
-        "refused_at": refused_at,
-        "status": (ConnectionStatus.Broken if is_broken else ConnectionStatus.Active).value,
-    }
-    after = connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
-    assert after is not None  # it was found before
-    return after

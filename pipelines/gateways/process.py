@@ -53,12 +53,13 @@ class PreparedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """What an event means; or why it cannot be read (`error`), or not now (`wait`)."""
+    """What an event means; or why it cannot be read (`error`), or not now: the gateway is away, or refuses us."""
 
     facts: Sequence[Fact] = ()
     reason: str | None = None
     error: str | None = None
     is_to_wait: bool = False
+    is_refused: bool = False
 
 
 def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
@@ -67,8 +68,7 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
     if event is None or event.status in _DONE or event.raw is None:
         return None
     connection = connections.find(organization_id=organization_id, connection_id=event.connection_id)
-    if connection is None or connection.status == ConnectionStatus.Disconnected:
-        return None
+    assert connection is not None  # connections are never deleted
     parameters = Params(connections.attribution_params(organization_id)).effective_order
     account = accounts.of(connection, now=now)
     return PreparedEvent(registry.named(connection.gateway), connection, account, event, parameters)
@@ -86,7 +86,7 @@ def translate(prepared: PreparedEvent) -> Translated:
     except (UnreadableEvent, GatewayRejected) as error:
         return Translated(reason="unreadable", error=str(error))
     except (GatewayUnreachable, CredentialsRefused) as error:
-        return Translated(error=str(error), is_to_wait=True)
+        return Translated(error=str(error), is_to_wait=True, is_refused=isinstance(error, CredentialsRefused))
 
 
 def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
@@ -104,7 +104,18 @@ def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) ->
     event = inbox.lock(organization_id=prepared.event.organization_id, event_id=prepared.event.id)
     if event is None or event.status in _DONE:
         return None
+    if translated.is_to_wait and prepared.connection.status == ConnectionStatus.Disconnected:
+        words = "it needs to be looked up at the gateway, which is no longer connected"
+        _give_up(prepared, event, "disconnected", words, now)
+        return None
     if translated.is_to_wait:
+        if translated.is_refused:
+            connections.stage_doubt(
+                organization_id=event.organization_id,
+                connection_id=event.connection_id,
+                why=translated.error or "",
+                at=now,
+            )
         inbox.stage_result(event, status=event.status, error=translated.error, now=None)
         return now + _patience(now - event.received_at)
     if translated.error is not None:

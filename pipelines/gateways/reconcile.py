@@ -17,7 +17,7 @@ from domain.gateways.states import ConnectionStatus
 from models.gateways import connections, inbox, payments
 from models.gateways.connections import GatewayConnection
 from pipelines import work
-from pipelines.gateways import accounts, connect, receive
+from pipelines.gateways import accounts, check, receive
 
 #: How far behind the last good time a run begins, for what the gateway lists late.
 OVERLAP = timedelta(hours=1)
@@ -49,7 +49,7 @@ class ReconcileFound:
 def any_org_start(*, only_polled: bool) -> None:
     """Stage a run for every connection in force; `only_polled`: of gateways that do not tell everything."""
     polled = tuple(adapter.name for adapter in registry.all_of_them() if adapter.polls)
-    for connection in connections.any_org_in_force(polled if only_polled else ()):
+    for connection in connections.any_org_to_list(polled if only_polled else ()):
         if not only_polled or polled:
             work.enqueue(
                 jobs.GATEWAY_RECONCILE, organization_id=connection.organization_id, connection_id=connection.id
@@ -71,8 +71,7 @@ def prepare(
     connection = connections.find(organization_id=organization_id, connection_id=connection_id)
     if connection is None or connection.status == ConnectionStatus.Disconnected:
         return None
-    last = connection.reconciled_to or connection.connected_at
-    return ReconcileRun(connection, since or last - OVERLAP, now)
+    return ReconcileRun(connection, since or _good_until(connection) - OVERLAP, now)
 
 
 def pages(run: ReconcileRun, found: ReconcileFound) -> Iterator[Sequence[GatewayDelivery]]:
@@ -112,11 +111,16 @@ def finish(run: ReconcileRun, found: ReconcileFound, *, now: datetime) -> dateti
     """Write how a run ended; return when to try again where the gateway was away."""
     if found.away is not None:
         return now + timedelta(minutes=10)
-    connection = connect.note(run.connection, found.refusal, now=now)
-    if found.refusal is None:
-        connections.update(
-            organization_id=connection.organization_id,
-            connection_id=connection.id,
-            changes={"last_error": found.error} if found.error else {"reconciled_to": run.began_at},
-        )
+    connection = check.note(run.connection, found.refusal, now=now)
+    if found.refusal is not None:
+        return None
+    changes: dict[str, object] = {"last_error": found.error} if found.error else {}
+    if not found.error and run.since <= _good_until(connection):  # else what lies between would never be listed
+        changes["reconciled_to"] = run.began_at
+    if changes:
+        connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
     return None
+
+
+def _good_until(connection: GatewayConnection) -> datetime:
+    return connection.reconciled_to or connection.connected_at

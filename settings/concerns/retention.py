@@ -28,7 +28,7 @@ class Retention(Concern):
 
     # By the kinds of `models.upkeep.expiry`. The least is what something else still needs: a visitor's clicks decide
     # about leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year,
-    # mail may wait 14 days for its server.
+    # mail may wait 14 days for its server, a refund 7 for its sale.
     days: Mapping[str, int] = family(
         {
             "clicks": _kept("CLICKS", 90, "until clicks become hourly counts", least=90),
@@ -51,6 +51,12 @@ class Retention(Concern):
             "fraud_events": _kept("FRAUD_EVENTS", 365, "until fraud events are dropped", least=365),
             "rail_events": _kept(
                 "RAIL_EVENTS", 365, "until confirmations of rails that contradict nothing are dropped", least=30
+            ),
+            "gateway_payloads": _kept(
+                "GATEWAY_PAYLOADS",
+                90,
+                "until what a payment gateway sent is dropped; what it meant stays, but it cannot be replayed",
+                least=14,
             ),
             "mail": _kept("MAIL", 90, "until messages that are not waiting are dropped", least=14),
             "invites": _kept("INVITES", 90, "after it expired, until an invite is dropped", least=1),

@@ -6,8 +6,9 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from models import db
+from models.gateways.connections import GatewayConnection
 from models.jobs.rows import Claimed
-from pipelines.gateways import process, reconcile
+from pipelines.gateways import check, process, reconcile
 from workers.actor import calling_job
 
 
@@ -46,3 +47,19 @@ def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> dat
 
 
 calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish)
+
+
+def _doubted(job: Claimed) -> GatewayConnection | None:
+    return check.prepare(organization_id=job.tenant, connection_id=UUID(job.args["connection_id"]))
+
+
+def _look(connection: GatewayConnection) -> check.Look:
+    return check.try_look(connection, now=clock.now())
+
+
+def _note(connection: GatewayConnection, found: check.Look) -> None:
+    if found.is_answered:
+        check.note(connection, found.refusal, now=clock.now())
+
+
+calling_job(jobs.GATEWAY_CHECK, prepare=_doubted, call=_look, record=_note)

@@ -8,7 +8,7 @@ from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
 from pipelines import fx_intake, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
-from pipelines.gateways import reconcile
+from pipelines.gateways import check, reconcile
 from pipelines.invites import invites
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
@@ -79,6 +79,12 @@ def reconcile_gateways(job: Claimed) -> None:
 def poll_gateways(job: Claimed) -> None:
     """Ask for a run of the connections whose gateway does not tell everything."""
     reconcile.any_org_start(only_polled=True)
+
+
+@database_job(jobs.GATEWAYS_CHECK)
+def check_gateways(job: Claimed) -> None:
+    """Ask for a check of every native connection in doubt."""
+    check.any_org_start()
 
 
 @database_job(jobs.LEDGER_CHECK)

@@ -69,13 +69,13 @@ def test_a_brand_that_subscribed_and_connected_its_processor(brand):
     }
 
 
-def test_another_gateway_is_not_the_processor(brand):
-    brand.set(gateways="paddle")
+def test_another_gateway_is_named_and_has_coupons_only_where_codes_can_be_minted(brand):
+    brand.set(gateways="thrivecart")
 
     state = brand.get(URL).json
     assert (state["processorConnectLinked"], state["processorConnectedVia"], state["couponsEnabled"]) == (
-        False,
-        None,
+        True,
+        "thrivecart",
         False,
     )
 
