@@ -207,6 +207,7 @@ def test_an_event_of_another_kind_means_nothing(stage):
 
 
 def test_a_proof_over_other_bytes_is_refused(stage):
+    _needs(stage, "proof")
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
         stage.gateway.prove(_account(stage), _inbound(stage.forged(sale.sent[0])))

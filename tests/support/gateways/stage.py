@@ -82,7 +82,7 @@ class Stage(ABC):
     made: Mapping[str, str] = {}
     mode: Mode = "live"
     #: What this gateway cannot play: referral, renewal, refund, partial_refund, zero, trial, code, test_mode, dispute,
-    #: dispute_opened (_lost, _won), uninstall, time, rotation, currency, any_body.
+    #: dispute_opened (_lost, _won), uninstall, proof (nothing is signed), time, rotation, currency, any_body.
     cannot: frozenset[str] = frozenset()
     slow_s = 1.0
 

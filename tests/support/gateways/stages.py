@@ -4,6 +4,7 @@ from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.stripe import StripeStage
+from tests.support.gateways.digital.gumroad import GumroadStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.storefront.shopify import ShopifyStage
@@ -13,6 +14,7 @@ _PLAYED: tuple[type[Stage], ...] = (
     MollieStage,
     PaddleStage,
     ChargebeeStage,
+    GumroadStage,
     LemonSqueezyStage,
     ShopifyStage,
 )

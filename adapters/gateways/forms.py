@@ -1,0 +1,44 @@
+"""Reads forms whose names have brackets: `order[charges][0][name]=Course` is a table within tables."""
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+_MOST_FIELDS = 1_000
+_DEPTH = 8
+
+
+def nested(body: bytes) -> dict[str, Any]:
+    """Return a form's fields; the first of equal names counts, and a list is a table by its indices.
+
+    Brackets may be percent-encoded twice. Raises ValueError for what is no form.
+    """
+    try:
+        pairs = parse_qsl(
+            body.decode(), keep_blank_values=True, strict_parsing=True, errors="strict", max_num_fields=_MOST_FIELDS
+        )
+    except ValueError as error:  # a UnicodeDecodeError is one
+        raise ValueError("this is not a form") from error
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        _put(fields, _path(name), value)
+    return fields
+
+
+def _path(name: str) -> list[str]:
+    """Return the steps of a name; a name that is no well-made path is one step."""
+    if "%5" in name:
+        name = unquote(name)
+    first, *rest = name.split("[")
+    if not first or len(rest) > _DEPTH or not all(step.endswith("]") for step in rest):
+        return [name]
+    return [first, *(step[:-1] for step in rest)]
+
+
+def _put(fields: dict[str, Any], path: list[str], value: str) -> None:
+    """Put a value at a path, unless something else stands in its way."""
+    for step in path[:-1]:
+        inner = fields.setdefault(step or str(len(fields)), {})
+        if not isinstance(inner, dict):
+            return
+        fields = inner
+    fields.setdefault(path[-1] or str(len(fields)), value)

@@ -1,0 +1,143 @@
+"""gumroad for the tests: sales as its API knows them, what it posts about them, and the calls that we make."""
+
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+from adapters.gateways.digital.gumroad import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+TOKEN, SELLER = "gum_fake", "S3LLER=="
+_PAGE = 10
+
+
+class GumroadStage(Stage):
+    """Every purchase is a subscription's sale, in US cents; nothing that is sent is signed."""
+
+    gateway = GATEWAY
+    credentials = {"accessToken": TOKEN}
+    made = {"sellerId": SELLER}
+    cannot = frozenset({"test_mode", "dispute_opened", "uninstall", "proof", "time", "currency"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sales: dict[str, dict[str, Any]] = {}
+        self.subscriptions: dict[str, dict[str, str]] = {}
+        self.says_no_to = ""
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        found: Any = None
+        if asked.path == "/v2/user":
+            found = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}
+        elif asked.path == "/v2/sales":
+            found = self._page(asked)
+        elif asked.path == "/v2/resource_subscriptions" and asked.method == "PUT":
+            found = self._subscribed({name: values[0] for name, values in asked.form.items()})
+        elif asked.path.startswith("/v2/resource_subscriptions/"):
+            found = self.subscriptions.pop(unquote(asked.path).split("/", 3)[3], None)
+        elif sale := self.sales.get(unquote(asked.path).removeprefix("/v2/sales/")):
+            found = {"sale": sale}
+        return 200, {"success": found is not None, **(found or {"message": "The sale was not found."})}
+
+    def pay(self, purchase: Purchase) -> Sale:
+        sale = self.sale(purchase, subscription_id=f"SUB{purchase.customer}==", recurring_charge=bool(purchase.renews))
+        return Sale(purchase, sale["id"], (self.ping("sale", sale, purchase),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        told = self.sales[sale.id]
+        left = round(float(told["amount_refundable_in_currency"].replace(",", "")) * 100) - cents
+        told["amount_refundable_in_currency"] = f"{left / 100:,.2f}"
+        told["refunded"], told["partially_refunded"] = left == 0, left > 0
+        return (self.ping("refund", told, sale.purchase),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        trial = {"free_trial_ended": False, "free_trial_ends_on": "Dec 4, 2026", "price": 2900}
+        sale = self.sale(purchase, subscription_id=f"SUB{purchase.customer}==", recurring_charge=False, **trial)
+        return (self.ping("sale", sale, purchase),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        self.sales[sale.id] |= {"disputed": True, "dispute_won": state == "won"}
+        return (self.ping("dispute_won" if state == "won" else "dispute", self.sales[sale.id], sale.purchase),)
+
+    def unknown(self) -> Sent:
+        return form({"resource_name": "cancellation", "subscription_id": "SUB1==", "seller_id": SELLER})
+
+    def malformed(self) -> Sent:
+        sale = self.sale(Purchase(), price="x")
+        return self.ping("sale", sale, Purchase())
+
+    def proved(self, body: bytes) -> Sent:
+        return Sent(body, {"Content-Type": "application/x-www-form-urlencoded"})
+
+    def forged(self, sent: Sent) -> Sent:
+        raise NotImplementedError
+
+    def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
+        """Keep a sale as the API tells it."""
+        number = self.number()
+        sale = {
+            "id": f"SALE{number}==",
+            "email": purchase.email,
+            "seller_id": SELLER,
+            "created_at": self.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "product_id": "PR0D==",
+            "price": purchase.cents,
+            "currency_symbol": "$",
+            "amount_refundable_in_currency": f"{purchase.cents / 100:,.2f}",
+            "refunded": False,
+            "partially_refunded": False,
+            "chargedback": False,
+            "purchaser_id": f"700{purchase.customer}",
+            "full_name": "Ann",
+            "disputed": False,
+            "dispute_won": False,
+            "paid": purchase.cents != 0,
+            "custom_fields": {},
+            "order_id": number,
+            "free_trial_ended": None,
+            "free_trial_ends_on": None,
+            **({"offer_code": {"code": purchase.code, "name": purchase.code}} if purchase.code else {}),
+            **other,
+        }
+        self.sales[sale["id"]] = sale
+        return sale
+
+    def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Sent:
+        """Return what is posted about a sale: a form, whose brackets are encoded twice."""
+        told = {
+            "resource_name": name,
+            "seller_id": SELLER,
+            "sale_id": sale["id"],
+            "sale_timestamp": sale["created_at"],
+            "email": sale["email"] or "",
+            "price": sale["price"],
+            "currency": "usd",
+            "refunded": str(sale["refunded"]).lower(),
+            "disputed": str(sale["disputed"]).lower(),
+            **({"url_params%5Baffiliate_slug%5D": purchase.slug} if purchase.slug else {}),
+            **other,
+        }
+        return form(told)
+
+    def _subscribed(self, wanted: dict[str, str]) -> dict[str, Any] | None:
+        if wanted["resource_name"] == self.says_no_to:
+            return None
+        made = {"id": f"SUBSCRIPTION{self.number()}==", **wanted}
+        self.subscriptions[made["id"]] = made
+        return {"resource_subscription": made}
+
+    def _page(self, asked: Asked) -> dict[str, Any]:
+        wanted = {name: values[0] for name, values in asked.params.items()}
+        newest = [sale for sale in reversed(self.sales.values()) if sale["created_at"] >= wanted.get("after", "")]
+        if "email" in wanted:
+            newest = [sale for sale in newest if sale["email"] == wanted["email"]]
+        start = int(wanted.get("page_key", 0))
+        more = {"next_page_key": str(start + _PAGE)} if len(newest) > start + _PAGE else {}
+        return {"sales": [sale for sale in newest if sale["price"] != 0][start : start + _PAGE], **more}
+
+
+def form(fields: dict[str, Any]) -> Sent:
+    """Return a form as it is posted."""
+    return Sent(urlencode(fields).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
