@@ -1,4 +1,4 @@
-"""Decides what a refund takes back: from a sale's own commission and from the override above it.
+"""Decides what a refund takes back, from a sale's own commission and from the override above it, and what comes back.
 
 Source: tracking spec, "Refund body", section 3 "States and transitions" and section 7 "Errors". Reversals follow the
 running total, never the single refund, so any grouping of the same refunds reverses the same sum and the completing
@@ -95,13 +95,51 @@ def cascade(
     That a paid-out override stays untouched is the caller's to know.
     Source: tracking spec, section 3, "Override conversion".
     """
+    return change(
+        commission_cents=commission_cents,
+        reversed_cents=reversed_cents,
+        parent_amount_cents=parent_amount_cents,
+        parent_cumulative_cents=parent_cumulative_cents,
+        parent_is_full=parent_is_full,
+        is_restoration=False,
+    )
+
+
+def change(
+    *,
+    commission_cents: int,
+    reversed_cents: int,
+    parent_amount_cents: int,
+    parent_cumulative_cents: int,
+    parent_is_full: bool,
+    is_restoration: bool,
+) -> int:
+    """Return what `cascade` returns for a refund; for a restoration how much less is to be reversed, as a negative.
+
+    A refund never gives back and a restoration never takes.
+    """
     if parent_is_full:
         target_cents = commission_cents
     elif parent_amount_cents == 0:
         target_cents = 0
     else:
         target_cents = money.divide_half_even(commission_cents * parent_cumulative_cents, parent_amount_cents)
-    return max(0, target_cents - reversed_cents)
+    more_cents = target_cents - reversed_cents
+    return min(0, more_cents) if is_restoration else max(0, more_cents)
+
+
+def restored_status(status: str, *, before: str | None, net_cents: int, paid_cents: int) -> str:
+    """Return the status of a conversion that earns `net_cents` again because refunded money came back.
+
+    It is as before the refund that ended it (`before`; None: as a new one), and Paid exactly where payouts have paid
+    that much: what they did not pay is due. A Denied or Invalidated one keeps its status.
+    """
+    if status in statuses.EARNS_NOTHING:
+        return status
+    if 0 < net_cents <= paid_cents:
+        return statuses.ConversionStatus.Paid
+    was = (before or statuses.ConversionStatus.Pending) if status == statuses.ConversionStatus.Refunded else status
+    return statuses.ConversionStatus.Approved if was == statuses.ConversionStatus.Paid and net_cents > 0 else was
 
 
 def _own_reversal_cents(balance: RefundBalance, cumulative_cents: int, is_full: bool) -> int:

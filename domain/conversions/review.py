@@ -32,11 +32,16 @@ _NEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A refund that reached a row: the running total of the sale's refunds (minor units), and if it completed them."""
+    """A refund that reached a row: the running total of the sale's refunds (minor units), and if it completed them.
+
+    `taken_cents` is what it took back from the row so far, negative for what a restoration gave back.
+    """
 
     refund_id: UUID
     cumulative_cents: int
     is_full: bool
+    is_restoration: bool = False
+    taken_cents: int = 0
 
 
 def next_status(action: Action, status: str) -> ConversionStatus | None:
@@ -63,17 +68,20 @@ def late_reversals(
 ) -> list[tuple[UUID, int]]:
     """Return what each refund takes back from a row that earns again, in their order.
 
-    Those that take nothing are left out. `refunds` are all that reached the row, by running total; `reversed_cents` is
-    what they took back so far. Units: minor units.
+    Those that take nothing are left out, a restoration gives back and is negative. `refunds` are all that reached the
+    row, in the order of acceptance; `reversed_cents` is what is reversed so far. Units: minor units.
     """
     found = []
+    reversed_cents -= sum(each.taken_cents for each in refunds)
     for each in refunds:
-        cents = refund.cascade(
+        reversed_cents += each.taken_cents
+        cents = refund.change(
             commission_cents=commission_cents,
             reversed_cents=reversed_cents,
             parent_amount_cents=parent_amount_cents,
             parent_cumulative_cents=each.cumulative_cents,
             parent_is_full=each.is_full,
+            is_restoration=each.is_restoration,
         )
         reversed_cents += cents
         if cents:

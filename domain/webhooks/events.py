@@ -194,12 +194,14 @@ def conversion_adjusted(
     commission_cents: int,
     previous_commission_cents: int,
     status: str,
+    previous_status: str | None = None,
     reason: str | None = None,
     attribution_method: str | None = None,
+    parent_affiliate_conversion_id: UUID | None = None,
 ) -> dict[str, object]:
-    """Return the data of a conversion.adjusted event: its amounts before and after; the status stays as it is.
+    """Return the data of a conversion.adjusted event: its amounts before and after; the status mostly stays as it is.
 
-    Units: minor units; commissions are net of reversals.
+    Units: minor units; amounts are net of refunds, commissions net of reversals.
     Source: tracking spec, section 6 (the shape is not shown there).
     """
     return without_nulls(
@@ -213,9 +215,10 @@ def conversion_adjusted(
             "commissionCents": commission_cents,
             "previousCommissionCents": previous_commission_cents,
             "status": str(status),
-            "previousStatus": str(status),
+            "previousStatus": str(previous_status or status),
             "reason": reason,
             "attributionMethod": attribution_method,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
         }
     )
 

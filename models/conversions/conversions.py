@@ -19,6 +19,7 @@ class Conversion:
     """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal.
 
     `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
+    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back.
     """
 
     id: UUID
@@ -56,6 +57,8 @@ class Conversion:
     refunded_at: datetime | None = None
     paid_cents: int = 0
     disputed_at: datetime | None = None
+    refunded_from: str | None = None
+    restored_at: datetime | None = None
 
     @property
     def is_disputed(self) -> bool:

@@ -9,9 +9,10 @@ from models.hot import Hot
 from models.table import Rows, columns
 
 _REFUNDED = """
-update conversion set refunded_cents = %s, reversed_cents = reversed_cents + %s, status = %s,
-  refunded_at = coalesce(refunded_at, %s)
-where organization_id = %s and id = %s
+update conversion set refunded_cents = %(refunded)s, reversed_cents = reversed_cents + %(reversal)s,
+  refunded_from = case when %(status)s = 'Refunded' and status <> 'Refunded' then status else refunded_from end,
+  status = %(status)s, refunded_at = coalesce(refunded_at, %(at)s)
+where organization_id = %(org)s and id = %(id)s
 """
 
 
@@ -25,13 +26,42 @@ def stage_refunded(
     refunded_at: datetime | None,
 ) -> None:
     """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
-    db.stage(_REFUNDED, (refunded_cents, reversal_cents, status, refunded_at, organization_id, conversion_id))
+    params = {
+        "org": organization_id,
+        "id": conversion_id,
+        "refunded": refunded_cents,
+        "reversal": reversal_cents,
+        "status": status,
+        "at": refunded_at,
+    }
+    db.stage(_REFUNDED, params)
+
+
+_RESTORED = """
+update conversion set refunded_cents = %s, reversed_cents = reversed_cents - %s, status = %s, refunded_at = null,
+  refunded_from = null, restored_at = %s
+where organization_id = %s and id = %s
+"""
+
+
+def stage_restored(
+    *,
+    organization_id: UUID,
+    conversion_id: UUID,
+    refunded_cents: int,
+    given_back_cents: int,
+    status: str,
+    at: datetime,
+) -> None:
+    """Stage what money that came back does: the new running total, what is reversed no more, and the status."""
+    db.stage(_RESTORED, (refunded_cents, given_back_cents, status, at, organization_id, conversion_id))
 
 
 @dataclass(frozen=True, slots=True)
 class Refund:
     """One accepted refund of a parent conversion, with the running total that it reached.
 
+    A restoration is money that came back: its amount is negative, and the running total falls.
     `reason` is such as chargeback, None for a refund that says nothing of it.
     """
 
@@ -41,11 +71,15 @@ class Refund:
     is_full: bool
     created_at: datetime
     reason: str | None = None
+    is_restoration: bool = False
 
 
+# The next place is taken under the conversion's lock; without it the second of two at once would be refused.
 _INSERT_REFUND = Hot("""
-insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason)
-values (%s, %s, %s, %s, %s, %s, %s, %s)
+insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason,
+  is_restoration, place)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s,
+  (select coalesce(max(place), 0) + 1 from refund where organization_id = %s and conversion_id = %s))
 """)
 
 
@@ -62,6 +96,9 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
             refund.is_full,
             refund.created_at,
             refund.reason,
+            refund.is_restoration,
+            organization_id,
+            conversion_id,
         ),
     )
 
@@ -75,7 +112,7 @@ values (%s, %s, %s, %s, %s)
 def stage_reversal(
     *, organization_id: UUID, refund_id: UUID, conversion_id: UUID, commission_cents: int, at: datetime
 ) -> None:
-    """Stage what a refund took back from one row; the key refuses to do it twice."""
+    """Stage what a refund took back from one row (negative: gave back); the key refuses to do it twice."""
     db.stage(_INSERT_REVERSAL, (organization_id, refund_id, conversion_id, commission_cents, at))
 
 
@@ -84,7 +121,7 @@ _NOT_CASCADED = f"""
 select {columns(Refund, "r")} from refund r
 where r.organization_id = %s and r.conversion_id = %s
   and not exists (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)
-order by r.cumulative_cents
+order by r.place
 """
 
 

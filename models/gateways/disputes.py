@@ -1,17 +1,30 @@
 """Disputes of a gateway's payments, and where each stands."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from models.db import db
 from models.gateways.payments import GatewayPayment
+from models.table import Rows
 
-_STATE = "select state from gateway_dispute where organization_id = %s and gateway = %s and dispute_id = %s"
+
+@dataclass(frozen=True, slots=True)
+class KnownDispute:
+    """Where a dispute stands, and since when by what the gateway told."""
+
+    state: str
+    told_at: datetime
 
 
-def state(payment: GatewayPayment, *, dispute_id: str) -> str | None:
+_ROWS = Rows(KnownDispute)
+_FIND = """
+select state, told_at from gateway_dispute where organization_id = %s and gateway = %s and dispute_id = %s
+"""
+
+
+def find(payment: GatewayPayment, *, dispute_id: str) -> KnownDispute | None:
     """Return where a dispute stands; None for one that is not known."""
-    row = db.row(_STATE, (payment.organization_id, payment.gateway, dispute_id))
-    return row[0] if row else None
+    return _ROWS.first(_FIND, (payment.organization_id, payment.gateway, dispute_id))
 
 
 _STAGE = """

@@ -17,7 +17,10 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class GatewayPayment:
-    """One payment; its cents are gross, in minor units. Without a conversion `reason` says why."""
+    """One payment; its cents are gross, in minor units. Without a conversion `reason` says why.
+
+    `reread_cents` is what its gateway said at `reread_at` that is refunded still; None where nothing ever came back.
+    """
 
     id: UUID
     organization_id: UUID
@@ -29,6 +32,8 @@ class GatewayPayment:
     paid_cents: int
     refunded_cents: int
     currency: str
+    reread_cents: int | None
+    reread_at: datetime | None
     customer_id: str | None
     email_normalized: str | None
     subscription_id: str | None

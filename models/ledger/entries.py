@@ -23,8 +23,8 @@ values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 def stage(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> None:
     """Stage one entry; what moved nothing leaves no entry.
 
-    `kind` is earn, reverse, adjust, pay or clawback, `cause_id` what made the money move: the conversion, the refund,
-    the decision, the payout.
+    `kind` is earn, reverse, restore, adjust, pay or clawback, `cause_id` what made the money move: the conversion, the
+    refund, the decision, the payout.
     """
     if amount_cents == 0:
         return

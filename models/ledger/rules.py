@@ -53,10 +53,11 @@ full join (
 where coalesce(s.cents, 0) <> coalesce(c.cents, 0) and {org:organization_id}""",
     "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": """
 select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
-and l.kind in ('earn', 'reverse', 'adjust') where {org:c} and not c.payout_locked
+and l.kind in ('earn', 'reverse', 'restore', 'adjust') where {org:c} and not c.payout_locked
 group by c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
     "the ledger took back what the conversion says": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'reverse'
+select c.external_event_id from conversion c
+left join ledger_entry l on l.conversion_id = c.id and l.kind in ('reverse', 'restore')
 where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
     "the ledger and the conversion name one affiliate and one currency": """
 select l.id::text from ledger_entry l join conversion c on c.id = l.conversion_id
@@ -68,14 +69,21 @@ and not (c.refunded_cents between 0 and c.amount_cents and c.reversed_cents betw
     "the refunds of a sale add up to what it says, each on top of the one before": """
 select c.external_event_id from conversion c left join refund r on r.conversion_id = c.id
 where c.parent_id is null and {org:c} group by c.id
-having coalesce(sum(r.amount_cents), 0) <> c.refunded_cents or coalesce(max(r.cumulative_cents), 0) <> c.refunded_cents
+having coalesce(sum(r.amount_cents), 0) <> c.refunded_cents
 union all
 select id::text from (select r.id, r.cumulative_cents,
-    sum(r.amount_cents) over (partition by r.conversion_id order by r.cumulative_cents) as so_far
+    sum(r.amount_cents) over (partition by r.conversion_id order by r.place) as so_far
   from refund r where {org:r}) r where cumulative_cents <> so_far""",
     "the reversals of a row add up to what it says": """
 select c.external_event_id from conversion c left join reversal v on v.conversion_id = c.id
 where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
+    "what a gateway's payment gave back is what its refunds say, and its conversion's share of it": """
+select p.external_id from gateway_payment p left join gateway_refund r
+  on r.organization_id = p.organization_id and r.payment_id = p.id
+left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id where {org:p}
+group by p.id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
+or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
+or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0

@@ -74,6 +74,9 @@ create table gateway_payment (
   paid_cents bigint not null check (paid_cents >= 0),
   refunded_cents bigint not null default 0,
   currency text not null,
+  -- What the gateway said last of what is refunded still, and of when that is: what it told of earlier is no news.
+  reread_cents bigint,
+  reread_at timestamptz,
   customer_id text,
   email_normalized text,
   subscription_id text,
@@ -106,7 +109,7 @@ create table gateway_alias (
 create index gateway_alias_payment on gateway_alias (organization_id, payment_id);
 select isolate_tenant('gateway_alias');
 
--- What went back under one id of the gateway, in minor units of the payment, tax and shipping in.
+-- What went back under one id of the gateway and did not come back, in minor units of the payment, tax and shipping in.
 create table gateway_refund (
   organization_id uuid not null,
   gateway text not null,
@@ -115,7 +118,8 @@ create table gateway_refund (
   refunded_cents bigint not null check (refunded_cents >= 0),
   restored_at timestamptz,
   created_at timestamptz not null,
-  primary key (organization_id, gateway, refund_id),
+  -- Some gateways give one refund back of several payments.
+  primary key (organization_id, gateway, refund_id, payment_id),
   foreign key (organization_id, payment_id) references gateway_payment (organization_id, id)
 );
 create index gateway_refund_payment on gateway_refund (organization_id, payment_id);
@@ -159,4 +163,26 @@ create table gateway_referral (
 select isolate_tenant('gateway_referral');
 
 alter table conversion add column disputed_at timestamptz;
-alter table refund add column reason text;
+-- The status that a full refund turned to Refunded, for the day on which its money comes back.
+alter table conversion add column refunded_from text, add column restored_at timestamptz;
+
+-- What comes back is a row of its own that lowers the running total, so it is their places that tell the order; two that
+-- build on the same one still cannot both stand.
+alter table refund add column reason text, add column place int, add column is_restoration boolean not null default false;
+update refund r set place = numbered.place
+from (select id, row_number() over (partition by conversion_id order by cumulative_cents) as place from refund) numbered
+where numbered.id = r.id;
+alter table refund
+  alter column place set not null,
+  drop constraint refund_conversion_id_cumulative_cents_key,
+  add constraint refund_place unique (conversion_id, place),
+  drop constraint refund_amount_cents_check,
+  add constraint refund_sign check (case when is_restoration then amount_cents <= 0 else amount_cents >= 0 end);
+alter table reversal drop constraint reversal_commission_cents_check, drop constraint reversal_late_cents_check;
+
+alter table ledger_entry drop constraint ledger_entry_kind_check, drop constraint ledger_entry_sign;
+alter table ledger_entry
+  add constraint ledger_entry_kind check (kind in ('earn', 'reverse', 'restore', 'pay', 'clawback', 'adjust')),
+  add constraint ledger_entry_sign check (case
+    when kind in ('earn', 'restore', 'clawback') then amount_cents > 0
+    when kind = 'adjust' then true else amount_cents < 0 end);

@@ -3,6 +3,7 @@
 What a payout that was not sent yet holds for it is taken out, and is due again when the dispute is won.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -28,7 +29,7 @@ def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     for row in _locked(organization_id, conversion_id):
         if row.disputed_at is not None:
             conversions.stage_disputed(row, at=None)
-            take_back.give_back_if_named(row, now=now)
+            take_back.give_back_if_named(replace(row, disputed_at=None), now=now)
 
 
 def _locked(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:

@@ -33,7 +33,7 @@ def write(*, organization_id: UUID, conversion_id: UUID, recruiter_id: UUID, per
     row = _row(parent, recruiter_id, share_cents, percent, now)
     if not earn.write_once(row, now=now):
         return
-    if parent.refunded_at is not None or parent.refunded_cents:
+    if parent.refunded_at is not None or parent.restored_at is not None or parent.refunded_cents:
         refund.cascade(organization_id=organization_id, conversion_id=conversion_id, now=now)
 
 

@@ -3,7 +3,7 @@
 Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from models.conversions import conversions, refunds, revenue, sales
 from models.conversions.conversions import Conversion
 from models.ledger import entries
 from pipelines import work
-from pipelines.conversions import settle
+from pipelines.conversions import restore, settle
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
@@ -95,21 +95,24 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     """Bring the override of a refunded conversion to the parent's fraction, refund by refund, in their order.
 
     Idempotent, and right in any order: a cascade that runs before the override is written does nothing, and the
-    override's own job applies what it missed. An override that was paid out is left untouched.
+    override's own job applies what it missed. From an override that was paid out nothing is taken; where more came back
+    than went since, it is given that.
     Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
     turns.stage_no_run(organization_id)
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
-    if parent is None or override is None or override.status == statuses.ConversionStatus.Paid:
+    if parent is None or override is None or (_is_paid(override) and not _is_owed(parent, override)):
         return
-    reversed_cents = override.reversed_cents
-    missed = refunds.not_cascaded(organization_id=organization_id, parent_id=conversion_id, override_id=override.id)
-    for record in missed:
-        reversal_cents = _override_reversal_cents(parent, override, record, reversed_cents)
-        reversed_cents += reversal_cents
-        _take_back(override, record, reversal_cents=reversal_cents, status=_override_status(override, record))
-    take_back.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
+    after = override
+    for record in refunds.not_cascaded(
+        organization_id=organization_id, parent_id=conversion_id, override_id=override.id
+    ):
+        after = _cascaded(parent, after, record)
+    if after.reversed_cents < override.reversed_cents:
+        take_back.give_back_if_named(after, now=now)
+    else:
+        take_back.take_back_if_named(override, after.reversed_cents - override.reversed_cents, now=now)
 
 
 def _decide(conversion: Conversion, requested_cents: int | None) -> refund.RefundOutcome:
@@ -126,27 +129,45 @@ def _decide(conversion: Conversion, requested_cents: int | None) -> refund.Refun
         raise Refused(422, refused.code, refused.message) from refused
 
 
-def _override_reversal_cents(
-    parent: Conversion,
-    override: Conversion,
-    record: refunds.Refund,
-    reversed_cents: int,
-) -> int:
-    if override.status in statuses.EARNS_NOTHING:
-        return 0
-    return refund.cascade(
+def _is_paid(override: Conversion) -> bool:
+    return override.status == statuses.ConversionStatus.Paid
+
+
+def _is_owed(parent: Conversion, override: Conversion) -> bool:
+    """Say whether more of an override is reversed than the refunds of its parent that stand call for."""
+    owed_cents = refund.change(
         commission_cents=override.commission_cents,
-        reversed_cents=reversed_cents,
+        reversed_cents=override.reversed_cents,
         parent_amount_cents=parent.amount_cents,
-        parent_cumulative_cents=record.cumulative_cents,
-        parent_is_full=record.is_full,
+        parent_cumulative_cents=parent.refunded_cents,
+        parent_is_full=parent.refunded_at is not None,
+        is_restoration=True,
     )
+    return owed_cents < 0
 
 
-def _override_status(override: Conversion, record: refunds.Refund) -> str:
-    if record.is_full and override.status not in statuses.EARNS_NOTHING:
-        return statuses.ConversionStatus.Refunded.value
-    return override.status
+def _cascaded(parent: Conversion, override: Conversion, record: refunds.Refund) -> Conversion:
+    """Stage what a refund of the parent, or a restoration, does to its override; return the override as it is then."""
+    if record.is_restoration:
+        return restore.follow(override, record, amount_cents=parent.amount_cents)
+    reversal_cents, status = 0, override.status
+    if status not in statuses.EARNS_NOTHING:
+        reversal_cents = refund.cascade(
+            commission_cents=override.commission_cents,
+            reversed_cents=override.reversed_cents,
+            parent_amount_cents=parent.amount_cents,
+            parent_cumulative_cents=record.cumulative_cents,
+            parent_is_full=record.is_full,
+        )
+        status = statuses.ConversionStatus.Refunded.value if record.is_full else status
+    _take_back(override, record, reversal_cents=reversal_cents, status=status)
+    is_ended = status == statuses.ConversionStatus.Refunded != override.status
+    return replace(
+        override,
+        reversed_cents=override.reversed_cents + reversal_cents,
+        status=status,
+        refunded_from=override.status if is_ended else override.refunded_from,
+    )
 
 
 def _take_back(conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:

@@ -177,7 +177,8 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
             commission_cents=-cents,
             occurred_at=word.at,
         )
-        entries.stage(conversion, kind="reverse", amount_cents=-cents, cause_id=refund_id, created_at=word.at)
+        kind = "reverse" if cents > 0 else "restore"
+        entries.stage(conversion, kind=kind, amount_cents=-cents, cause_id=refund_id, created_at=word.at)
     return sum(cents for _, cents in late)
 
 

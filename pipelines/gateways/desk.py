@@ -58,15 +58,15 @@ class BookingDesk:
         """Return the payment that has one of these ids, locked. Take their turns first."""
         return payments.lock_known(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
 
-    def park(self, ids: Sequence[str]) -> Booking:
-        """Let the event wait for the payment that has one of these ids."""
+    def park(self, ids: Sequence[str], reason: str = UNKNOWN) -> Booking:
+        """Let the event wait for the payment that has one of these ids, or for what else goes by such a name."""
         payments.stage_parked(
             organization_id=self.organization_id, gateway=self.gateway, event_id=self.event.id, aliases=ids
         )
-        return Booking(EventStatus.Parked, UNKNOWN)
+        return Booking(EventStatus.Parked, reason)
 
     def wake(self, ids: Sequence[str]) -> None:
-        """Let the events go on that wait for a payment with one of these ids."""
+        """Let the events go on that wait under one of these names."""
         waiting = payments.take_parked(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
         self.look_again(waiting)
 

@@ -1,93 +1,91 @@
-"""Money that goes back: refunds and disputes, each counted once, by whichever id of its payment it names.
+"""Money that goes back and comes back: refunds and disputes, each once, by whichever id of its payment it names.
 
 Source: tracking spec, "Refund", section 3 "States and transitions" and "Coupon codes" (refund events).
 """
 
 from dataclasses import replace
 
-from domain.gateways import basis
+from domain.gateways import basis, reversals
 from domain.gateways.facts import DisputeFact, DisputeState, RefundFact, RestoredFact
 from domain.refused import Refused
 from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
-from pipelines.conversions import dispute, refund
+from models.gateways.refunds import BookedRefunds
+from pipelines.conversions import dispute, refund, restore
 from pipelines.gateways.desk import Booking, BookingDesk
 
 
 def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     """Book a refund by its id, a cumulative one as far as it exceeds what is booked; it waits for its payment.
 
-    Budget: 4 round trips (turns and payment; what is booked; conversion; who follows it), the writes with the last.
+    What was told before the gateway was asked again, because money had come back, counts as far as it said then.
+    Budget: 5 round trips (turns and payment; what is booked; conversion; who follows it; what waited for this refund),
+    the writes with the last.
     """
     desk.stage_turns([*told.sale_ids, told.refund_id])
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
-    is_new = _book(desk, payment, told)
-    return Booking(reason=payment.reason if is_new else "known", conversion_id=payment.conversion_id)
-
-
-def _book(desk: BookingDesk, payment: GatewayPayment, told: RefundFact) -> bool:
-    """Book what of a refund is not booked yet; False where that is nothing."""
-    more_cents = _more_cents(payment, told)
-    if more_cents <= 0:
-        return False
-    refunds.stage(payment, refund_id=told.refund_id, cents=more_cents, now=desk.now)
-    if payment.conversion_id is not None:
-        _take_back(desk, replace(payment, refunded_cents=payment.refunded_cents + more_cents), told.reason)
-    return True
-
-
-def _more_cents(payment: GatewayPayment, told: RefundFact) -> int:
-    """Return what goes back now, gross: never more than is left of what was paid."""
-    left = payment.paid_cents - payment.refunded_cents
-    if told.amount_cents is None:
-        return left
-    booked = refunds.booked_cents(payment, refund_id=told.refund_id)
-    if told.is_cumulative:
-        return min(told.amount_cents - (booked or 0), left)
-    return min(told.amount_cents, left) if booked is None else 0
-
-
-def _take_back(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> None:
-    """Bring a conversion to what went back of its payment in all."""
-    assert payment.conversion_id is not None  # the caller saw to it
-    conversion = refund.locked(desk.organization_id, payment.conversion_id)
-    target_cents = basis.refunded(
-        amount_cents=conversion.amount_cents,
+    booked = refunds.booked(payment, refund_id=told.refund_id)
+    standing = reversals.Standing(
         paid_cents=payment.paid_cents,
         refunded_cents=payment.refunded_cents,
+        by_refunds=booked.by_refunds,
+        under_id=booked.cents,
+        most_by_refunds=payment.reread_cents if payment.reread_at and told.refunded_at < payment.reread_at else None,
     )
-    requested_cents = target_cents - conversion.refunded_cents
-    if requested_cents <= 0:
-        return
-    try:
-        refund.of_conversion(conversion, requested_cents, now=desk.now, reason=reason)
-    except Refused as refused:
-        raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left
+    more_cents = reversals.news(standing, told.amount_cents, is_cumulative=told.is_cumulative)
+    if more_cents == 0:
+        return Booking(reason="known", conversion_id=payment.conversion_id)
+    _take_back(desk, payment, more_cents, refund_id=told.refund_id, reason=told.reason)
+    desk.wake([_named(told.refund_id)])
+    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
 def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
-    """Undo a refund whose money came back."""
-    desk.stage_turns(told.sale_ids)
-    return desk.park(told.sale_ids)
+    """Undo a refund whose money came back; or bring a payment's refunds down to what the gateway says stands of them.
+
+    It waits for its payment, and one that names a refund for that. Budget: as `refunded`.
+    """
+    desk.stage_turns([*told.sale_ids, told.refund_id])
+    payment = desk.known(told.sale_ids)
+    if payment is None:
+        return desk.park(told.sale_ids)
+    booked = refunds.booked(payment, refund_id=told.refund_id)
+    if told.refund_id is not None:
+        if booked.cents is None:
+            return desk.park([_named(told.refund_id)], "refund_unknown")
+        back_cents = 0 if booked.is_restored else booked.cents
+    else:
+        back_cents = _lowered(payment, told, booked)
+    if back_cents == 0:
+        return Booking(reason="known", conversion_id=payment.conversion_id)
+    _give_back(desk, payment, back_cents, refund_id=told.refund_id)
+    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
 def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     """Hold a disputed conversion, reverse what remains of it when the dispute is lost, let it go when it is won.
 
-    A dispute that is decided is not opened again by what comes late; one that is lost may still be won.
+    A dispute that is decided is not opened again by what comes late, nor lost by what was told before it was won; one
+    that was lost and is won gives back what it took.
     """
     desk.stage_turns([*told.sale_ids, told.dispute_id])
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
-    before = disputes.state(payment, dispute_id=told.dispute_id)
-    if before == told.state or (before is not None and told.state == DisputeState.Opened):
+    before = disputes.find(payment, dispute_id=told.dispute_id)
+    if before is not None and _is_old(told, before):
         return Booking(reason="known", conversion_id=payment.conversion_id)
     disputes.stage(payment, dispute_id=told.dispute_id, state=told.state.value, at=told.at)
+    refund_id = f"{refunds.OF_DISPUTE}{told.dispute_id}"
     if told.state == DisputeState.Lost:
-        _book(desk, payment, _lost(told))
+        remains = payment.paid_cents - payment.refunded_cents
+        if remains:
+            _take_back(desk, payment, remains, refund_id=refund_id, reason="chargeback")
+            desk.wake([_named(refund_id)])
+    elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
+        _give_back(desk, payment, taken, refund_id=refund_id)
     if payment.conversion_id is not None:
         is_held = told.state == DisputeState.Opened or disputes.has_other_open(payment, dispute_id=told.dispute_id)
         act = dispute.hold if is_held else dispute.release
@@ -95,12 +93,54 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
-def _lost(told: DisputeFact) -> RefundFact:
-    return RefundFact(
-        refund_id=f"dispute:{told.dispute_id}",
-        sale_ids=told.sale_ids,
-        amount_cents=None,
-        currency=None,
-        refunded_at=told.at,
-        reason="chargeback",
+def _is_old(told: DisputeFact, before: disputes.KnownDispute) -> bool:
+    """Say whether a dispute's state is no news: known already, or told before what is known."""
+    if told.state in (before.state, DisputeState.Opened):
+        return True
+    return before.state == DisputeState.Won and told.at <= before.told_at
+
+
+def _named(refund_id: str) -> str:
+    """Return the name under which events wait for a refund: no payment has it."""
+    return f"refund {refund_id}"
+
+
+def _lowered(payment: GatewayPayment, told: RestoredFact, booked: BookedRefunds) -> int:
+    """Return how much came back by what a gateway says is refunded still, and stage that it said so."""
+    if told.refunded_cents is None or (payment.reread_at and told.restored_at < payment.reread_at):
+        return 0
+    refunds.stage_reread(payment, cents=told.refunded_cents, at=told.restored_at)
+    return max(booked.by_refunds - told.refunded_cents, 0)
+
+
+def _take_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str, reason: str | None) -> None:
+    refunds.stage(payment, refund_id=refund_id, cents=cents, now=desk.now)
+    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents + cents), reason)
+
+
+def _give_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str | None) -> None:
+    refunds.stage_restored(payment, refund_id=refund_id, cents=cents, now=desk.now)
+    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents - cents), None)
+
+
+def _follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> None:
+    """Bring a payment's conversion to what stands of the payment's refunds, up or down."""
+    if payment.conversion_id is None:
+        return
+    conversion = refund.locked(desk.organization_id, payment.conversion_id)
+    target_cents = basis.refunded(
+        amount_cents=conversion.amount_cents,
+        paid_cents=payment.paid_cents,
+        refunded_cents=payment.refunded_cents,
     )
+    more_cents = target_cents - conversion.refunded_cents
+    # Of a sale that counts nothing, only all or nothing can go back.
+    is_to_end = conversion.amount_cents == 0 and payment.refunded_cents == payment.paid_cents
+    is_to_begin = conversion.amount_cents == 0 and conversion.refunded_at is not None and not is_to_end
+    if more_cents < 0 or is_to_begin:
+        restore.of_conversion(conversion, target_cents, now=desk.now)
+    elif more_cents > 0 or is_to_end:
+        try:
+            refund.of_conversion(conversion, more_cents or None, now=desk.now, reason=reason)
+        except Refused as refused:
+            raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left

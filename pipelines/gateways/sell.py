@@ -241,6 +241,8 @@ def _new(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
         paid_cents=paid.amount_cents,
         refunded_cents=0,
         currency=paid.currency,
+        reread_cents=None,
+        reread_at=None,
         customer_id=paid.origin.customer_id,
         email_normalized=_inbox(paid.origin),
         subscription_id=paid.origin.subscription_id,

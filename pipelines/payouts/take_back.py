@@ -35,8 +35,11 @@ def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
 def give_back_if_named(conversion: Conversion, *, now: datetime) -> None:
     """Show no more as reversed than was, on the lines of a locked conversion that earns again.
 
-    What a payout holds back, or held back, stays reversed: it is due again. Budget: one round trip, or three.
+    What a payout holds back, or held back, stays reversed: it is due again. So does all of it while the conversion is
+    disputed. Budget: one round trip, or three.
     """
+    if conversion.is_disputed:
+        return
     where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
     if not lines.has_any(**where):
         return

@@ -64,7 +64,7 @@ class ConversionReviewedData(_OfConversion, _Money):
 
 
 class ConversionAdjustedData(_OfConversion, _Money):
-    """A conversion whose amount or commission was changed, before and after."""
+    """A conversion whose amount or commission was changed, before and after, net of what is refunded."""
 
     previous_amount_cents = fields.Integer()
     commission_cents = fields.Integer()
@@ -72,6 +72,7 @@ class ConversionAdjustedData(_OfConversion, _Money):
     status = one_of(statuses.ConversionStatus)
     previous_status = one_of(statuses.ConversionStatus)
     reason = fields.String(metadata=MAY_LACK)
+    parent_affiliate_conversion_id = fields.UUID(metadata=MAY_LACK)
 
 
 class _OfPayout(_Money):

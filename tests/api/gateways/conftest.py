@@ -1,6 +1,7 @@
 """A brand whose payments come through a gateway that is played on this machine."""
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,11 @@ import pytest
 
 import settings
 from domain.gateways.names import Gateway
-from tests.support.gateways.stage import Sent, Stage
+from models import db
+from tests.support.draining import drain
+from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
 from tests.support.gateways.stages import STAGES
+from tests.support.installation import invariants
 from tests.support.rows.brands import Brand
 
 
@@ -36,6 +40,28 @@ class Shop:
             for one in sent
         ]
 
+    def change(self, sql: str, *params: object) -> None:
+        """Change rows of the brand."""
+        with db.unit_of_work(self.brand.id):
+            db.db.run(sql, params)
+
+    def told(self, type: str) -> list[dict[str, Any]]:
+        """Return the data of the webhook events of a type, in their order."""
+        found = self.brand.rows("select body from event where type = %s order by created_at, id", type)
+        return [json.loads(body)["data"] for (body,) in found]
+
+    def sell(self, **purchase: Any) -> Sale:
+        """Let somebody pay, have it told and booked."""
+        sale = self.stage.pay(Purchase(**purchase))
+        assert set(self.deliver(*sale.sent)) == {200}
+        drain()
+        return sale
+
+    def hear(self, *sent: Sent) -> None:
+        """Take what the gateway sends, and book it."""
+        assert set(self.deliver(*sent)) == {200}
+        drain()
+
     def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
         """Return columns of the inbox, in the order of arrival."""
         return self.brand.rows(f"select {columns} from gateway_event order by received_at, id")
@@ -60,7 +86,7 @@ def stage(request, monkeypatch):
 
 @pytest.fixture
 def shop(brand, stage):
-    """Return a brand with jane, an affiliate at 20 %, whose gateway is connected."""
+    """Return a brand with jane, an affiliate at 20 %, whose gateway is connected; in the end its money must add up."""
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("jane")
     answer = brand.person("Owner").post(
@@ -68,4 +94,5 @@ def shop(brand, stage):
         {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)},
     )
     assert answer.status_code == 201, answer.json
-    return Shop(brand, stage, answer.json)
+    yield Shop(brand, stage, answer.json)
+    assert invariants.broken(brand.rows, organization_id=brand.id, is_finished=False) == []

@@ -50,12 +50,23 @@ with told as materialized (
   where e.type = 'conversion.refunded' and {org:e}),
 happened as (
   select v.organization_id, v.conversion_id, r.cumulative_cents, v.commission_cents
-  from reversal v join refund r on r.id = v.refund_id where {org:v})
-select coalesce(h.conversion_id, told."conversionId")::text from happened h
-full join told on told.organization_id = h.organization_id and told."conversionId" = h.conversion_id
-and told."cumulativeRefundedAmountCents" = h.cumulative_cents and told."commissionReversedCents" = h.commission_cents
-group by h.conversion_id, h.cumulative_cents, told."conversionId", told."cumulativeRefundedAmountCents"
-having count(told."conversionId") <> 1 or h.conversion_id is null""",
+  from reversal v join refund r on r.id = v.refund_id where not r.is_restoration and {org:v})
+select conversion_id::text from (
+  select *, 1 from happened union all select *, -1 from told) counted (org, conversion_id, total, reversed, times)
+group by 1, org, total, reversed having sum(times) <> 0""",
+    "money that came back to a row is announced once": """
+with told as materialized (
+  select e.organization_id, data.* from event e cross join lateral
+  jsonb_to_record(e.body::jsonb -> 'data') as data
+    ("conversionId" uuid, reason text, "commissionCents" bigint, "previousCommissionCents" bigint)
+  where e.type = 'conversion.adjusted' and {org:e})
+select conversion_id::text from (
+  select v.organization_id, v.conversion_id, v.commission_cents, 1
+  from reversal v join refund r on r.id = v.refund_id where r.is_restoration and {org:v}
+  union all
+  select organization_id, "conversionId", "previousCommissionCents" - "commissionCents", -1
+  from told where reason = 'refund_restored') counted (org, conversion_id, cents, times)
+group by 1, org, cents having sum(times) <> 0""",
     "an event has one delivery per endpoint that subscribed to it before": """
 select e.id::text from event e join webhook_endpoint w on w.organization_id = e.organization_id
 and w.created_at < e.created_at and w.deleted_at is null and (w.events @> '{{*}}' or e.type = any (w.events))
@@ -67,7 +78,8 @@ and not exists (select from job j where j.name = 'webhook.deliver' and j.args ->
 select c.external_event_id from conversion c left join conversion_event h on h.conversion_id = c.id
 where {org:c} group by c.id
 having count(h.id) filter (where h.event_type in ('initial', 'renewal')) <> 1
-or count(h.id) filter (where h.event_type = 'refund') <> (select count(*) from reversal v where v.conversion_id = c.id)
+or count(h.id) filter (where h.event_type = 'refund') <> (select count(*)
+  from reversal v join refund r on r.id = v.refund_id where v.conversion_id = c.id and not r.is_restoration)
 or sum(h.commission_cents) <> c.commission_cents - c.reversed_cents""",
     "an affiliate's revenue is what their sales kept": """
 select coalesce(r.affiliate_id, k.affiliate_id)::text from (
@@ -76,12 +88,13 @@ full join (
   select organization_id, affiliate_id, currency, sum(amount_cents - refunded_cents) as cents from conversion
   where parent_id is null and not is_test group by 1, 2, 3) k using (organization_id, affiliate_id, currency)
 where coalesce(r.cents, 0) <> coalesce(k.cents, 0) and {org:organization_id}""",
+    # Those of gateways have payments and no sales.
     "a customer has paid as often as there are sales to them, which are numbered from one": """
 select c.customer_key from program_customer c left join sale s on s.organization_id = c.organization_id
 and s.program_id = c.program_id and s.customer_key = c.customer_key
 where {org:c} group by c.organization_id, c.program_id, c.customer_key
-having count(s.id) <> c.payments or count(distinct s.customer_ordinal) <> c.payments
-or max(s.customer_ordinal) <> c.payments""",
+having count(s.id) > 0 and (count(s.id) <> c.payments or count(distinct s.customer_ordinal) <> c.payments
+or max(s.customer_ordinal) <> c.payments)""",
 }
 
 #: True when no work is left.

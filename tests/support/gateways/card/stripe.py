@@ -87,6 +87,14 @@ class StripeStage(Stage):
         self.objects[f"/v1/charges/ch_{number}"] = charge
         return (self._event("charge.refunded", charge),)
 
+    def restore(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        """Let a refund fail after the event: so much of what was refunded comes back."""
+        number = int(sale.id.removeprefix("in_"))
+        before = self.objects[f"/v1/charges/ch_{number}"]["amount_refunded"]
+        self.objects[f"/v1/charges/ch_{number}"] = self._charge(number, sale.purchase, before - cents)
+        failed = {"id": f"re_{self.number()}", "object": "refund", "status": "failed", "charge": f"ch_{number}"}
+        return (self._event("refund.failed", failed),)
+
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         subscription = {
             "id": f"sub_{purchase.customer}",

@@ -1,0 +1,43 @@
+"""Decides how much of what a gateway tells of a refund is news.
+
+It tells the same refund again, late, and by two kinds of events; a total that it told before some of that came back is
+no news. Source: tracking spec, "Refund body" (partial refunds).
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands of a payment when a refund is told, gross, in minor units.
+
+    `refunded_cents` is what went back in all and `by_refunds` what did by refunds, not by disputes; `under_id` stands
+    under the refund's own id, None where it is not known. `most_by_refunds` is what the gateway has said since that
+    refunds come to, None where it has not.
+    """
+
+    paid_cents: int
+    refunded_cents: int
+    by_refunds: int = 0
+    under_id: int | None = None
+    most_by_refunds: int | None = None
+
+    @property
+    def left_cents(self) -> int:
+        """What can still go back by a refund."""
+        left = self.paid_cents - self.refunded_cents
+        return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
+
+
+def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> int:
+    """Return what goes back now, never more than is left. None tells of all that remains.
+
+    A refund that tells its own amount counts once by its id; a total counts as far as it exceeds what stands.
+    """
+    if is_cumulative:
+        wanted = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
+    elif standing.under_id is not None:
+        wanted = 0
+    else:
+        wanted = standing.left_cents if told_cents is None else told_cents
+    return max(min(wanted, standing.left_cents), 0)
