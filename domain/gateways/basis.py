@@ -4,7 +4,21 @@ With the basis `net` a conversion's amount is less than what was paid; a refund 
 paid, and the one that completes it takes the exact rest. Source: tracking spec, "Refund body" (partial refunds).
 """
 
+from enum import StrEnum
+
 from domain.money import money
+
+
+class CommissionBasis(StrEnum):
+    """What of a payment counts as the sale: all that was paid, or that without tax and shipping where they are told."""
+
+    Gross = "gross"
+    Net = "net"
+
+
+def counted(basis: str, *, paid_cents: int, net_cents: int | None) -> int:
+    """Return what of a payment counts as the sale, in its minor units; `net_cents` is None where it is not told."""
+    return net_cents if basis == CommissionBasis.Net and net_cents is not None else paid_cents
 
 
 def refunded(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:

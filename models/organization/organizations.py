@@ -62,6 +62,7 @@ class Organization:
     tracking_domain: str | None
     tracking_domain_verified: bool
     sandbox_rail: str | None
+    commission_basis: str
     verification_state: str
     identity_required: bool | None
     identity_threshold: int

@@ -10,7 +10,7 @@ from domain import emails
 from domain.attribution import Decision, Facts, History, Lead, NamedAffiliate, Referral
 from domain.clicks import subid
 from domain.conversions import avatars, customers, recurring
-from domain.gateways import referrals
+from domain.gateways import basis, referrals
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
 from models import ids
 from models.conversions.sales import SaleFacts
@@ -172,14 +172,13 @@ def _booked(
 
 
 def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Creditable, priced: Priced) -> SaleFacts:
-    is_net = priced.commission_basis == "net" and paid.net_cents is not None
     return SaleFacts(
         sale_id=row.id,
         organization_id=desk.organization_id,
         external_event_id=paid.external_id,
         program_id=named.program_id,
         affiliate_id=named.affiliate_id,
-        amount_cents=paid.net_cents if is_net and paid.net_cents is not None else paid.amount_cents,
+        amount_cents=basis.counted(priced.commission_basis, paid_cents=paid.amount_cents, net_cents=paid.net_cents),
         currency=paid.currency,
         customer_id=paid.origin.customer_id,
         customer_name=paid.origin.name,

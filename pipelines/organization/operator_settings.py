@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from domain import slugs
 from domain.fraud import Strictness
+from domain.gateways.basis import CommissionBasis
 from domain.gateways.names import Gateway
 from domain.money import currencies
 from domain.money.money import MAX_AMOUNT_CENTS
@@ -168,6 +169,7 @@ _SETTERS: Mapping[str, Setter] = {
     "leadsPerDay": _whole("leads_per_day", "number of leads", 1, _MOST_LEADS_PER_DAY),
     "leadPreview": _switch("lead_preview"),
     "pixelPublicKey": _pixel_public_key,
+    "commissionBasis": _choice("commission_basis", list(CommissionBasis)),
     "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox_rail.MODES)),
     "verified": _meaning("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
     "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),

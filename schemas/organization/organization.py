@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate
 
 from domain import slugs
+from domain.gateways.basis import CommissionBasis
 from domain.money import money
 from domain.organization import plans
 from domain.payouts.cadence import Cadence
@@ -50,6 +51,7 @@ class ProfileChanges(Wire):
     automatic_payout_cadence = one_of(tuple(Cadence))
     min_payout_cents = whole(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
     white_label_enabled = Flag()
+    commission_basis = one_of(tuple(CommissionBasis))
 
     @post_load
     def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -93,6 +95,7 @@ class ProfileRecord(Wire):
     custom_attribution_params = fields.String(allow_none=True)
     default_attribution_params = fields.List(fields.String())
     effective_attribution_params = fields.List(fields.String())
+    commission_basis = one_of(tuple(CommissionBasis))
     max_custom_attribution_params = fields.Integer()
     max_attribution_params_chars = fields.Integer()
     created_at = Instant()

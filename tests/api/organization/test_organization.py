@@ -60,6 +60,7 @@ def test_every_field_is_shown(brand):
         "minPayoutCurrency": None,
         "lastAutomaticPayoutAt": None,
         "customAttributionParams": None,
+        "commissionBasis": "gross",
         "maxCustomAttributionParams": 10,
         "maxAttributionParamsChars": 256,
     }
@@ -97,6 +98,7 @@ CHANGES = {
     "automaticPayoutCadence": "Biweekly",
     "minPayoutCents": 5000,
     "whiteLabelEnabled": True,
+    "commissionBasis": "net",
 }
 
 
@@ -239,6 +241,8 @@ def test_a_field_that_is_not_the_owners_is_ignored(owner, field):
         {"automaticPayoutCadence": "Daily"},
         {"automaticPayoutCadence": "weekly"},
         {"automaticPayoutCadence": None},
+        {"commissionBasis": "Net"},
+        {"commissionBasis": None},
         {"minPayoutCents": -1},
         {"minPayoutCents": 10**12 + 1},
         {"minPayoutCents": 10**18},
