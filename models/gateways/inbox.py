@@ -25,7 +25,7 @@ class GatewayEvent:
     reason: str | None
     error: str | None
     raw: bytes | None
-    facts: Any
+    facts: list[Any] | None
     conversion_ids: tuple[UUID, ...]
     received_at: datetime
     processed_at: datetime | None

@@ -14,7 +14,7 @@ from models.gateways.inbox import GatewayEvent
 from pipelines import work
 
 #: Why an event waits whose payment is not known.
-UNKNOWN = "payment_unknown"
+UNKNOWN, NO_REFUND = "payment_unknown", "refund_unknown"
 
 
 @dataclass(frozen=True, slots=True)

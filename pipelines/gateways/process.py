@@ -30,13 +30,14 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
 from pipelines.gateways import accounts, book
-from pipelines.gateways.desk import UNKNOWN, BookingDesk
+from pipelines.gateways.desk import NO_REFUND, UNKNOWN, BookingDesk
 
 #: How long an event waits for the payment that it names.
 PARKED_FOR = timedelta(days=7)
 # While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
-_WAITED_FOR, _CLEARED = {UNKNOWN: "the payment that it names did not come"}, "nobody could say how much it is"
+_WAITED_FOR = {UNKNOWN: "the payment that it names did not come", NO_REFUND: "the refund that it names did not come"}
+_CLEARED = "nobody could say how much it is"
 _DONE = (EventStatus.Processed, EventStatus.Ignored)
 
 

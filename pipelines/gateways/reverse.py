@@ -12,7 +12,7 @@ from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
 from pipelines.conversions import dispute, refund, restore
-from pipelines.gateways.desk import Booking, BookingDesk
+from pipelines.gateways.desk import NO_REFUND, Booking, BookingDesk
 
 
 def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
@@ -54,7 +54,7 @@ def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
     booked = refunds.booked(payment, refund_id=told.refund_id)
     if told.refund_id is not None:
         if booked.cents is None:
-            return desk.park([_named(told.refund_id)], "refund_unknown")
+            return desk.park([_named(told.refund_id)], NO_REFUND)
         back_cents = 0 if booked.is_restored else booked.cents
     else:
         back_cents = _lowered(payment, told, booked)

@@ -51,6 +51,8 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "payability": "payable",
         "parentAffiliateConversionId": None,
         "locked": False,
+        "isTest": False,
+        "disputed": False,
         "customerName": "Cleo",
         "customerAvatarUrl": C_AT_X,
     }
