@@ -1,10 +1,14 @@
 """Reads a gateway's money: decimal strings, and integers that count minor units by the gateway's own exponents."""
 
+import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from domain.gateways.facts import UnreadableEvent, UnsupportedCurrency
 from domain.money import currencies, money
+
+_MOST_DIGITS = 40
+_DECIMAL = re.compile(r"(-?(?=\.?[0-9])[0-9]{0,40})(?:\.([0-9]{0,80}))?")
 
 
 def currency(code: object) -> str:
@@ -25,14 +29,16 @@ def of_decimal(value: object, in_currency: str) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise UnreadableEvent("an amount is not a decimal number")
-    try:
-        exact = Decimal(value).scaleb(currencies.exponent(in_currency))
-        units = int(exact)
-    except (InvalidOperation, ValueError, OverflowError) as error:
-        raise UnreadableEvent("an amount is not a decimal number") from error
-    if units != exact:
+    if isinstance(value, Decimal) and abs(value.adjusted()) > _MOST_DIGITS:
+        raise UnreadableEvent("an amount is too large or too small")  # written out it could fill the memory
+    found = _DECIMAL.fullmatch(f"{value:f}" if isinstance(value, Decimal) else str(value).strip())
+    if found is None:
+        raise UnreadableEvent("an amount is not a decimal number")
+    whole, rest = found[1], (found[2] or "").rstrip("0")
+    exponent = currencies.exponent(in_currency)
+    if len(rest) > exponent:
         raise UnreadableEvent(f"an amount has more decimals than {in_currency}")
-    return _sane(units)
+    return _sane(int(whole + rest.ljust(exponent, "0")))
 
 
 def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:

@@ -147,7 +147,7 @@ def _site(account: GatewayAccount) -> str:
 
 def _wire(account: GatewayAccount) -> GatewayWire:
     address = f"https://{_site(account)}.chargebee.com/api/v2"
-    return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")))
+    return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
 
 
 def _event(raw: bytes) -> Any:

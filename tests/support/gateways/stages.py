@@ -2,6 +2,7 @@
 
 from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
+from tests.support.gateways.billing.recurly import RecurlyStage
 from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.digital.gumroad import GumroadStage
@@ -14,6 +15,7 @@ _PLAYED: tuple[type[Stage], ...] = (
     MollieStage,
     PaddleStage,
     ChargebeeStage,
+    RecurlyStage,
     GumroadStage,
     LemonSqueezyStage,
     ShopifyStage,

@@ -1,0 +1,251 @@
+"""recurly: signed notifications that only name objects, exact decimals, refunds by their transactions alone."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected, Inbound, NotProved
+from adapters.gateways.billing.recurly import GATEWAY
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    IgnoredFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+from tests.support.gateways.billing.recurly import SECRET, RecurlyStage, signed
+from tests.support.gateways.playing import account, delivered, facts, inbound, listed, played
+from tests.support.gateways.stage import Purchase
+
+AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
+PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}
+INVOICE = {
+    "object": "invoice",
+    "id": "rinv1",
+    "number": "1000",
+    "type": "charge",
+    "state": "paid",
+    "origin": "purchase",
+    "currency": "USD",
+    "discount": Decimal("10.0"),
+    "tax": Decimal("18.9"),
+    "total": Decimal("108.9"),
+    "paid": Decimal("108.9"),
+    "subscription_ids": ["rsub1"],
+    "account": {"id": "racc1", "code": "ann-1", "email": "ann@example.com", "first_name": "Ann"},
+    "coupon_redemptions": [{"coupon": {"code": "JANE10"}, "discounted": Decimal("10.0")}],
+    "transactions": [{"id": "rtx1", "uuid": "u-rtx1", "type": "purchase", "status": "success"}],
+    "closed_at": "2026-01-02T03:00:00Z",
+}
+REFUND = {
+    "object": "transaction",
+    "id": "rtx2",
+    "uuid": "u-rtx2",
+    "type": "refund",
+    "status": "success",
+    "amount": Decimal("43.56"),
+    "currency": "USD",
+    "original_transaction_id": "rtx1",
+}
+
+
+@pytest.fixture
+def stage(monkeypatch):
+    with played(RecurlyStage(), monkeypatch) as playing:
+        fields = [{"name": "affiliate_slug", "value": "jane"}]
+        playing.objects["/accounts/racc1"] = {**INVOICE["account"], "custom_fields": fields}
+        yield playing
+
+
+def _paid(stage, **changes):
+    stage.add_invoice({**INVOICE, **changes})
+    (fact,) = facts(stage, stage.notice("charge_invoice", "paid", **PAID))
+    return fact
+
+
+def _back(stage, **changes):
+    transaction = {**REFUND, **changes}
+    stage.add_transaction(transaction)
+    (fact,) = facts(stage, stage.notice("payment", "refunded", id=transaction["id"], uuid=transaction["uuid"]))
+    return fact
+
+
+def test_the_test_vector_holds():
+    body = b'{"id":"evt_1","object":"event"}'
+    header = "1700000000000,c46b269a921931bd3e4bc1c8db6351304cbb2f45077a79490ac218628496b8bf"
+    own = GatewayAccount("live", {"webhookSecret": "rkey"})
+    at = datetime.fromtimestamp(1_700_000_000, UTC)
+    assert GATEWAY.prove(own, Inbound("POST", {"recurly-signature": header}, {}, body, at)).deliveries
+    for moment in (at - timedelta(seconds=301), at + timedelta(seconds=301)):
+        with pytest.raises(NotProved):
+            GATEWAY.prove(own, Inbound("POST", {"recurly-signature": header}, {}, body, moment))
+
+
+def test_a_first_payment_as_it_is_sent_and_read(stage):
+    paid = _paid(stage)
+
+    assert (paid.external_id, paid.amount_cents, paid.currency, paid.net_cents) == ("rinv1", 10_890, "USD", 9_000)
+    assert (paid.paid_at, paid.aliases) == (AT, ("rtx1", "u-rtx1"))
+    assert paid.origin == BuyerOrigin(
+        customer_id="racc1",
+        email="ann@example.com",
+        name="Ann",
+        carriers=(Carrier("recurly_custom_field", {"affiliate_slug": "jane"}),),
+        codes=(RedeemedCode("JANE10", "recurly_coupon_code"),),
+    )
+
+
+def test_the_subscriptions_own_fields_count_before_the_accounts(stage):
+    fields = [{"name": "via", "value": "bob"}, {"name": "note", "value": None}, {"value": "x"}]
+    stage.objects["/subscriptions/rsub1"] = {"id": "rsub1", "custom_fields": fields}
+    paid = _paid(stage)
+    assert [dict(carrier.fields) for carrier in paid.origin.carriers] == [{"via": "bob"}, {"affiliate_slug": "jane"}]
+    assert paid.origin.subscription_id == "rsub1"
+
+
+@pytest.mark.parametrize(
+    ("told", "currency", "cents"),
+    [
+        (Decimal("0.29"), "USD", 29),
+        (Decimal("19.99"), "EUR", 1999),
+        (1500, "JPY", 1500),
+        (Decimal("1.234"), "KWD", 1234),
+        (Decimal("9007199254.75"), "USD", 900_719_925_475),
+        (Decimal("0.0"), "USD", 0),
+    ],
+)
+def test_numbers_are_exact(stage, told, currency, cents):
+    assert _paid(stage, paid=told, total=told, tax=0, currency=currency).amount_cents == cents
+
+
+@pytest.mark.parametrize("change", [{"state": "processing"}, {"state": "past_due", "paid": 0}, {"type": "credit"}])
+def test_an_invoice_that_is_not_paid_by_now_is_no_payment_of_nothing(stage, change):
+    assert _paid(stage, **change) == IgnoredFact("not_paid")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"paid": value} for value in (None, "x", -1, Decimal("0.001"), Decimal("1e300"), True, [])),
+        *({"currency": None}, {"id": None}, {"id": "x" * 500}, {"closed_at": "soon"}, {"account": {"id": "x" * 500}}),
+    ],
+)
+def test_what_cannot_be_read_is_no_money(stage, change):
+    with pytest.raises(UnreadableEvent):
+        _paid(stage, **change)
+
+
+def test_a_notification_of_what_is_not_there_is_kept_for_people(stage):
+    with pytest.raises(GatewayRejected):
+        facts(stage, stage.notice("charge_invoice", "paid", **PAID))
+    with pytest.raises(UnreadableEvent):
+        facts(stage, stage.notice("charge_invoice", "paid", id="x" * 500))
+
+
+def test_a_refund_as_it_is_sent_and_read(stage):
+    refund = _back(stage)
+    assert refund == RefundFact(
+        refund_id="rtx2", sale_ids=("rtx1",), amount_cents=4356, currency="USD", refunded_at=refund.refunded_at
+    )
+
+
+def test_a_void_gives_the_payment_back(stage):
+    refund = _back(stage, id="rtx1", uuid="u-rtx1", type="purchase", status="void", original_transaction_id=None)
+    assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == ("void:rtx1", ("rtx1",), 4356)
+
+
+def test_a_refund_that_did_not_happen_moves_nothing(stage):
+    assert _back(stage, status="declined") == IgnoredFact("no_money_moved")
+
+
+@pytest.mark.parametrize("change", [{"original_transaction_id": None}, {"type": "purchase"}, {"amount": None}])
+def test_a_refund_that_names_no_payment_is_kept_for_people(stage, change):
+    with pytest.raises(UnreadableEvent):
+        _back(stage, **change)
+
+
+@pytest.mark.parametrize("event", ["charged_back", "chargeback", "updated"])
+def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_called(stage, event):
+    stage.add_transaction({**REFUND, "id": "rtx1", "uuid": "u-rtx1", "type": "purchase", "status": "chargeback"})
+    (dispute,) = facts(stage, stage.notice("payment", event, id="rtx1", uuid="u-rtx1"))
+    assert isinstance(dispute, DisputeFact)
+    assert (dispute.sale_ids, dispute.state) == (("rtx1",), DisputeState.Lost)
+
+
+@pytest.mark.parametrize(
+    ("kind", "event"),
+    [
+        *(("credit_invoice", "paid"), ("credit_invoice", "created"), ("invoice", "paid"), ("payment", "succeeded")),
+        *(("charge_invoice", "created"), ("subscription", "updated")),
+    ],
+)
+def test_what_tells_the_same_money_again_is_ignored_unread(stage, kind, event):
+    assert facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
+    assert stage.asked == []
+
+
+@pytest.mark.parametrize(("ends", "kind"), [("2026-01-09T00:00:00Z", StartFact), (None, ReferralFact)])
+def test_a_subscription_that_starts_with_a_trial_is_a_start(stage, ends, kind):
+    subscription = {"id": "rsub5", "account": {"id": "racc1"}, "trial_ends_at": ends, "custom_fields": []}
+    stage.objects["/subscriptions/uuid-u-rsub5"] = subscription
+    told = {"id": "rsub5", "uuid": "u-rsub5", "event_time": "2026-01-02T03:00:00Z"}
+    (fact,) = facts(stage, stage.notice("subscription", "created", **told))
+    assert isinstance(fact, kind)
+    assert (fact.origin.email, fact.origin.subscription_id) == ("ann@example.com", "rsub5")
+
+
+def test_both_digests_of_a_rotation_count(stage):
+    for secrets in ((SECRET, "other"), ("other", SECRET)):
+        assert GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets))).deliveries
+    for secrets in (("other", "another"), ()):
+        with pytest.raises(NotProved):
+            GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets)))
+
+
+@pytest.mark.parametrize("header", ["", ",", "now,ab", "-1,ab", "1700000000000", "9" * 40 + ",ab", "\xe9,\xe9"])
+def test_other_headers_prove_nothing(stage, header):
+    with pytest.raises(NotProved):
+        GATEWAY.prove(account(stage), Inbound("POST", {"recurly-signature": header}, {}, b"{}", datetime.now(UTC)))
+
+
+def test_xml_is_unsigned_and_refused(stage):
+    body = b'<?xml version="1.0"?><successful_payment_notification/>'
+    with pytest.raises(NotProved):
+        GATEWAY.prove(account(stage), Inbound("POST", {"Content-Type": "application/xml"}, {}, body, datetime.now(UTC)))
+
+
+def test_one_object_has_as_many_keys_as_things_happen_to_it(stage):
+    sent = [stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")]
+    sent.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
+    keys = [delivery.key for delivery in delivered(stage, *sent)]
+    assert keys[1] == keys[2]
+    assert len(set(keys)) == 3
+    (long,) = delivered(stage, stage.notice("payment", "refunded", id="x" * 5000))
+    assert "x" * 500 in long.key
+
+
+def test_the_region_chooses_the_place_and_another_is_never_called(stage):
+    assert GATEWAY.check(account(stage, region="EU")).account == "acme"
+    with pytest.raises(CredentialsRefused):
+        GATEWAY.check(account(stage, region="evil.example/"))
+    assert len(stage.asked) == 1
+
+
+def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(stage):
+    stage.pay(Purchase(cents=100))
+    for number in range(250):
+        stage.add_transaction({**REFUND, "id": f"r{number}", "uuid": f"r{number}"})
+    stage.add_transaction({**REFUND, "id": "p", "uuid": "p", "status": "pending"})
+    stage.add_transaction({**REFUND, "id": "v", "uuid": "v", "type": "purchase", "status": "void"})
+    found = listed(stage, stage.now - timedelta(hours=1))
+    assert len(found) == 1 + 250 + 1
+    assert "reconcile:v:void" in found
+    raw = json.loads(next(one.raw for page in GATEWAY.listed(account(stage), stage.now) for one in page))
+    assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")

@@ -1,0 +1,190 @@
+"""recurly for the tests: invoices, transactions, subscriptions and accounts, and notifications that only name them."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from decimal import Decimal
+from typing import Any
+
+from adapters.gateways.billing.recurly import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, SECRET = "recurly_fake", "rkey"
+_VERSION = "application/vnd.recurly.v2021-02-25+json"
+_MINI = ("id", "code", "email", "first_name")
+
+
+class RecurlyStage(Stage):
+    """Every purchase is a charge invoice of a subscription."""
+
+    gateway = GATEWAY
+    credentials = {"apiKey": KEY, "webhookSecret": SECRET}
+    cannot = frozenset({"test_mode", "uninstall", "dispute_opened", "dispute_won"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        site = {"id": "site1", "subdomain": "acme", "mode": "production"}
+        self.objects: dict[str, dict[str, Any]] = {"/sites": {"object": "list", "data": [site], "has_more": False}}
+        self.invoices: list[dict[str, Any]] = []
+        self.transactions: list[dict[str, Any]] = []
+
+    def is_let_in(self, asked: Asked) -> bool:
+        token = base64.b64encode(f"{KEY}:".encode()).decode()
+        return asked.headers.get("Authorization") == f"Basic {token}" and asked.headers.get("Accept") == _VERSION
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/invoices":
+            return 200, self._page(asked, self.invoices)
+        if asked.path == "/transactions":
+            return 200, self._page(asked, self.transactions)
+        found = self.objects.get(asked.path)
+        return (200, exact(found)) if found else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
+
+    def pay(self, purchase: Purchase) -> Sale:
+        number = self.number()
+        paid = _major(purchase.cents)
+        transaction = {
+            "id": f"rtx{number}",
+            "uuid": f"u-rtx{number}",
+            "type": "purchase",
+            "status": "success",
+            "amount": paid,
+            "currency": purchase.currency,
+        }
+        invoice = {
+            "object": "invoice",
+            "id": f"rinv{number}",
+            "number": str(1000 + number),
+            "type": "charge",
+            "state": "paid",
+            "origin": "renewal" if purchase.renews else "purchase",
+            "currency": purchase.currency,
+            "tax": 0,
+            "total": paid,
+            "paid": paid,
+            "subscription_ids": [f"rsub{purchase.customer}"],
+            "account": self._account(purchase),
+            "coupon_redemptions": [{"coupon": {"code": purchase.code}}] if purchase.code else [],
+            "transactions": [transaction] if purchase.cents else [],
+            "closed_at": self._time(),
+        }
+        self._subscription(purchase)
+        self.add_invoice(invoice)
+        self.add_transaction(transaction)
+        notice = self.notice("charge_invoice", "paid", id=invoice["id"], invoice_number=1000 + number)
+        return Sale(purchase, f"rinv{number}", (notice,))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        number = self.number()
+        refund = {
+            "id": f"rtx{number}",
+            "uuid": f"u-rtx{number}",
+            "type": "refund",
+            "status": "success",
+            "amount": _major(cents),
+            "currency": sale.purchase.currency,
+            "original_transaction_id": sale.id.replace("rinv", "rtx"),
+        }
+        self.add_transaction(refund)
+        return (self.notice("payment", "refunded", id=refund["id"], uuid=refund["uuid"]),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        subscription = self._subscription(purchase)
+        subscription["trial_ends_at"] = "2126-01-01T00:00:00Z"
+        return (self.notice("subscription", "created", id=subscription["id"], uuid=subscription["uuid"]),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        transaction_id = sale.id.replace("rinv", "rtx")
+        self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "chargeback"
+        return (self.notice("payment", "charged_back", id=transaction_id, uuid=f"u-{transaction_id}"),)
+
+    def unknown(self) -> Sent:
+        return self.notice("plan", "updated", id="plan1")
+
+    def malformed(self) -> Sent:
+        self.add_invoice(
+            {"id": "rbad", "number": "9", "type": "charge", "state": "paid", "currency": "USD", "paid": "x"}
+        )
+        return self.notice("charge_invoice", "paid", id="rbad", invoice_number=9)
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def late(self, sent: Sent) -> Sent:
+        return signed(sent.body, at=int(time.time() * 1000) - 301_000)
+
+    def add_invoice(self, invoice: dict[str, Any]) -> None:
+        """Let there be an invoice."""
+        self.invoices.append(invoice)
+        self.objects[f"/invoices/number-{invoice['number']}"] = invoice
+
+    def add_transaction(self, transaction: dict[str, Any]) -> None:
+        """Let there be a transaction."""
+        transaction.setdefault("updated_at", self._time())
+        self.transactions.append(transaction)
+        self.objects[f"/transactions/uuid-{transaction['uuid']}"] = transaction
+
+    def notice(self, object_type: str, event_type: str, **named: Any) -> Sent:
+        """Return what is sent about an object."""
+        told = {
+            "object_type": object_type,
+            "site_id": "site1",
+            "event_type": event_type,
+            "event_time": self._time(),
+            **named,
+        }
+        return signed(json.dumps(told).encode())
+
+    def _account(self, purchase: Purchase) -> dict[str, Any]:
+        account = {
+            "id": f"racc{purchase.customer}",
+            "code": f"ann-{purchase.customer}",
+            "email": purchase.email,
+            "first_name": "Ann",
+            "custom_fields": [],
+        }
+        self.objects[f"/accounts/{account['id']}"] = account
+        return {name: account[name] for name in _MINI}
+
+    def _subscription(self, purchase: Purchase) -> dict[str, Any]:
+        subscription_id = f"rsub{purchase.customer}"
+        subscription: dict[str, Any] = {
+            "id": subscription_id,
+            "uuid": f"u-{subscription_id}",
+            "account": self._account(purchase),
+            "trial_ends_at": None,
+            "custom_fields": [{"name": "affiliate_slug", "value": purchase.slug}] if purchase.slug else [],
+        }
+        self.objects[f"/subscriptions/{subscription_id}"] = subscription
+        self.objects[f"/subscriptions/uuid-u-{subscription_id}"] = subscription
+        return subscription
+
+    def _page(self, asked: Asked, found: list[dict[str, Any]]) -> bytes:
+        start, limit = int(asked.params.get("cursor", ["0"])[0]), int(asked.params["limit"][0])
+        following = f"{asked.path}?cursor={start + limit}&limit={limit}"
+        has_more = len(found) > start + limit
+        return exact({"object": "list", "has_more": has_more, "next": following, "data": found[start : start + limit]})
+
+    def _time(self) -> str:
+        return self.now.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def signed(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Sent:
+    """Return a body with recurly's signature at a time (Unix milliseconds; None: now), by one secret or by two."""
+    at = int(time.time() * 1000) if at is None else at
+    digests = [hmac.new(key.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest() for key in secrets]
+    return Sent(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
+
+
+def exact(value: Any) -> bytes:
+    """Return JSON whose numbers stand as their decimals are written."""
+    return json.dumps(value, default=lambda told: f"={told}=").replace('"=', "").replace('="', "").encode()
+
+
+def _major(cents: int) -> Decimal:
+    return Decimal(cents) / 100
