@@ -20,7 +20,11 @@ class NotProved(Exception):
 
 
 class CredentialsRefused(Exception):
-    """The gateway does not take the credentials. The message is its words, without the credentials."""
+    """The gateway does not take the credentials. The message is its words, without the credentials; `code` its code."""
+
+    def __init__(self, words: str, code: str = "") -> None:
+        super().__init__(words)
+        self.code = code
 
 
 class GatewayUnreachable(Exception):

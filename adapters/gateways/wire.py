@@ -160,7 +160,8 @@ def _read(status: int, content: bytes) -> Any:
         return said
     words = _words(said) or f"it answers {status}"
     if status in (401, 403):
-        raise CredentialsRefused(words)
+        code = said.get("code") if isinstance(said, dict) else None
+        raise CredentialsRefused(words, code if isinstance(code, str) else "")
     if status == 429 or status >= 500 or status < 400:
         raise GatewayUnreachable(f"it answers {status}")
     raise GatewayRejected(status, words)

@@ -9,6 +9,7 @@ from tests.support.gateways.digital.gumroad import GumroadStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.storefront.shopify import ShopifyStage
+from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 
 _PLAYED: tuple[type[Stage], ...] = (
     StripeStage,
@@ -19,5 +20,6 @@ _PLAYED: tuple[type[Stage], ...] = (
     GumroadStage,
     LemonSqueezyStage,
     ShopifyStage,
+    WooCommerceStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

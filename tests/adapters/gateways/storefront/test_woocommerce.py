@@ -1,0 +1,241 @@
+"""woocommerce: its samples and its traps."""
+
+import dataclasses
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import settings
+from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayUnreachable, NotProved
+from adapters.gateways.storefront.woocommerce import GATEWAY
+from domain.gateways.facts import Carrier, IgnoredFact, PaymentFact, RedeemedCode, RefundFact, UnreadableEvent
+from domain.gateways.referrals import claims
+from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.storefront.woocommerce import WooCommerceStage, signed
+from tests.support.gateways.told import account, facts, inbound, listed
+
+_PAID = {
+    "id": 727,
+    "number": "727",
+    "status": "processing",
+    "created_via": "checkout",
+    "currency": "USD",
+    "date_created_gmt": "2026-11-20T15:00:00",
+    "date_modified_gmt": "2026-11-20T15:00:04",
+    "date_paid": "2026-11-20T09:00:03",
+    "date_paid_gmt": "2026-11-20T15:00:03",
+    "discount_total": "10.00",
+    "shipping_total": "10.00",
+    "cart_tax": "18.00",
+    "total": "118.00",
+    "total_tax": "18.00",
+    "prices_include_tax": False,
+    "customer_id": 11,
+    "billing": {"first_name": "Ada", "last_name": "Buyer", "email": "buyer@example.com"},
+    "payment_method": "stripe",
+    "transaction_id": "ch_1",
+    "meta_data": [
+        {"id": 1, "key": "_affiliate_via", "value": "anna"},
+        {
+            "id": 2,
+            "key": "_wc_order_attribution_session_entry",
+            "value": f"https://shop.example.com/?fbclid={'x' * 600}&via=anna",
+        },
+    ],
+    "coupon_lines": [{"id": 5, "code": "anna10", "discount": "10.00", "discount_tax": "0.00"}],
+    "refunds": [],
+}
+_ADDRESS = "https://finderfee.example/api/gateways/woocommerce/token"
+
+
+@pytest.fixture
+def stage(play):
+    return play(WooCommerceStage)
+
+
+def _order(**other):
+    return signed(json.dumps({**_PAID, **other}).encode())
+
+
+def test_the_signature_of_the_vector_holds():
+    known = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
+    headers = {"X-WC-Webhook-Signature": "d7VuSwFsq6AxzIpBWtEqL1+mPzyeGPfIDv9i+Dqpzy8="}
+    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    with pytest.raises(NotProved):
+        GATEWAY.prove(known, inbound(Sent(b'{"id":1002,"total_price":"118.00"}', headers)))
+
+
+def test_the_ping_of_a_saved_webhook_is_answered_and_means_nothing(stage):
+    proved = GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12")))
+    assert (proved.status, proved.deliveries) == (200, ())
+    with pytest.raises(NotProved):
+        GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12&id=727")))
+
+
+def test_the_sample_of_a_paid_order(stage):
+    (payment,) = facts(stage, _order())
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("727", 11_800, 9_000)
+    assert payment.paid_at == datetime(2026, 11, 20, 15, 0, 3, tzinfo=UTC)
+    origin = payment.origin
+    assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
+    assert [(claim.slug, claim.method) for claim in claims(origin.carriers, ["via"])] == [
+        ("anna", "woocommerce_metadata"),
+        ("anna", "woocommerce_url_param"),
+    ]
+    assert origin.codes == (RedeemedCode("anna10", "woocommerce_coupon_code"),)
+
+
+def test_the_sample_of_a_renewal_names_its_subscription(stage):
+    meta = [{"id": 9, "key": "_subscription_renewal", "value": "740"}]
+    (payment,) = facts(stage, _order(id=790, status="completed", total="29.00", total_tax="0.00", meta_data=meta))
+    assert (payment.origin.subscription_id, payment.origin.customer_id) == ("740", "11")
+
+
+def test_the_sample_of_a_start_without_money_is_a_payment_of_nothing(stage):
+    (payment,) = facts(stage, _order(id=741, total="0.00", total_tax=None))
+    assert (payment.amount_cents, payment.net_cents) == (0, None)
+
+
+def test_the_sample_of_a_partial_refund_comes_with_its_sale(stage):
+    told = _order(refunds=[{"id": 731, "reason": "", "total": "-47.20"}], date_modified_gmt="2026-11-22T09:00:00")
+    payment, refund = facts(stage, told)
+    assert payment.external_id == "727"
+    assert refund == RefundFact(
+        refund_id="731",
+        sale_ids=("727",),
+        amount_cents=4_720,
+        currency="USD",
+        refunded_at=datetime(2026, 11, 22, 9, tzinfo=UTC),
+    )
+
+
+def test_a_cancelled_order_that_was_paid_tells_its_refunds_alone(stage):
+    (refund,) = facts(stage, _order(status="cancelled", refunds=[{"id": 731, "total": "-118.00"}]))
+    assert isinstance(refund, RefundFact)
+
+
+@pytest.mark.parametrize(
+    "other", [{"date_paid_gmt": None}, {"status": "on-hold"}, {"status": "trash"}, {"status": "checkout-draft"}]
+)
+def test_an_order_that_is_not_paid_is_no_sale(stage, other):
+    assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
+
+
+def test_a_guest_has_no_customer(stage):
+    (payment,) = facts(stage, _order(customer_id=0, meta_data="none", coupon_lines=None))
+    assert (payment.origin.customer_id, payment.origin.carriers, payment.origin.codes) == (None, (), ())
+
+
+@pytest.mark.parametrize("amount", ["118.001", "-1.00", "1e30", "", None, [], "9" * 40])
+def test_an_amount_that_is_none_is_unreadable(stage, amount):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _order(total=amount))
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _order(refunds=[{"id": 1, "total": f"-{amount}"}]))
+
+
+@pytest.mark.parametrize("other", [{"id": "7" * 500}, {"date_paid_gmt": "yesterday"}, {"refunds": [{"total": "-1"}]}])
+def test_an_id_of_500_characters_and_what_else_cannot_be_read(stage, other):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _order(**other))
+
+
+def test_two_changes_of_one_second_are_two_deliveries(stage):
+    keys = {
+        GATEWAY.prove(account(stage), inbound(_order(**other))).deliveries[0].key
+        for other in ({}, {}, {"refunds": [{"id": 731, "total": "-1.00"}]})
+    }
+    assert len(keys) == 2
+
+
+class TestShop:
+    def test_one_without_permalinks_is_asked_at_its_other_address(self, stage):
+        stage.has_permalinks = False
+        assert GATEWAY.check(account(stage)).account == "shop.example.com"
+        assert stage.asked[-1].params["rest_route"] == ["/wc/v3/orders"]
+
+    def test_where_the_header_is_taken_away_the_keys_are_in_the_query(self, stage):
+        stage.strips_header = True
+        assert GATEWAY.check(account(stage)).account
+        assert "Authorization" not in stage.asked[-1].headers
+
+    def test_a_page_of_a_guarding_plugin_is_no_answer(self, stage):
+        stage.faults.append("html")
+        with pytest.raises(GatewayUnreachable):
+            GATEWAY.check(account(stage))
+
+    @pytest.mark.parametrize("typed", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
+    def test_what_is_no_address_is_refused(self, stage, typed, monkeypatch):
+        _unplugged(monkeypatch)
+        with pytest.raises(CredentialsRefused):
+            GATEWAY.check(account(stage, storeUrl=typed))
+
+    @pytest.mark.parametrize(
+        "typed",
+        ["https://127.0.0.1", "https://10.0.0.7/shop", "http://localhost", "169.254.169.254", "https://2130706433"],
+    )
+    def test_only_public_addresses_are_called(self, stage, typed, monkeypatch):
+        _unplugged(monkeypatch)
+        with pytest.raises(CredentialsRefused):
+            GATEWAY.check(account(stage, storeUrl=typed))
+        assert stage.asked == []
+
+    def test_a_shop_in_a_folder_is_asked_there(self, stage):
+        assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
+        assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
+
+
+def _unplugged(monkeypatch):
+    known = settings.current()
+    urls = dataclasses.replace(known.gateways, urls={})
+    guarded = dataclasses.replace(known.webhooks, allow_private=False, also_allow=())
+    chosen = dataclasses.replace(known, gateways=urls, webhooks=guarded)
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+
+
+class TestWebhooks:
+    def test_they_are_made_with_one_secret_and_taken_back(self, stage):
+        stage.hooks.clear()
+        subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
+        assert {hook["topic"] for hook in stage.hooks.values()} == {"order.created", "order.updated"}
+        assert {hook["secret"] for hook in stage.hooks.values()} == {subscribed.made["webhookSecret"]}
+        GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, subscribed.made))
+        assert stage.hooks == {}
+
+    def test_a_key_that_may_only_read_leaves_them_to_the_brand(self, stage):
+        stage.may_write = False
+        subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
+        assert ("secret", subscribed.made["webhookSecret"]) in subscribed.setup.values
+        assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
+
+    def test_nothing_stays_where_the_shop_is_away_in_between(self, stage):
+        stage.hooks.clear()
+        stage.faults.extend(["", "fail"])
+        with pytest.raises(GatewayUnreachable):
+            GATEWAY.subscribe(account(stage), _ADDRESS)
+        assert stage.hooks == {}
+
+    def test_those_that_the_shop_gave_up_are_woken_by_every_listing(self, stage):
+        stage.hooks["12"]["status"] = "disabled"
+        stage.hooks.pop("13")
+        assert listed(stage, stage.now) == {}
+        assert stage.hooks == {"12": {"id": "12", "status": "active"}}
+
+
+def test_every_page_of_what_changed_is_read(stage, monkeypatch):
+    monkeypatch.setattr("adapters.gateways.storefront.woocommerce._PAGE", 2)
+    sold = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
+    stage.orders[int(sold[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
+    stage.refund(sold[0], 100)
+    told = listed(stage, stage.now - timedelta(hours=1))
+    (refund, *others) = told
+    assert [type(fact) for fact in told[refund]] == [RefundFact]
+    assert others == [f"reconcile:{sale.id}" for sale in sold[1:]]
+
+
+def test_an_order_that_is_stamped_with_any_json_is_read(stage):
+    meta = [{"key": "_x", "value": {"a": 1}}, {"key": None, "value": "x"}, "x", {"key": "ref", "value": 7}]
+    (payment,) = facts(stage, _order(meta_data=meta))
+    assert payment.origin.carriers == (Carrier("woocommerce_metadata", {"ref": "7"}),)

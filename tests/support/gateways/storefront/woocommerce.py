@@ -1,0 +1,129 @@
+"""woocommerce for the tests: a shop's orders and webhooks, with or without permalinks."""
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from adapters.gateways.storefront.woocommerce import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, CONSUMER_SECRET, SECRET = "ck_fake", "cs_fake", "our_secret_fake"
+
+
+class WooCommerceStage(Stage):
+    """Every purchase is an order that our plugin stamped, a renewal one that the subscriptions plugin made."""
+
+    gateway = GATEWAY
+    credentials = {"storeUrl": "https://shop.example.com", "consumerKey": KEY, "consumerSecret": CONSUMER_SECRET}
+    made = {"webhooks": "12 13", "webhookSecret": SECRET}
+    cannot = frozenset({"trial", "test_mode", "dispute", "uninstall", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.orders: dict[int, dict[str, Any]] = {}
+        self.hooks: dict[str, dict[str, Any]] = {number: {"id": number, "status": "active"} for number in ("12", "13")}
+        self.has_permalinks = True
+        self.strips_header = False
+        self.may_write = True
+
+    def is_let_in(self, asked: Asked) -> bool:
+        keys = base64.b64encode(f"{KEY}:{CONSUMER_SECRET}".encode()).decode()
+        if self.strips_header:  # answered by `answer`, as to anybody
+            return True
+        return asked.headers.get("Authorization") == f"Basic {keys}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if self.strips_header and asked.params.get("consumer_key") != [KEY]:
+            return 401, {"code": "woocommerce_rest_cannot_view", "message": "Sorry, you cannot list resources."}
+        path = asked.params.get("rest_route", [""])[0]
+        if not path:
+            if not self.has_permalinks:
+                return 404, b"<html>Not found</html>"
+            path = asked.path.removeprefix("/wp-json")
+        path = path.removeprefix("/wc/v3")
+        if path == "/orders":
+            return 200, self._page(asked)
+        if path == "/webhooks" and asked.method == "POST":
+            if not self.may_write:
+                return 401, {"code": "woocommerce_rest_cannot_create", "message": "Sorry, you cannot create resources."}
+            number = str(100 + self.number())
+            self.hooks[number] = {**asked.json, "id": int(number)}
+            return 201, self.hooks[number]
+        hook = self.hooks.get(path.removeprefix("/webhooks/"))
+        if hook is None:
+            return 404, {"code": "woocommerce_rest_shop_webhook_invalid_id", "message": "Invalid ID."}
+        if asked.method == "DELETE":
+            self.hooks.pop(str(hook["id"]))
+        elif asked.method == "PUT":
+            hook.update(asked.json)
+        return 200, hook
+
+    def pay(self, purchase: Purchase) -> Sale:
+        order_id = 700 + self.number()
+        meta = [{"id": 1, "key": "_affiliate_via", "value": purchase.slug}] if purchase.slug else []
+        if purchase.renews:
+            meta.append({"id": 2, "key": "_subscription_renewal", "value": "740"})
+        order = {
+            "id": order_id,
+            "status": "processing",
+            "created_via": "subscription" if purchase.renews else "checkout",
+            "currency": purchase.currency,
+            "date_paid": "2001-01-01T00:00:00",
+            "date_paid_gmt": self._at(),
+            "date_modified_gmt": self._at(),
+            "total": _money(purchase.cents),
+            "total_tax": "0.00",
+            "shipping_total": "0.00",
+            "customer_id": int(f"1{purchase.customer}"),
+            "billing": {"first_name": "Ann", "last_name": "Buyer", "email": purchase.email},
+            "meta_data": [*meta, {"id": 3, "key": "_odd", "value": {"any": ["json"]}}],
+            "coupon_lines": [{"code": purchase.code.lower(), "discount": "1.00"}] if purchase.code else [],
+            "refunds": [],
+        }
+        self.orders[order_id] = order
+        return Sale(purchase, str(order_id), (self.told(order),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        order = self.orders[int(sale.id)]
+        refund = {"id": 9_000 + self.number(), "reason": "", "total": f"-{_money(cents)}"}
+        order["refunds"] = [*order["refunds"], refund]
+        return (self.told(order),)
+
+    def unknown(self) -> Sent:
+        return self.told({"id": 1, "arg": 5}, topic="action.woocommerce_add_to_cart")
+
+    def malformed(self) -> Sent:
+        bad = {"id": 1, "status": "processing", "currency": "USD", "date_paid_gmt": self._at(), "total": "a lot"}
+        return self.told(bad)
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def told(self, order: dict[str, Any], *, topic: str = "order.updated") -> Sent:
+        """Return a webhook about an order as it is."""
+        return signed(json.dumps(order).encode(), topic=topic)
+
+    def _at(self) -> str:
+        return self.now.strftime("%Y-%m-%dT%H:%M:%S")
+
+    def _page(self, asked: Asked) -> list[dict[str, Any]]:
+        since = asked.params.get("modified_after", [""])[0]
+        found = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
+        count, page = int(asked.params["per_page"][0]), int(asked.params.get("page", ["1"])[0])
+        return found[(page - 1) * count : page * count]
+
+
+def signed(body: bytes, *, topic: str = "order.updated", secret: str = SECRET) -> Sent:
+    """Return a body with the shop's signature."""
+    digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
+    headers = {"X-WC-Webhook-Topic": topic, "X-WC-Webhook-Signature": digest, "X-WC-Webhook-Delivery-ID": "same"}
+    return Sent(body, {**headers, "Content-Type": "application/json"})
+
+
+def _money(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
