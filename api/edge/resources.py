@@ -95,6 +95,12 @@ ALL: tuple[Resource, ...] = (
             "rail_events",
         ),
     ),
+    Resource(
+        "connections",
+        "Connections",
+        "Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves.",
+        ("connections", "gateway_events", "gateways_inbound"),
+    ),
     Resource("fraud", "Fraud review", "Clicks and leads that the rules blocked or held.", ("fraud_events",)),
     Resource(
         "webhooks", "Webhook endpoints", "Where the brand is told what happens, and how that went.", ("webhooks",)

@@ -19,16 +19,28 @@ from pipelines.gateways import accounts, connect, receive
 blueprint = Blueprint("gateways_inbound", __name__)
 
 _GATEWAY = Guard(audience="public", bucket="s2s", max_body_bytes=1024 * KIB)
+_REFUSES = ("401", "404", "503 gateway_unreachable")
 
 
-@blueprint.route("/api/gateways/<gateway>/<token>", methods=["GET", "POST", "HEAD"])
-@operation(_GATEWAY, text("text/plain"), refuses=("401", "404", "503 gateway_unreachable"))
+@blueprint.get("/api/gateways/<gateway>/<token>")
+@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES)
+def check_gateway_address(gateway: str, token: str) -> Response:
+    """Answer a gateway that looks whether an address is there, by its own proof; most prove nothing by this: 401."""
+    return _take(gateway, token)
+
+
+@blueprint.post("/api/gateways/<gateway>/<token>")
+@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES)
 def take_gateway_event(gateway: str, token: str) -> Response:
     """Take an event in the gateway's own form and proof. 200 also for what came before and for what means nothing.
 
     401 without a body for a proof that does not hold, 404 without a body for an address that nobody has.
     Budget: 3 round trips (whose address; event and job; commit).
     """
+    return _take(gateway, token)
+
+
+def _take(gateway: str, token: str) -> Response:
     now = clock.now()
     adapter = registry.find(gateway)
     with db.any_org_work():

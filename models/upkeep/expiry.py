@@ -91,7 +91,6 @@ _DROP_IMPORTS = f""", let_go as (
 {_GONE.format("import_job")} 1
 """
 
-
 _FORGET_LEADS = """
 with blank as (
   update lead l set email = '', name = null, email_normalized = m.made
@@ -198,12 +197,11 @@ KINDS: Mapping[str, ExpiryKind] = {
             over="received_at < %(before)s",
             end=_GONE.format("rail_event") + " 1",
         ),
-        # One that still waits for its gateway is a payment that nobody has booked.
         ExpiryKind(
             "gateway_payloads",
             _oldest_first("gateway_event", "received_at"),
             there="raw is not null",
-            over="received_at < %(before)s and status <> 'Received'",
+            over="received_at < %(before)s and status <> 'Received'",  # that one waits for its gateway
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
         ExpiryKind(

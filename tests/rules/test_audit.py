@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
 
 from tests.support.draining import drain
+from tests.support.gateways.playing import connected, played, wanted
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.images import png
@@ -18,6 +20,7 @@ _CONVERSIONS = "/api/v1/conversions"
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
 _FRAUD = "/api/v1/fraud-events"
 _PAYOUTS = "/api/v1/payouts"
+_CONNECTIONS = "/api/v1/connections"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
     "affiliateSlug": "ben",
@@ -27,7 +30,11 @@ _PAST_SALE = {
     "occurredAt": "2024-01-31",
 }
 # A POST that only looks.
-_LOOKS = {"POST /api/v1/conversions/import/preview", "POST /api/v1/payouts/preview"}
+_LOOKS = {
+    "POST /api/v1/conversions/import/preview",
+    "POST /api/v1/payouts/preview",
+    "POST /api/v1/connections/<connection_id>/check",
+}
 
 # What a call takes: the rest of the path after the route's own, and the body. The owner sends it.
 Prepared = tuple[str, Any]
@@ -125,6 +132,19 @@ def _failed_payout(owner: Brand) -> str:
     payout = _payout(owner, rail="fail")
     drain("payouts")
     return payout
+
+
+def _connected(owner: Brand) -> str:
+    return f"{_CONNECTIONS}/{connected(owner, owner.app.extensions['stage'])['id']}"
+
+
+def _gateway_event(owner: Brand) -> str:
+    stage = owner.app.extensions["stage"]
+    made = connected(owner, stage)
+    sent = stage.unknown()
+    owner.app.test_client().post(urlsplit(made["webhookUrl"]).path, data=sent.body, headers=dict(sent.headers))
+    (event,) = (owner.get(f"{_CONNECTIONS}/{made['id']}/events").json or {})["items"]
+    return f"{_CONNECTIONS}/{made['id']}/events/{event['id']}"
 
 
 #: A valid call of every route with which a brand writes: it returns the path and the body to send. A new route
@@ -233,6 +253,17 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         f"{_endpoint(owner)}/redeliver",
         {"since": "2024-01-31"},
     ),
+    f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, wanted(owner.app.extensions["stage"])),
+    f"PATCH {_CONNECTIONS}/<connection_id>": lambda owner: (
+        _connected(owner),
+        {"credentials": dict(owner.app.extensions["stage"].credentials)},
+    ),
+    f"DELETE {_CONNECTIONS}/<connection_id>": lambda owner: (_connected(owner), None),
+    f"POST {_CONNECTIONS}/<connection_id>/reconcile": lambda owner: (f"{_connected(owner)}/reconcile", {}),
+    f"POST {_CONNECTIONS}/<connection_id>/events/<event_id>/replay": lambda owner: (
+        f"{_gateway_event(owner)}/replay",
+        None,
+    ),
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
@@ -264,6 +295,14 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
     return brand.rows("select id, action, entity_type, actor_label, request_id from audit_entry")
 
 
+@pytest.fixture
+def _a_gateway(app):
+    with played() as stage:
+        app.extensions["stage"] = stage
+        yield
+
+
+@pytest.mark.usefixtures("_a_gateway")
 @pytest.mark.parametrize("route", CALLS)
 def test_a_write_that_succeeds_leaves_an_entry_that_says_who(brand, route):
     owner = brand.person("Owner")

@@ -1,18 +1,15 @@
 """A brand whose payments come through a gateway that is played on this machine."""
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-import settings
-from domain.gateways.names import Gateway
 from models import db
 from tests.support.draining import drain
+from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
-from tests.support.gateways.stages import STAGES
 from tests.support.installation import invariants
 from tests.support.rows.brands import Brand
 
@@ -73,15 +70,9 @@ class Shop:
 
 
 @pytest.fixture
-def stage(request, monkeypatch):
-    name = getattr(request, "param", "stripe")
-    playing = STAGES[name]()
-    urls = dict.fromkeys(Gateway) | {name: playing.url}
-    known = settings.current()
-    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
-    monkeypatch.setattr(settings, "current", lambda: chosen)
-    yield playing
-    playing.stop()
+def stage(request):
+    with played(getattr(request, "param", "stripe")) as playing:
+        yield playing
 
 
 @pytest.fixture
@@ -89,10 +80,5 @@ def shop(brand, stage):
     """Return a brand with jane, an affiliate at 20 %, whose gateway is connected; in the end its money must add up."""
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("jane")
-    answer = brand.person("Owner").post(
-        "/api/v1/connections",
-        {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)},
-    )
-    assert answer.status_code == 201, answer.json
-    yield Shop(brand, stage, answer.json)
+    yield Shop(brand, stage, connected(brand.person("Owner"), stage))
     assert invariants.broken(brand.rows, organization_id=brand.id, is_finished=False) == []

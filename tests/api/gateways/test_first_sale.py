@@ -107,7 +107,8 @@ def test_a_refund_that_comes_before_its_sale_waits_for_it(shop, drain):
 
 
 def test_the_inbox_is_listed_narrowed_counted_and_replayed(shop, drain):
-    shop.deliver(*shop.stage.pay(Purchase()).sent, shop.stage.malformed(), *shop.stage.pay(Purchase(slug=None)).sent)
+    nobodys = shop.stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
+    shop.deliver(*shop.stage.pay(Purchase()).sent, shop.stage.malformed(), *nobodys.sent)
     drain()
     path = f"/api/v1/connections/{shop.connection['id']}"
     listed = shop.brand.get(f"{path}/events?status=Failed").json["items"]

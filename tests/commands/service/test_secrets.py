@@ -20,6 +20,7 @@ from pipelines.affiliates import tax_forms
 from pipelines.leads import captured
 from tests.support import databases
 from tests.support.api.inviting import invite
+from tests.support.gateways.playing import connected, played
 from tests.support.rows.brands import Brand
 
 _NEW, _OTHER = "the new key which is long enough too", "a key that never sealed anything here"
@@ -62,6 +63,10 @@ def everything(alone):
     with db.any_org_work():
         tax_forms.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
+    with played() as stage:
+        made = connected(alone.person(), stage, mode="test")
+        path = f"/api/v1/connections/{made['id']}"
+        assert alone.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
     return alone
 
 
@@ -73,6 +78,10 @@ _ONE_EACH = {
     "tax forms": 1,
     "stored answers": 1,
     "leads in jobs": 1,
+    "addresses of connections": 1,
+    "credentials of connections": 1,
+    "secrets made for connections": 1,
+    "former credentials of connections": 1,
 }
 
 
@@ -136,7 +145,7 @@ def test_a_person_is_told_what_to_do_next(everything, flask, keys):
 
     assert "SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal" in flask("secrets", "status")[1]
     said = flask("secrets", "reseal")[1]
-    assert "Sealed with SECRET_KEY: 7 values." in said
+    assert "Sealed with SECRET_KEY: 11 values." in said
     assert "Nothing needs SECRET_KEY_PREVIOUS." in said
     assert everything.rows("select 1") == [(1,)]
 
@@ -241,8 +250,8 @@ def test_two_at_once_reseal_everything_once(everything, keys):
         thread.join()
 
     keys(_NEW)
-    assert len(_opened()) == 7
-    assert sum(sum(one.values()) for one in found) == 7
+    assert len(_opened()) == 11
+    assert sum(sum(one.values()) for one in found) == 11
 
 
 def test_every_place_with_a_sealed_value_is_a_kind(alone):

@@ -1,55 +1,39 @@
-"""Plays one gateway for a test of its adapter: its API is on this machine, what it sends is proved and translated."""
+"""A gateway played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
 
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 import settings
-from adapters.gateways.base import GatewayAccount, GatewayDelivery, Inbound
-from domain.gateways.facts import Fact
 from domain.gateways.names import Gateway
-from tests.support.gateways.stage import Sent, Stage
+from tests.support.gateways.stage import Stage
+from tests.support.gateways.stages import STAGES
+from tests.support.rows.brands import Brand
 
 
 @contextmanager
-def played(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    """Let a gateway's API be the stage's until the end."""
+def played(name: str = "stripe") -> Iterator[Stage]:
+    """Play a gateway on a port of this machine, and have the service call it there."""
+    playing = STAGES[name]()
+    urls = dict.fromkeys(Gateway) | {name: playing.url}
     known = settings.current()
-    urls = dict.fromkeys(Gateway) | {stage.gateway.name: stage.url}
     chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
-    monkeypatch.setattr(settings, "current", lambda: chosen)
-    try:
-        yield stage
-    finally:
-        stage.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "current", lambda: chosen)
+        yield playing
+    playing.stop()
 
 
-def account(stage: Stage, **other: str) -> GatewayAccount:
-    """Return a connection to the stage, with other credentials where they are given."""
-    return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.made)
+def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:
+    """Return the body that connects a played gateway."""
+    return {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)} | fields
 
 
-def inbound(sent: Sent, at: datetime | None = None) -> Inbound:
-    """Return what the stage sends as it comes in."""
-    return Inbound(sent.method, sent.headers, sent.query, sent.body, at or datetime.now(UTC))
-
-
-def delivered(stage: Stage, *sent: Sent) -> list[GatewayDelivery]:
-    """Return the deliveries of what the stage sends. Raises as `prove`."""
-    own = account(stage)
-    return [delivery for one in sent for delivery in stage.gateway.prove(own, inbound(one)).deliveries]
-
-
-def facts(stage: Stage, *sent: Sent) -> list[Fact]:
-    """Return the facts of what the stage sends. Raises as `prove` and `facts`."""
-    return [fact for delivery in delivered(stage, *sent) for fact in stage.gateway.facts(account(stage), delivery)]
-
-
-def listed(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
-    """Return the facts of what is listed, by their keys."""
-    own = account(stage)
-    pages = [delivery for page in stage.gateway.listed(own, since) for delivery in page]
-    return {delivery.key: list(stage.gateway.facts(own, delivery)) for delivery in pages}
+def connected(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
+    """Connect a played gateway and return the answer."""
+    answer = owner.post("/api/v1/connections", wanted(stage, **fields))
+    assert answer.status_code == 201, answer.get_data(as_text=True)
+    return dict(answer.json or {})
