@@ -1,8 +1,11 @@
-"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors that say what to do about them."""
+"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors that say what to do about them.
+
+A gateway that speaks another language brings what reads it.
+"""
 
 import base64
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from json import JSONDecodeError, dumps, loads
@@ -23,6 +26,16 @@ _CALL_S = 15
 _LONGEST_ANSWER = 2 * 1024 * 1024
 _WORDS = 300
 _DEPTH = 64
+_WORDS_UNDER = (
+    "message",
+    "detail",
+    "error_description",
+    "error_msg",
+    "error",
+    "errors",
+    "title",
+    "api_error_response",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +53,20 @@ class GatewayWire:
     the host: unless it is replaced, only public addresses are called.
     """
 
-    def __init__(self, gateway: str, address: str, headers: Mapping[str, str], *, is_typed: bool = False) -> None:
+    def __init__(
+        self,
+        gateway: str,
+        address: str,
+        headers: Mapping[str, str],
+        *,
+        is_typed: bool = False,
+        reads: Callable[[bytes], Any] | None = None,
+    ) -> None:
         place = settings.current().gateways.urls.get(gateway)
         self._call = _call_typed if is_typed and not place else _call
         self._address = f"{place}{urlsplit(address).path}" if place else address
         self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
+        self._reads = reads or parsed
 
     def get(self, path: str, params: Params | None = None) -> Any:
         """Return the JSON at a path. Raises as `ask`."""
@@ -75,21 +97,22 @@ class GatewayWire:
         params: Params | None = None,
         json: object = None,
         form: Params | None = None,
+        content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> GatewayAnswer:
-        """Ask one thing, once.
+        """Ask one thing, once. `content` is sent as it is, under the Content-Type of `headers`.
 
         Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 429, 5xx) and GatewayRejected.
         """
         sent = {**self._headers, **(headers or {})}
-        body = None
+        body = content
         if json is not None:
             body, sent["Content-Type"] = orjson.dumps(json), sent.get("Content-Type", "application/json")
         elif form is not None:
             body, sent["Content-Type"] = _form(form).encode(), "application/x-www-form-urlencoded"
         url = self._address + path + (f"?{_form(params)}" if params else "")
-        status, said_headers, content = self._call(method, url, sent, body)
-        return GatewayAnswer(_read(status, content), said_headers)
+        status, said_headers, answer = self._call(method, url, sent, body)
+        return GatewayAnswer(_read(status, answer, self._reads), said_headers)
 
 
 def basic(user: str, password: str = "") -> Mapping[str, str]:
@@ -149,12 +172,12 @@ def _guarded(policy: client.Policy) -> client.Client:
     return client.Client(policy)
 
 
-def _read(status: int, content: bytes) -> Any:
+def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
     try:
-        said = parsed(content) if content.strip() else None
+        said = reads(content) if content.strip() else None
     except ValueError as error:
         if status < 300:
-            raise GatewayUnreachable(f"the answer with {status} is not JSON") from error
+            raise GatewayUnreachable(f"the answer with {status} cannot be read") from error
         said = None
     if status < 300:
         return said
@@ -174,7 +197,7 @@ def _words(said: Any) -> str:
     if isinstance(said, list):
         return next((words for part in said if (words := _words(part))), "")
     if isinstance(said, dict):
-        for name in ("message", "detail", "error_description", "error_msg", "error", "errors", "title"):
+        for name in _WORDS_UNDER:
             if words := _words(said.get(name)):
                 return words
     return ""

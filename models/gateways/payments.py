@@ -100,9 +100,9 @@ cross join lateral (
   order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
 ) found
 union all
-(select 'customer', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
-union all
 (select 'subscription', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.subscription_id = %(subscription)s {_NEWEST})
+union all
+(select 'customer', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
 union all
 (select 'email', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
 union all

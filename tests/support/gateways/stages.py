@@ -4,6 +4,7 @@ from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.billing.recurly import RecurlyStage
 from tests.support.gateways.card.mollie import MollieStage
+from tests.support.gateways.card.paypal import PaypalStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.digital.gumroad import GumroadStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
@@ -14,6 +15,7 @@ from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 _PLAYED: tuple[type[Stage], ...] = (
     StripeStage,
     MollieStage,
+    PaypalStage,
     PaddleStage,
     ChargebeeStage,
     RecurlyStage,

@@ -18,7 +18,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import claims
 from tests.support.gateways.card.mollie import MollieStage, called, signed
-from tests.support.gateways.playing import account, delivered, facts, inbound, listed, played
+from tests.support.gateways.playing import account, delivered, facts, inbound, listed
 from tests.support.gateways.stage import Purchase, Sent
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
@@ -54,9 +54,8 @@ CHARGEBACK = {
 
 
 @pytest.fixture
-def stage(monkeypatch):
-    with played(MollieStage(), monkeypatch) as playing:
-        yield playing
+def stage(play):
+    return play(MollieStage)
 
 
 def _event(kind: str, entity: dict, **other: object) -> Sent:

@@ -1,0 +1,269 @@
+"""What paypal's events and the lines of its report mean.
+
+A sale's id is its capture's, or its sale's for a subscription; the report calls both by the same id. A payment whose
+money is gone is a lost dispute named after the payment, whether a reversal or a decided dispute tells it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters.gateways import shapes
+from adapters.gateways.card.paypal_wire import PaypalWire
+from adapters.gateways.wire import parsed
+from domain.gateways import amounts, referrals
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+from domain.gateways.referrals import SLUG_KEY
+
+Reader = Callable[[PaypalWire, Any, datetime], tuple[Fact, ...]]
+
+_METHOD = "paypal_custom_field"
+_PAID = ("COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED")
+# How a dispute ended; what is neither is not decided.
+_OUTCOMES = {
+    "RESOLVED_BUYER_FAVOUR": DisputeState.Lost,
+    "RESOLVED_SELLER_FAVOUR": DisputeState.Won,
+    "RESOLVED_WITH_PAYOUT": DisputeState.Won,
+    "CANCELED_BY_BUYER": DisputeState.Won,
+}
+# The codes of the report: payments that go through an app, refunds by the seller, money that paypal or a bank took.
+_PAYMENTS = ("T0002", "T0003", "T0005", "T0006")
+_REFUND = "T1107"
+_TAKEN = ("T1106", "T1201")
+# Carried out; a payment that was carried out and went back later is V.
+_DONE = ("S", "V")
+
+
+def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, ...]:
+    if (shapes.text(capture, "status") or _PAID[0]) not in _PAID:
+        return (IgnoredFact("not_paid"),)
+    currency, paid = _money(capture, "amount")
+    order_id = shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
+    order = wire.find(f"/v2/checkout/orders/{order_id}") if order_id else None
+    units = shapes.items(order, "purchase_units")
+    payer = shapes.at(order, "payer")
+    payment = PaymentFact(
+        external_id=shapes.needed(capture, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=_made_at(capture, created),
+        origin=BuyerOrigin(
+            customer_id=shapes.identity(payer, "payer_id"),
+            email=shapes.text(payer, "email_address"),
+            name=_name(payer),
+            carriers=_carriers(capture.get("custom_id"), *(unit.get("custom_id") for unit in units)),
+        ),
+        net_cents=_net(units, paid, currency),
+    )
+    return (payment,)
+
+
+def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
+    if (shapes.text(sale, "state") or "completed") not in ("completed", "partially_refunded", "refunded"):
+        return (IgnoredFact("not_paid"),)
+    currency, paid = _money(sale, "amount")
+    own = _carriers(sale.get("custom"), sale.get("custom_id"))
+    origin = _subscriber(wire, shapes.identity(sale, "billing_agreement_id"))
+    payment = PaymentFact(
+        external_id=shapes.needed(sale, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=_made_at(sale, created),
+        # What the subscription says of itself goes first.
+        origin=replace(origin, carriers=(*origin.carriers, *own)),
+    )
+    return (payment,)
+
+
+def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
+    status = shapes.text(refund, "status") or shapes.text(refund, "state") or "completed"
+    if status.lower() != "completed":
+        return (IgnoredFact("not_decided"),)
+    currency, gone = _money(refund, "amount", goes_out=True)
+    told = RefundFact(
+        refund_id=shapes.needed(refund, "id"),
+        sale_ids=(_payment_of(refund),),
+        amount_cents=gone,
+        currency=currency,
+        refunded_at=_made_at(refund, created),
+        reason=shapes.text(refund, "note_to_payer"),
+    )
+    return (told,)
+
+
+def _reversed(wire: PaypalWire, taken: Any, created: datetime) -> tuple[Fact, ...]:
+    return (_gone(_payment_of(taken, or_itself=True), created),)
+
+
+def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
+    state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
+    if state is None:
+        return (IgnoredFact("not_decided"),)
+    ids = [shapes.needed(item, "seller_transaction_id") for item in shapes.items(dispute, "disputed_transactions")]
+    if not ids:
+        raise UnreadableEvent("disputed_transactions is missing")
+    return tuple(_gone(payment_id, created, state) for payment_id in ids)
+
+
+def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    subscription_id = shapes.needed(subscription, "id")
+    origin = _of_subscription(subscription, subscription_id)
+    cycles = shapes.items(subscription, "billing_info", "cycle_executions")
+    has_paid = shapes.at(subscription, "billing_info", "last_payment") is not None
+    if not has_paid and any(shapes.text(cycle, "tenure_type") == "TRIAL" for cycle in cycles):
+        return (StartFact(external_id=subscription_id, started_at=created, origin=origin),)
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
+READERS: Mapping[str, Reader] = {
+    "PAYMENT.CAPTURE.COMPLETED": _capture,
+    "PAYMENT.SALE.COMPLETED": _sale,
+    "BILLING.SUBSCRIPTION.ACTIVATED": _activated,
+    "PAYMENT.CAPTURE.REFUNDED": _refund,
+    "PAYMENT.SALE.REFUNDED": _refund,
+    "PAYMENT.CAPTURE.REVERSED": _reversed,
+    "PAYMENT.SALE.REVERSED": _reversed,
+    "CUSTOMER.DISPUTE.RESOLVED": _resolved,
+}
+
+
+def is_money(item: Any) -> bool:
+    """Say whether a line of the report is money that was carried out: a payment, a refund, or taken away."""
+    line = shapes.at(item, "transaction_info")
+    code = shapes.text(line, "transaction_event_code")
+    is_in = not (shapes.text(line, "transaction_amount", "value") or "-").startswith("-")
+    if shapes.text(line, "transaction_status") not in _DONE:
+        return False
+    return is_in if code in _PAYMENTS else code in (_REFUND, *_TAKEN) and not is_in
+
+
+def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
+    """Translate a line of the report."""
+    code, at = shapes.text(line, "transaction_event_code"), shapes.moment(line, "transaction_initiation_date")
+    transaction_id, about = shapes.needed(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
+    currency, cents = _money(line, "transaction_amount", goes_out=code not in _PAYMENTS)
+    if code not in _PAYMENTS:
+        if about is None:
+            raise UnreadableEvent("paypal_reference_id is missing")
+        if code in _TAKEN:
+            return (_gone(about, at),)
+        refund = RefundFact(
+            refund_id=transaction_id, sale_ids=(about,), amount_cents=cents, currency=currency, refunded_at=at
+        )
+        return (refund,)
+    own = BuyerOrigin(
+        customer_id=shapes.identity(payer, "account_id"),
+        email=shapes.text(payer, "email_address"),
+        name=shapes.text(payer, "payer_name", "alternate_full_name"),
+        carriers=_carriers(line.get("custom_field")),
+    )
+    origin = own
+    if code == "T0002" and shapes.text(line, "paypal_reference_id_type") == "SUB":
+        told = _subscriber(wire, about)
+        origin = replace(
+            told,
+            customer_id=told.customer_id or own.customer_id,
+            email=told.email or own.email,
+            name=told.name or own.name,
+            carriers=(*told.carriers, *own.carriers),
+        )
+    payment = PaymentFact(external_id=transaction_id, amount_cents=cents, currency=currency, paid_at=at, origin=origin)
+    return (payment,)
+
+
+def _gone(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost) -> DisputeFact:
+    return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=state, at=at)
+
+
+def _subscriber(wire: PaypalWire, subscription_id: str | None) -> BuyerOrigin:
+    """Read a subscription: its custom id and who pays for it."""
+    if subscription_id is None:
+        return BuyerOrigin()
+    return _of_subscription(wire.find(f"/v1/billing/subscriptions/{subscription_id}"), subscription_id)
+
+
+def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:
+    subscriber = shapes.at(subscription, "subscriber")
+    return BuyerOrigin(
+        customer_id=shapes.identity(subscriber, "payer_id"),
+        email=shapes.text(subscriber, "email_address"),
+        name=_name(subscriber),
+        subscription_id=subscription_id,
+        carriers=_carriers(shapes.at(subscription, "custom_id")),
+    )
+
+
+def _payment_of(told: Any, *, or_itself: bool = False) -> str:
+    """Return the payment of a refund: its `sale_id`, or the capture that its link `up` leads to."""
+    if (sale_id := shapes.identity(told, "sale_id")) is not None:
+        return sale_id
+    for link in shapes.items(told, "links"):
+        *_, kind, payment_id = ("", "", *urlsplit(shapes.text(link, "href") or "").path.split("/"))
+        if shapes.text(link, "rel") == "up" and kind in ("captures", "capture", "sale") and payment_id:
+            return shapes.needed({"links": payment_id}, "links")
+    if or_itself:
+        return shapes.needed(told, "id")
+    raise UnreadableEvent("links.up is missing")
+
+
+def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]:
+    """Return a currency and an amount, in the newer shape or the older; what goes out may be negative."""
+    amount = shapes.at(holder, name)
+    currency = amounts.currency(shapes.at(amount, "currency_code") or shapes.at(amount, "currency"))
+    value = shapes.at(amount, "value")
+    if value is None:
+        value = shapes.at(amount, "total")
+    if goes_out and isinstance(value, str):
+        value = value.removeprefix("-")
+    return currency, amounts.of_decimal(value, currency)
+
+
+def _made_at(told: Any, otherwise: datetime) -> datetime:
+    return otherwise if shapes.at(told, "create_time") is None else shapes.moment(told, "create_time")
+
+
+def _name(person: Any) -> str | None:
+    parts = (shapes.text(person, "name", part) for part in ("given_name", "surname"))
+    return " ".join(part for part in parts if part) or None
+
+
+def _carriers(*said: Any) -> tuple[Carrier, ...]:
+    tables = [_fields(text.strip()) for text in dict.fromkeys(text for text in said if isinstance(text, str))]
+    return tuple(Carrier(_METHOD, table) for table in tables if table)
+
+
+def _fields(custom: str) -> Mapping[str, str]:
+    """Return what a custom id says: a slug alone, a query, or an object."""
+    if custom.startswith("{"):
+        try:
+            return shapes.table(parsed(custom.encode()))
+        except ValueError:
+            return {}
+    if "=" in custom:
+        return referrals.of_address(custom if "?" in custom else f"?{custom}")
+    return {SLUG_KEY: custom} if custom else {}
+
+
+def _net(units: list[Any], paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and delivery, where one whole order was paid and tells its tax."""
+    amount = shapes.at(units[0], "amount") if len(units) == 1 else None
+    tax = shapes.at(amount, "breakdown", "tax_total", "value")
+    if tax is None or _money(units[0], "amount") != (currency, paid):
+        return None
+    shipping = shapes.at(amount, "breakdown", "shipping", "value")
+    apart = [amounts.of_decimal(value, currency) for value in (tax, shipping) if value is not None]
+    return max(paid - sum(apart), 0)

@@ -1,0 +1,207 @@
+"""paypal for the tests: captures, sales of subscriptions, refunds, disputes, the verdict, and the report."""
+
+import base64
+import hashlib
+import hmac
+import json
+import zlib
+from typing import Any
+
+from adapters.gateways.card.paypal import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+CLIENT, SECRET, WEBHOOK = "client_fake", "secret_fake", "WH-HOOK-1"
+_BASIC = f"Basic {base64.b64encode(f'{CLIENT}:{SECRET}'.encode()).decode()}"
+_SPLICED = b'"webhook_event":'
+
+
+class PaypalStage(Stage):
+    """A first purchase is a capture of an order, a renewal the sale of a subscription."""
+
+    gateway = GATEWAY
+    credentials = {"clientId": CLIENT, "clientSecret": SECRET}
+    made = {"webhook": WEBHOOK}
+    cannot = frozenset({"code", "test_mode", "dispute_opened", "uninstall", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, Any] = {f"/v1/notifications/webhooks/{WEBHOOK}": {"id": WEBHOOK}}
+        self.report: list[dict[str, Any]] = []
+        self.tokens: set[str] = set()
+        self.lives_s = 32_400
+
+    def is_let_in(self, asked: Asked) -> bool:
+        given = asked.headers.get("Authorization", "")
+        return given == _BASIC if asked.path == "/v1/oauth2/token" else given.removeprefix("Bearer ") in self.tokens
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        match asked.method, asked.path:
+            case "POST", "/v1/oauth2/token":
+                token = f"A21-{self.number()}"
+                self.tokens.add(token)
+                return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.lives_s}
+            case "POST", "/v1/notifications/verify-webhook-signature":
+                return 200, {"verification_status": "SUCCESS" if _is_ours(asked.body) else "FAILURE"}
+            case "POST", "/v1/notifications/webhooks":
+                return self._webhook(asked.json)
+            case "GET", "/v1/notifications/webhooks":
+                places = [path for path in self.objects if path.startswith(f"{asked.path}/")]
+                return 200, {"webhooks": [self.objects[place] for place in places]}
+            case "GET", "/v1/reporting/transactions":
+                return 200, self._page(asked)
+            case "DELETE", path:
+                return (204, None) if self.objects.pop(path, None) else (404, _MISSING)
+        found = self.objects.get(asked.path)
+        return (200, found) if found else (404, _MISSING)
+
+    def pay(self, purchase: Purchase) -> Sale:
+        payer = {"payer_id": f"PAYER{purchase.customer}", "email_address": purchase.email}
+        payer |= {"name": {"given_name": "Ann", "surname": "A"}}
+        number = self.number()
+        if purchase.renews:
+            return self._subscription_sale(purchase, number, payer)
+        order = {"id": f"PPORD{number}", "payer": payer, "purchase_units": [{"custom_id": purchase.slug}]}
+        self.objects[f"/v2/checkout/orders/PPORD{number}"] = order
+        capture = {
+            "id": f"PPCAP{number}",
+            "status": "COMPLETED",
+            "amount": {"currency_code": purchase.currency, "value": _value(purchase.cents)},
+            "custom_id": purchase.slug,
+            "supplementary_data": {"related_ids": {"order_id": f"PPORD{number}"}},
+            "create_time": self._time(),
+        }
+        self._line("T0006", capture["id"], purchase, purchase.cents)
+        return Sale(purchase, capture["id"], (self.event("PAYMENT.CAPTURE.COMPLETED", capture),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        refund_id = f"PPREF{self.number()}"
+        self._line("T1107", refund_id, sale.purchase, -cents, sale.id)
+        refund: dict[str, Any] = {"id": refund_id, "create_time": self._time()}
+        if sale.id.startswith("PPSALE"):
+            total = {"total": f"-{_value(cents)}", "currency": sale.purchase.currency}
+            refund |= {"sale_id": sale.id, "state": "completed", "amount": total}
+            return (self.event("PAYMENT.SALE.REFUNDED", refund),)
+        up = {"rel": "up", "method": "GET", "href": f"https://api.paypal.com/v2/payments/captures/{sale.id}"}
+        refund |= {"status": "COMPLETED", "links": [up]}
+        refund |= {"amount": {"currency_code": sale.purchase.currency, "value": _value(cents)}}
+        return (self.event("PAYMENT.CAPTURE.REFUNDED", refund),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        trial = {"tenure_type": "TRIAL", "sequence": 1, "cycles_completed": 0}
+        subscription = {
+            "id": f"I-SUB{purchase.customer}",
+            "status": "ACTIVE",
+            "custom_id": purchase.slug,
+            "subscriber": {"email_address": purchase.email, "payer_id": f"PAYER{purchase.customer}"},
+            "billing_info": {"cycle_executions": [trial]},
+        }
+        return (self.event("BILLING.SUBSCRIPTION.ACTIVATED", subscription),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        outcome = {"lost": "RESOLVED_BUYER_FAVOUR", "won": "RESOLVED_SELLER_FAVOUR"}[state]
+        dispute = {
+            "dispute_id": f"PP-D-{self.number()}",
+            "status": "RESOLVED",
+            "dispute_outcome": {"outcome_code": outcome},
+            "disputed_transactions": [{"seller_transaction_id": sale.id}],
+        }
+        return (self.event("CUSTOMER.DISPUTE.RESOLVED", dispute),)
+
+    def unknown(self) -> Sent:
+        return self.event("CHECKOUT.ORDER.APPROVED", {"id": "PPORD1"})
+
+    def malformed(self) -> Sent:
+        amount = {"currency_code": "USD", "value": "x"}
+        return self.event("PAYMENT.CAPTURE.COMPLETED", {"id": "PPCAP0", "amount": amount})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def event(self, kind: str, resource: dict[str, Any]) -> Sent:
+        """Return an event about a resource, as paypal writes and signs it."""
+        event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
+        return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode())
+
+    def _subscription_sale(self, purchase: Purchase, number: int, payer: dict[str, Any]) -> Sale:
+        subscription = f"I-SUB{purchase.customer}"
+        told = {"id": subscription, "custom_id": purchase.slug, "subscriber": payer}
+        self.objects[f"/v1/billing/subscriptions/{subscription}"] = told
+        sale = {
+            "id": f"PPSALE{number}",
+            "state": "completed",
+            "billing_agreement_id": subscription,
+            "amount": {"total": _value(purchase.cents), "currency": purchase.currency},
+            "create_time": self._time(),
+        }
+        self._line("T0002", sale["id"], purchase, purchase.cents, subscription)
+        return Sale(purchase, sale["id"], (self.event("PAYMENT.SALE.COMPLETED", sale),))
+
+    def _webhook(self, wanted: dict[str, Any]) -> tuple[int, Any]:
+        if any(there.get("url") == wanted["url"] for there in self.objects.values()):
+            return 400, {"name": "WEBHOOK_URL_ALREADY_EXISTS", "message": "Webhook URL already exists."}
+        made = {"id": f"WH-HOOK-{self.number() + 1}", **wanted}
+        self.objects[f"/v1/notifications/webhooks/{made['id']}"] = made
+        return 201, made
+
+    def _line(self, code: str, transaction: str, purchase: Purchase, cents: int, about: str | None = None) -> None:
+        line = {
+            "transaction_id": transaction,
+            "paypal_reference_id": about,
+            "paypal_reference_id_type": "SUB" if code == "T0002" else "TXN",
+            "transaction_event_code": code,
+            "transaction_initiation_date": self.now.strftime("%Y-%m-%dT%H:%M:%S+0000"),
+            "transaction_amount": {"currency_code": purchase.currency, "value": _value(cents)},
+            "transaction_status": "S",
+            "custom_field": purchase.slug,
+        }
+        payer = {"account_id": f"PAYER{purchase.customer}", "email_address": purchase.email}
+        self.report.append({"transaction_info": line, "payer_info": payer})
+
+    def _page(self, asked: Asked) -> dict[str, Any]:
+        since, until = (asked.params[name][0][:19] for name in ("start_date", "end_date"))
+        found = [
+            item
+            for item in self.report
+            if since <= item["transaction_info"]["transaction_initiation_date"][:19] <= until
+        ]
+        size, page = int(asked.params["page_size"][0]), int(asked.params["page"][0])
+        shown = found[(page - 1) * size : page * size]
+        return {"transaction_details": shown, "page": page, "total_pages": -(-len(found) // size)}
+
+    def _time(self) -> str:
+        return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def signed(body: bytes, webhook: str = WEBHOOK) -> Sent:
+    """Return a body with the proof that paypal's verdict finds good for a webhook. Ours is no certificate's."""
+    at = "2026-01-02T03:00:06Z"
+    headers = {
+        "Paypal-Transmission-Id": "tid-1",
+        "Paypal-Transmission-Time": at,
+        "Paypal-Transmission-Sig": _signature("tid-1", at, webhook, body),
+        "Paypal-Cert-Url": "https://api.paypal.com/v1/notifications/certs/CERT-1",
+        "Paypal-Auth-Algo": "SHA256withRSA",
+    }
+    return Sent(body, headers)
+
+
+def _signature(transmission: str, at: str, webhook: str, body: bytes) -> str:
+    words = f"{transmission}|{at}|{webhook}|{zlib.crc32(body)}".encode()
+    return base64.b64encode(hmac.new(b"paypal's own", words, hashlib.sha256).digest()).decode()
+
+
+def _is_ours(asked: bytes) -> bool:
+    """Judge by the bytes of the event as they stand in the question."""
+    told, raw = json.loads(asked), asked[asked.index(_SPLICED) + len(_SPLICED) : -1]
+    expected = _signature(told["transmission_id"], told["transmission_time"], told["webhook_id"], raw)
+    return told["transmission_sig"] == expected and told["auth_algo"] == "SHA256withRSA"
+
+
+def _value(cents: int) -> str:
+    return f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02}"
+
+
+_MISSING = {"name": "RESOURCE_NOT_FOUND", "message": "The specified resource does not exist."}
