@@ -20,8 +20,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import claims, tag
 from tests.support.gateways.billing.chargebee import PASSWORD, USER, ChargebeeStage, authenticated
-from tests.support.gateways.playing import account, facts, inbound, listed, played
 from tests.support.gateways.stage import Purchase
+from tests.support.gateways.told import account, facts, inbound, listed, played
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
 SUBSCRIPTION = {

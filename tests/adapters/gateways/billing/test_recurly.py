@@ -21,8 +21,8 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.billing.recurly import SECRET, RecurlyStage, signed
-from tests.support.gateways.playing import account, delivered, facts, inbound, listed, played
 from tests.support.gateways.stage import Purchase
+from tests.support.gateways.told import account, delivered, facts, inbound, listed, played
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}

@@ -18,8 +18,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import claims
 from tests.support.gateways.card.mollie import MollieStage, called, signed
-from tests.support.gateways.playing import account, delivered, facts, inbound, listed
 from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
 PAYMENT = {

@@ -25,8 +25,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import claims
 from tests.support.gateways.card.paypal import PaypalStage, signed
-from tests.support.gateways.playing import account, delivered, facts, inbound, listed
 from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
 CAPTURE = {

@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.playing import account, facts, inbound, listed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, ShopifyStage, signed
+from tests.support.gateways.told import account, facts, inbound, listed
 
 _SALE = (
     b'{"id":5678901234567,"name":"#1001","created_at":"2026-11-20T10:00:00-05:00",'

@@ -11,9 +11,9 @@ from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayUn
 from adapters.gateways.storefront.woocommerce import GATEWAY
 from domain.gateways.facts import Carrier, IgnoredFact, PaymentFact, RedeemedCode, RefundFact, UnreadableEvent
 from domain.gateways.referrals import claims
-from tests.support.gateways.playing import account, facts, inbound, listed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.storefront.woocommerce import WooCommerceStage, signed
+from tests.support.gateways.told import account, facts, inbound, listed
 
 _PAID = {
     "id": 727,

@@ -1,0 +1,55 @@
+"""What a played gateway tells its adapter: its requests proved and translated as the inbox has it done."""
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+import settings
+from adapters.gateways.base import GatewayAccount, GatewayDelivery, Inbound
+from domain.gateways.facts import Fact
+from domain.gateways.names import Gateway
+from tests.support.gateways.stage import Sent, Stage
+
+
+@contextmanager
+def played(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """Let a gateway's API be the stage's until the end."""
+    known = settings.current()
+    urls = dict.fromkeys(Gateway) | {stage.gateway.name: stage.url}
+    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
+    monkeypatch.setattr(settings, "current", lambda: chosen)
+    try:
+        yield stage
+    finally:
+        stage.stop()
+
+
+def account(stage: Stage, **other: str) -> GatewayAccount:
+    """Return a connection to the stage, with other credentials where they are given."""
+    return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.made)
+
+
+def inbound(sent: Sent, at: datetime | None = None) -> Inbound:
+    """Return what the stage sends as it comes in."""
+    return Inbound(sent.method, sent.headers, sent.query, sent.body, at or datetime.now(UTC))
+
+
+def delivered(stage: Stage, *sent: Sent) -> list[GatewayDelivery]:
+    """Return the deliveries of what the stage sends. Raises as `prove`."""
+    own = account(stage)
+    return [delivery for one in sent for delivery in stage.gateway.prove(own, inbound(one)).deliveries]
+
+
+def facts(stage: Stage, *sent: Sent) -> list[Fact]:
+    """Return the facts of what the stage sends. Raises as `prove` and `facts`."""
+    return [fact for delivery in delivered(stage, *sent) for fact in stage.gateway.facts(account(stage), delivery)]
+
+
+def listed(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
+    """Return the facts of what is listed, by their keys."""
+    own = account(stage)
+    pages = [delivery for page in stage.gateway.listed(own, since) for delivery in page]
+    return {delivery.key: list(stage.gateway.facts(own, delivery)) for delivery in pages}
