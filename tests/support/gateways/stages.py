@@ -8,6 +8,7 @@ from tests.support.gateways.card.paypal import PaypalStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.digital.gumroad import GumroadStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
+from tests.support.gateways.digital.thrivecart import ThriveCartStage
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.storefront.shopify import ShopifyStage
 from tests.support.gateways.storefront.woocommerce import WooCommerceStage
@@ -22,6 +23,7 @@ _PLAYED: tuple[type[Stage], ...] = (
     GumroadStage,
     LemonSqueezyStage,
     ShopifyStage,
+    ThriveCartStage,
     WooCommerceStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

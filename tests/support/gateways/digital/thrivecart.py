@@ -1,0 +1,129 @@
+"""thrivecart for the tests: its list of transactions, what it posts about them, and the calls that we make."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from adapters.gateways.digital.thrivecart import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+TOKEN, WORD = "tc_fake", "SECRETWORD"
+
+
+class ThriveCartStage(Stage):
+    """A first purchase is an order and told by a form, one that renews is a rebill and told by JSON."""
+
+    gateway = GATEWAY
+    credentials = {"apiKey": TOKEN, "secretWord": WORD}
+    cannot = frozenset({"dispute", "uninstall", "time", "any_body"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transactions: list[dict[str, Any]] = []
+        self.subscribed: list[str] = []
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/api/external/ping":
+            return 200, {"account_name": "brand"}
+        if asked.path == "/api/external/subscribe":
+            self.subscribed.append(asked.json["target_url"])
+            return 200, {"success": True}
+        if asked.path == "/api/external/unsubscribe":
+            if asked.json["url"] not in self.subscribed:
+                return 404, {"error": "There is no such subscription"}
+            self.subscribed.remove(asked.json["url"])
+            return 200, {"success": True}
+        if asked.path == "/api/external/transactions":
+            wanted = {name: values[0] for name, values in asked.params.items()}
+            found = [one for one in reversed(self.transactions) if wanted["query"] in ("", one["order_id"])]
+            number, size = int(wanted["page"]), int(wanted["perPage"])
+            page = found[(number - 1) * size : number * size]
+            return 200, {"transactions": page, "meta": {"total": len(found), "results": len(page)}}
+        return 404, {"error": "Not found"}
+
+    def pay(self, purchase: Purchase) -> Sale:
+        number = self.number()
+        if purchase.renews:
+            order_id = purchase.renews.id.split(":")[0]
+            invoice_id = f"00000000{number}-2"
+            event_id = self.transact("rebill", order_id, invoice_id, purchase.cents, purchase)
+            told = self.told("order_rebill", order_id, invoice_id, purchase)
+            told |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
+            told["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
+            sent = Sent(json.dumps(told).encode(), {"Content-Type": "application/json"})
+            return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (sent,))
+        order_id, invoice_id = f"3800000{number}", f"00000000{number}"
+        if purchase.cents:
+            self.transact("charge", order_id, invoice_id, purchase.cents, purchase)
+        told = self.told("order.success", order_id, invoice_id, purchase)
+        told["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
+        return Sale(purchase, f"{order_id}:{invoice_id}", (form(told),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        order_id, invoice_id = sale.id.split(":")[:2]
+        event_id = self.transact("refund", order_id, invoice_id, cents, sale.purchase)
+        told = self.told("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
+        told["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
+        return (form(told),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        number = self.number()
+        told = self.told("order.success", f"3800000{number}", f"00000000{number}", purchase)
+        told["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
+        return (form(told),)
+
+    def unknown(self) -> Sent:
+        return form(self.told("cart.abandoned", "null", "null", Purchase()))
+
+    def malformed(self) -> Sent:
+        return form({**self.told("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body.replace(WORD.encode(), b"SECRETWORM"), sent.headers)
+
+    def transact(self, kind: str, order_id: str, invoice_id: str, cents: int, purchase: Purchase) -> str:
+        """Keep a transaction; return the id of its event."""
+        event_id = f"13250{self.number():05}"
+        made = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
+        made |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
+        made |= {"timestamp": int(self.now.timestamp()), "customer": {"name": "Ann", "email": purchase.email}}
+        self.transactions.append(made)
+        return event_id
+
+    def told(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
+        """Return what every event tells, secret word and all."""
+        return {
+            "event": kind,
+            "mode": "test" if purchase.is_test else "live",
+            "mode_int": 1 if purchase.is_test else 2,
+            "thrivecart_account": "brand",
+            "thrivecart_secret": WORD,
+            "order_id": order_id,
+            "invoice_id": invoice_id,
+            "date_unix": int(self.now.timestamp()),
+            "currency": purchase.currency,
+            "customer_id": f"42900{purchase.customer}",
+            "customer": {"email": purchase.email or "null", "name": "Ann"},
+            "affiliate": "null",
+            "coupon": purchase.code or "null",
+            **({"passthrough": {"affiliate_slug": purchase.slug}} if purchase.slug else {}),
+        }
+
+
+def form(told: dict[str, Any]) -> Sent:
+    """Return a form as it is posted, with brackets."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return Sent(urlencode(list(_fields("", told))).encode(), headers)
+
+
+def _fields(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _fields(f"{name}[{key}]" if name else key, inner)
+    elif isinstance(value, list):
+        yield from _fields(name, {str(place): inner for place, inner in enumerate(value)})
+    else:
+        yield name, str(value)
