@@ -10,6 +10,7 @@ from tests.support.gateways.digital.gumroad import GumroadStage
 from tests.support.gateways.digital.lemonsqueezy import LemonSqueezyStage
 from tests.support.gateways.digital.thrivecart import ThriveCartStage
 from tests.support.gateways.stage import Stage
+from tests.support.gateways.storefront.bigcommerce import BigCommerceStage
 from tests.support.gateways.storefront.shopify import ShopifyStage
 from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 
@@ -25,5 +26,6 @@ _PLAYED: tuple[type[Stage], ...] = (
     ShopifyStage,
     ThriveCartStage,
     WooCommerceStage,
+    BigCommerceStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

@@ -1,0 +1,200 @@
+"""What bigcommerce's callbacks mean: orders by the number of their status, refunds by what was paid back.
+
+Money is in the currency that was paid (`default_currency_code`): four decimals in orders, numbers in refunds.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.base import CredentialsRefused, GatewayRejected
+from adapters.gateways.wire import GatewayWire
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    UnreadableEvent,
+)
+
+Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
+
+_PAID = frozenset({"2", "3", "8", "9", "10", "11"})
+_REFUNDED = frozenset({"4", "14"})
+_DISPUTED = "13"
+_TEST_METHOD = "Test Payment Gateway"
+_REFUNDS = "/v3/orders/payment_actions/refunds"
+_ID = re.compile(r"[0-9]{1,19}")
+# What a shop's page may write into the buyer's comment, such as via=anna.
+_IN_COMMENT = re.compile(r"([A-Za-z_]{1,64})=([A-Za-z0-9._-]{1,64})")
+
+
+def counts_since(order: Any, since: datetime) -> bool:
+    """Say whether a listed order was placed since then and has been paid."""
+    status = shapes.text(order, "status_id")
+    return (status in _PAID or status in _REFUNDED or status == _DISPUTED) and _placed_at(order) >= since
+
+
+def refund_name(refund_id: str) -> str:
+    """Return a refund's id as it is booked: the store counts refunds and orders each from one."""
+    return f"refund:{refund_id}"
+
+
+def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+    order = _read_order(wire, told)
+    order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
+    if shapes.at(order, "is_deleted") is True or status not in {*_PAID, *_REFUNDED, _DISPUTED}:
+        return (IgnoredFact("not_paid"),)
+    facts: list[Fact] = [_payment(wire, order)]
+    if status in _REFUNDED:
+        found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
+        facts += [fact for refund in found if (fact := _refund_of(order, refund))]
+    before = shapes.text(told, "data", "status", "previous_status_id")
+    if _DISPUTED in (status, before):
+        state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
+        at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else _placed_at(order)
+        facts.append(DisputeFact(dispute_id=order_id, sale_ids=(order_id,), state=state, at=at))
+    return tuple(facts)
+
+
+def _refund(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+    refund_id = _number(shapes.needed(told, "data", "refund", "refund_id"))
+    refund = shapes.at(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
+    if refund is None:
+        raise UnreadableEvent(f"the refund {refund_id} is not there")
+    fact = _refund_of(_read_order(wire, {"data": {"id": shapes.needed(refund, "order_id")}}), refund)
+    return (fact or IgnoredFact("no_money_moved"),)
+
+
+def _uninstalled(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+    return (DisconnectedFact("The app was uninstalled."),)
+
+
+READERS: Mapping[str, Reader] = {
+    "store/order/created": _order,
+    "store/order/statusUpdated": _order,
+    "store/order/refund/created": _refund,
+    "store/app/uninstalled": _uninstalled,
+}
+
+
+def _read_order(wire: GatewayWire, told: Any) -> Any:
+    order_id = _number(shapes.needed(told, "data", "id"))
+    order = wire.find(f"/v2/orders/{order_id}")
+    if order is None:
+        raise UnreadableEvent(f"the order {order_id} is not there")
+    return order
+
+
+def _number(found: str) -> str:
+    """Return an id that stands in an address. Raises UnreadableEvent."""
+    if not _ID.fullmatch(found):
+        raise UnreadableEvent("an id is not a number")
+    return found
+
+
+def _currency(order: Any) -> str:
+    return amounts.currency(shapes.at(order, "default_currency_code") or shapes.at(order, "currency_code"))
+
+
+def _payment(wire: GatewayWire, order: Any) -> Fact:
+    order_id, currency = shapes.needed(order, "id"), _currency(order)
+    paid, customer = (
+        amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
+        shapes.identity(order, "customer_id"),
+    )
+    coupons = shapes.items(_extra(wire, f"/v2/orders/{order_id}/coupons"))
+    origin = BuyerOrigin(
+        customer_id=customer if customer != "0" else None,
+        email=shapes.text(order, "billing_address", "email"),
+        name=shapes.full_name(shapes.at(order, "billing_address"), "first_name", "last_name"),
+        carriers=_carriers(wire, order, order_id),
+        codes=tuple(
+            RedeemedCode(code, "bigcommerce_coupon_code") for coupon in coupons if (code := shapes.text(coupon, "code"))
+        ),
+        is_test=_is_test(wire, order, order_id),
+    )
+    return PaymentFact(
+        external_id=order_id,
+        amount_cents=paid,
+        currency=currency,
+        paid_at=_placed_at(order),
+        origin=origin,
+        net_cents=_net(order, paid, currency),
+    )
+
+
+def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ...]:
+    """Return what the order and its cart are stamped with, then what the buyer's comment says."""
+    stamped = [shapes.pairs(_extra(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
+    cart = shapes.text(order, "cart_id")
+    if cart and re.fullmatch(r"[0-9A-Za-z-]{1,64}", cart):
+        stamped.append(shapes.pairs(_extra(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
+    found = [Carrier("bigcommerce_metadata", fields) for fields in stamped if fields]
+    said = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
+    return (*found, Carrier("bigcommerce_custom_field", said)) if said else tuple(found)
+
+
+def _extra(wire: GatewayWire, path: str) -> Any:
+    """Return what belongs to an order; None where it is gone or where the token may not read it."""
+    try:
+        return wire.get(path)
+    except (CredentialsRefused, GatewayRejected):
+        return None
+
+
+def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
+    if shapes.text(order, "payment_method") == _TEST_METHOD:
+        return True
+    transactions = shapes.items(_extra(wire, f"/v3/orders/{order_id}/transactions"), "data")
+    return any(shapes.at(transaction, "test") is True for transaction in transactions)
+
+
+def _net(order: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and shipping; where shipping is told only with its tax, that is taken."""
+    tax, shipping = shapes.at(order, "total_tax"), shapes.at(order, "shipping_cost_ex_tax")
+    if tax is None:
+        return None
+    if shipping is None:
+        shipping = shapes.at(order, "shipping_cost_inc_tax") or 0
+    return max(paid - amounts.of_decimal(tax, currency) - amounts.of_decimal(shipping, currency), 0)
+
+
+def _refund_of(order: Any, refund: Any) -> RefundFact | None:
+    """Return a refund by what was paid back and not declined; None where that is nothing."""
+    order_id, currency = shapes.needed(order, "id"), _currency(order)
+    payments = shapes.items(refund, "payments")
+    parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
+    if not payments:
+        parts = [shapes.at(refund, "total_amount")]
+    cents = sum(amounts.of_decimal(part, currency) for part in parts)
+    if not cents:
+        return None
+    return RefundFact(
+        refund_id=refund_name(shapes.needed(refund, "id")),
+        sale_ids=(order_id,),
+        amount_cents=cents,
+        currency=currency,
+        refunded_at=shapes.moment(refund, "created"),
+        reason=shapes.text(refund, "reason"),
+    )
+
+
+def _placed_at(order: Any) -> datetime:
+    """Return when an order was placed: RFC 2822. Raises UnreadableEvent."""
+    told = shapes.text(order, "date_created") or ""
+    try:
+        read = parsedate_to_datetime(told)
+    except (ValueError, TypeError, IndexError):
+        return shapes.moment(order, "date_created")
+    return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)

@@ -1,0 +1,166 @@
+"""bigcommerce for the tests: a store's orders, refunds, metafields and webhooks; its callbacks hold ids only."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from email.utils import format_datetime
+from typing import Any
+
+from adapters.gateways.storefront.bigcommerce import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+STORE, TOKEN, SECRET, WORD = "abc123", "access_fake", "bc_client_secret_fake", "our_word_fake"
+_PAID, _PART, _WHOLE, _DISPUTED = 11, 14, 4, 13
+
+
+class BigCommerceStage(Stage):
+    """Every purchase is an order with a metafield that carries the slug."""
+
+    gateway = GATEWAY
+    credentials = {"storeHash": STORE, "accessToken": TOKEN, "clientId": "client_fake", "clientSecret": SECRET}
+    made = {"webhooks": "21 22 23", "hookToken": WORD}
+    cannot = frozenset({"trial", "dispute_lost"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, Any] = {"/v2/store": {"id": STORE, "name": "Mug Shop", "currency": "USD"}}
+        self.hooks: dict[str, dict[str, Any]] = {
+            number: {"id": number, "is_active": True} for number in ("21", "22", "23")
+        }
+        self.has_uninstalled = True
+        self.forbidden: set[str] = set()
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("X-Auth-Token") == TOKEN
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        path = asked.path.removeprefix(f"/stores/{STORE}")
+        if any(part in path for part in self.forbidden):
+            return 403, {"status": 403, "title": "You don't have a required scope to access the endpoint"}
+        if path.startswith("/v3/hooks"):
+            return self._hooked(asked, path.removeprefix("/v3/hooks").lstrip("/"))
+        if path == "/v2/orders":
+            orders = [
+                found for key, found in self.objects.items() if key.startswith("/v2/orders/") and key.count("/") == 3
+            ]
+            page = _page(asked, orders)
+            return (200, page) if page else (204, None)
+        if path == "/v3/orders/payment_actions/refunds":
+            refunds = [found for key, found in self.objects.items() if key.startswith(f"{path}/")]
+            return 200, {"data": [refund["data"] for refund in _page(asked, refunds)], "meta": {}}
+        found = self.objects.get(path)
+        return (404, {"status": 404, "title": "Not found"}) if found is None else (200, found)
+
+    def pay(self, purchase: Purchase) -> Sale:
+        order_id = 250 + self.number()
+        money = f"{purchase.cents // 100}.{purchase.cents % 100:02}00"
+        self.objects[f"/v2/orders/{order_id}"] = {
+            "id": order_id,
+            "customer_id": int(f"1{purchase.customer}"),
+            "date_created": format_datetime(self.now),
+            "status_id": _PAID,
+            "cart_id": None,
+            "total_inc_tax": money,
+            "total_tax": "0.0000",
+            "shipping_cost_inc_tax": "0.0000",
+            "payment_method": "Test Payment Gateway" if purchase.is_test else "Credit Card",
+            "currency_code": "CAD",
+            "default_currency_code": purchase.currency,
+            "billing_address": {"first_name": "Ann", "last_name": "Buyer", "email": purchase.email},
+            "is_deleted": False,
+        }
+        fields = [{"namespace": "affiliate", "key": "via", "value": purchase.slug}] if purchase.slug else []
+        self.objects[f"/v3/orders/{order_id}/metafields"] = {"data": fields}
+        self.objects[f"/v3/orders/{order_id}/transactions"] = {"data": [{"id": 1, "test": False}]}
+        if purchase.code:
+            self.objects[f"/v2/orders/{order_id}/coupons"] = [{"id": 3, "code": purchase.code}]
+        return Sale(purchase, str(order_id), (self.told(order_id, before=0),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        refund_id = self.number()
+        amount = cents / 100
+        refund = {
+            "id": refund_id,
+            "order_id": int(sale.id),
+            "created": self.now.isoformat(timespec="seconds"),
+            "reason": "",
+            "total_amount": amount,
+            "payments": [{"id": 1, "amount": amount, "is_declined": False}],
+        }
+        self.objects[f"/v3/orders/payment_actions/refunds/{refund_id}"] = {"data": refund}
+        of_order = self.objects.setdefault(f"/v3/orders/{sale.id}/payment_actions/refunds", {"data": []})
+        of_order["data"].append(refund)
+        back = sum(round(one["total_amount"] * 100) for one in of_order["data"])
+        self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _WHOLE if back == sale.purchase.cents else _PART
+        data = {"type": "order", "id": int(sale.id), "refund": {"refund_id": refund_id}}
+        return (self.called("store/order/refund/created", data),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        is_opened = state == "opened"
+        self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _DISPUTED if is_opened else _PAID
+        return (self.told(int(sale.id), before=_PAID if is_opened else _DISPUTED),)
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        return (self.called("store/app/uninstalled", {"type": "app", "id": None}),)
+
+    def unknown(self) -> Sent:
+        return self.called("store/product/updated", {"type": "product", "id": 1})
+
+    def malformed(self) -> Sent:
+        self.objects["/v2/orders/9"] = {"id": 9, "status_id": 11, "default_currency_code": "USD", "total_inc_tax": "x"}
+        return self.told(9, before=0)
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b" ", sent.headers)
+
+    def late(self, sent: Sent) -> Sent:
+        return signed(sent.body, at=int(time.time()) - 301)
+
+    def told(self, order_id: int, *, before: int) -> Sent:
+        """Return the callback of an order whose status changed."""
+        now = self.objects.get(f"/v2/orders/{order_id}", {}).get("status_id", _PAID)
+        status = {"previous_status_id": before, "new_status_id": now}
+        return self.called("store/order/statusUpdated", {"type": "order", "id": order_id, "status": status})
+
+    def called(self, scope: str, data: dict[str, Any]) -> Sent:
+        """Return a callback of a scope."""
+        said = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
+        digest = hashlib.sha1(json.dumps(said).encode(), usedforsecurity=False).hexdigest()
+        return signed(
+            json.dumps({**said, "hash": digest, "producer": f"stores/{STORE}"}).encode(), f"msg_{self.number()}"
+        )
+
+    def _hooked(self, asked: Asked, number: str) -> tuple[int, Any]:
+        if asked.method == "POST":
+            if asked.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
+                return 422, {"status": 422, "title": "The scope is invalid"}
+            made = {"id": 100 + self.number(), **asked.json}
+            self.hooks[str(made["id"])] = made
+            return 200, {"data": made}
+        hook = self.hooks.get(number)
+        if hook is None:
+            return 404, {"status": 404, "title": "Not found"}
+        if asked.method == "DELETE":
+            self.hooks.pop(number)
+        elif asked.method == "PUT":
+            hook.update(asked.json)
+        return 200, {"data": hook}
+
+
+def signed(body: bytes, webhook_id: str = "msg_0", *, at: int | None = None, secret: str = SECRET) -> Sent:
+    """Return a body with the store's signature at a time (Unix seconds; None: now), and our word."""
+    at = int(time.time()) if at is None else at
+    digest = hmac.new(secret.encode(), f"{webhook_id}.{at}.".encode() + body, hashlib.sha256).digest()
+    signature = f"v1,{base64.b64encode(digest).decode()}"
+    headers = {"webhook-id": webhook_id, "webhook-timestamp": str(at), "webhook-signature": f"v2,x {signature}"}
+    return Sent(body, {**headers, "X-Hook-Token": WORD, "Content-Type": "application/json"})
+
+
+def _page(asked: Asked, found: list[Any]) -> list[Any]:
+    count, number = int(asked.params["limit"][0]), int(asked.params["page"][0])
+    return found[(number - 1) * count : number * count]
