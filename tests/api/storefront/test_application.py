@@ -248,7 +248,7 @@ def test_an_application_is_audited_as_a_strangers(campaign):
 
     affiliate_id = _rows(campaign, "id::text")[0][0]
     entries = campaign.rows(
-        "select action, entity_id, actor_type, after from audit_entry where entity_type = 'affiliate' order by id"
+        "select action, entity_id, actor_type, after from audit_entry where entity_type = 'affiliate' order by action"
     )
     assert [entry[:3] for entry in entries] == [
         ("affiliate.applied", affiliate_id, "public"),

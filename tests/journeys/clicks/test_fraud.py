@@ -34,7 +34,7 @@ def _at(seconds: float) -> datetime:
 
 
 def _events(brand):
-    return brand.rows("select subject, subject_id::text, action, score, reasons, status from fraud_event order by id")
+    return brand.rows("select subject, subject_id::text, action, score, reasons, status from fraud_event")
 
 
 def test_a_suspicious_click_is_held_with_a_row_in_quarantine_and_an_open_event(paying, ben):
