@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded.place import wait_until
+from adapters.embedded.places import wait_until
 from adapters.safe_http import client
 from commands.demo.receiver import is_genuine
 from models import db
