@@ -30,9 +30,6 @@ _STILL = {
     ("module", "tests/api/server/test_slow_clients.py"),
     ("module", "tests/api/storefront/test_application.py"),
     ("module", "tests/browser/test_loader.py"),
-    ("module", "tests/journeys/clicks/test_clicks.py"),
-    ("module", "tests/journeys/leads/test_leads.py"),
-    ("module", "tests/journeys/test_mail.py"),
     ("parameters", "pipelines/organization/sign_in.py::_first_seen"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
     (

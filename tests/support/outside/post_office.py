@@ -71,3 +71,15 @@ def hurry(*, slots: bool = True) -> None:
     change("update job set run_at = now() where failed_at is null and deadline is null")
     if slots:
         change("update mail_message set slot_at = now() where slot_at is not null")
+
+
+def jobs_of(brand) -> list[tuple]:
+    """Return attempts left and is-it-dead of every job of the brand."""
+    return brand.rows("select max_attempts - attempt, failed_at is not null from job order by id")
+
+
+def waits_of(brand, column="run_at") -> list[float]:
+    """Return in how many seconds each job, or each message by a column of its own, is due."""
+    table = "job" if column == "run_at" else "mail_message"
+    rows = brand.rows(f"select extract(epoch from {column} - now())::float from {table} order by id")
+    return [wait_s for (wait_s,) in rows]
