@@ -23,12 +23,7 @@ _WHAT_TO_DO = {
 # What is still too large, by what about it. This only gets shorter: an entry that is not needed any more has to go.
 _STILL = {
     ("function", "tests/settings/test_reading.py::test_without_any_variable_the_defaults_hold"),
-    ("module", "tests/api/affiliates/test_sub_affiliates.py"),
-    ("module", "tests/api/invites/test_accept.py"),
-    ("module", "tests/api/invites/test_invites.py"),
-    ("module", "tests/api/programs/terms/test_changes.py"),
     ("module", "tests/api/server/test_slow_clients.py"),
-    ("module", "tests/api/storefront/test_application.py"),
     ("module", "tests/browser/test_loader.py"),
     ("parameters", "pipelines/organization/sign_in.py::_first_seen"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
