@@ -17,7 +17,7 @@ from domain.payouts.states import (
 from models import db
 
 _ROOT = Path(__file__).resolve().parents[2]
-_LAYERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "workers", "bench")
+_LAYERS = ("adapters", "api", "commands", "domain", "models", "pages", "pipelines", "schemas", "workers", "bench")
 _COLUMNS = {
     ("payout", "status"): PayoutStatus,
     ("payout_run", "review_status"): ReviewStatus,
