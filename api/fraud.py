@@ -18,10 +18,10 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.fraud import events
-from pipelines.affiliates import changes
+from pipelines.affiliates import deciding
 from pipelines.fraud import ban, decisions, summary
 from schemas import fraud as wire
-from schemas.affiliates import affiliate as affiliate_wire
+from schemas.affiliates.affiliate import AffiliateRecord, Nothing
 
 blueprint = Blueprint("fraud_events", __name__)
 
@@ -31,7 +31,7 @@ _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=pla
 
 _RECORD = wire.FraudEventRecord()
 _NUMBERS = wire.FraudSummary()
-_AFFILIATE = affiliate_wire.AffiliateRecord()
+_AFFILIATE = AffiliateRecord()
 _MOST_EVENTS = 500
 
 
@@ -92,19 +92,19 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
-@operation(_WRITE, one(_AFFILIATE), takes=affiliate_wire.Nothing(), refuses=("404 not_found",))
+@operation(_WRITE, one(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
     """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     body.load_optional()
     return answers.once(lambda: _ban(wanted_id))
 
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
     after = ban.ban(affiliate=before, now=now)
     view.record_change("affiliate.banned", before, after, links, now=now)

@@ -20,7 +20,7 @@ from domain.organization import access, plans
 from domain.organization.access import Role
 from domain.refused import Refused
 from domain.webhooks import signing
-from pipelines.organization.sign_in import Account
+from pipelines.organization.sign_in import SignedIn
 
 KIB = 1024
 
@@ -102,9 +102,9 @@ def organization_id() -> UUID:
     return caller().organization_id
 
 
-def account() -> Account:
+def account() -> SignedIn:
     """Return the affiliate whom the guard let in."""
-    found: Account = g.account
+    found: SignedIn = g.account
     return found
 
 

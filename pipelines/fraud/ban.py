@@ -9,9 +9,9 @@ from datetime import datetime
 
 from domain.statuses import AffiliateStatus
 from models.affiliates.affiliates import Affiliate
-from pipelines.affiliates import changes
+from pipelines.affiliates import deciding
 
 
 def ban(*, affiliate: Affiliate, now: datetime) -> Affiliate:
     """Ban a locked affiliate in any status, and return them as they are now."""
-    return changes.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)
+    return deciding.change(affiliate=affiliate, changes={"status": AffiliateStatus.Banned.value}, now=now)

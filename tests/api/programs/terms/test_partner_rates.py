@@ -7,8 +7,7 @@ import pytest
 from adapters import clock
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
-from pipelines.programs import changes as program_changes
-from pipelines.programs import programs as program_rules
+from pipelines.programs import changing, lifecycle
 from tests.support.api.inviting import accept, invite, someone, token_of
 from tests.support.api.racing import at_once, begun
 from tests.support.api.terms import change_program
@@ -28,7 +27,7 @@ def test_a_model_that_a_partners_rate_does_not_fit_is_refused(brand, whose):
             group = {"id": ids.new_id(), "organization_id": brand.id, "program_id": program_id, "name": "Friends"}
             partner_groups.insert(group | {"commission_type": "Percentage", "commission_value": Decimal(30)})
         if whose == "a tier's":
-            tiers = [performance_tiers.Tier(0, "Percentage", Decimal(30), "USD")]
+            tiers = [performance_tiers.ProgramTier(0, "Percentage", Decimal(30), "USD")]
             performance_tiers.stage_replacement(organization_id=brand.id, program_id=program_id, tiers=tiers)
 
     answer = change_program(brand, program_id, **BY_CLICK)
@@ -104,9 +103,9 @@ def test_a_rate_waits_for_a_change_of_the_model_that_is_under_way(brand, ask):
     }
 
     with db.unit_of_work(brand.id):
-        program = program_rules.lock(organization_id=brand.id, program_id=program_id)
+        program = lifecycle.lock(organization_id=brand.id, program_id=program_id)
         answer = begun(lambda: ask(brand))
-        program_changes.change(program=program, sent=changes, now=clock.now())
+        changing.change(program=program, sent=changes, now=clock.now())
 
     assert (answer().status_code, answer().json["error"]) == (400, "invalid_commission_type")
     assert brand.rows("select id from affiliate union all select id from affiliate_invite") == []
