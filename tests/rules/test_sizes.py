@@ -24,7 +24,6 @@ _WHAT_TO_DO = {
 _STILL = {
     ("function", "tests/settings/test_reading.py::test_without_any_variable_the_defaults_hold"),
     ("module", "tests/api/server/test_slow_clients.py"),
-    ("module", "tests/browser/test_loader.py"),
     ("parameters", "tests/commands/service/test_jobs.py::test_list_tells_why_a_delivery_is_tried_again"),
     (
         "parameters",
