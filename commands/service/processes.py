@@ -9,8 +9,8 @@ import click
 import settings
 from adapters import servers
 from workers import broker, metrics, scheduler
-from workers import clicks as click_consumer
-from workers import relay as relay_loop
+from workers.clicks import ClickConsumer
+from workers.relay import Relay
 
 
 @click.command("relay")
@@ -18,7 +18,7 @@ def relay() -> None:
     """Hand due jobs to the broker until told to stop. Any number may run."""
     urls = servers.urls()
     broker.connect(urls.redis_url)
-    relay_loop.Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_until_told())
+    Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_until_told())
 
 
 @click.command("scheduler")
@@ -34,7 +34,7 @@ def clicks() -> None:
     port = settings.current().monitoring.metrics_port
     if port:
         metrics.serve(port)
-    click_consumer.ClickConsumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
+    ClickConsumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
 
 
 def _until_told() -> Callable[[], bool]:
