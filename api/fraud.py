@@ -20,8 +20,8 @@ from models import db
 from models.fraud import events
 from pipelines.affiliates import deciding
 from pipelines.fraud import ban, decisions, summary
-from schemas import fraud as wire
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing
+from schemas.fraud import FraudEventChange, FraudEventRecord, FraudEventsQuery, FraudSummary, SummaryQuery
 
 blueprint = Blueprint("fraud_events", __name__)
 
@@ -29,14 +29,14 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _SUMMARY = Guard(audience="brand", role=Role.Manager, plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 
-_RECORD = wire.FraudEventRecord()
-_NUMBERS = wire.FraudSummary()
+_RECORD = FraudEventRecord()
+_NUMBERS = FraudSummary()
 _AFFILIATE = AffiliateRecord()
 _MOST_EVENTS = 500
 
 
 @blueprint.get("/api/v1/fraud-events")
-@operation(_READ, array(_RECORD), asks=wire.FraudEventsQuery())
+@operation(_READ, array(_RECORD), asks=FraudEventsQuery())
 def list_fraud_events() -> Response:
     """List up to 500 fraud events, newest first; the open ones unless asked for others."""
     query = body.query()
@@ -52,7 +52,7 @@ def list_fraud_events() -> Response:
 
 
 @blueprint.get("/api/v1/fraud-events/summary")
-@operation(_SUMMARY, one(_NUMBERS), asks=wire.SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
+@operation(_SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
 def get_fraud_summary() -> Mapping[str, object]:
     """Show what the rules kept from a program in the last days, and what that would have cost."""
     query = body.query()
@@ -69,7 +69,7 @@ def get_fraud_summary() -> Mapping[str, object]:
 @operation(
     _WRITE,
     one(_RECORD),
-    takes=wire.FraudEventChange(),
+    takes=FraudEventChange(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
 def close_fraud_event(event_id: str) -> Response:

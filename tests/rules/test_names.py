@@ -3,28 +3,10 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
-_ROOT = Path(__file__).parents[2]
-_HOUSES = (
-    "adapters",
-    "api",
-    "bench",
-    "commands",
-    "domain",
-    "models",
-    "pages",
-    "pipelines",
-    "schemas",
-    "settings",
-    "workers",
-)
-_FILES = [path for house in _HOUSES for path in sorted((_ROOT / house).rglob("*.py"))]
+from tests.support import trees
 
-# Modules of ours that still have another name where nothing else has theirs. This only gets shorter.
-_STILL_ALIASED = {
-    "api/fraud.py: schemas.fraud as wire",
-}
+_FILES = trees.files(*trees.PRODUCT)
 
 
 def test_a_public_class_stands_once():
@@ -32,36 +14,34 @@ def test_a_public_class_stands_once():
 
 
 def test_a_module_has_another_name_only_where_a_file_imports_two_of_one_name():
-    assert sorted(set(_aliases()) - _STILL_ALIASED) == []
-
-
-def test_what_is_called_by_its_name_by_now_is_off_the_list():
-    assert sorted(_STILL_ALIASED - set(_aliases())) == []
+    assert list(_aliases()) == []
 
 
 def _twice() -> dict[str, list[str]]:
     places: dict[str, list[str]] = defaultdict(list)
     for path in _FILES:
-        for node in ast.parse(path.read_text()).body:
+        for node in trees.parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(path.relative_to(_ROOT)))
+                places[node.name].append(trees.named(path))
     return {name: those for name, those in places.items() if len(those) > 1}
 
 
 def _aliases() -> Iterator[str]:
     """Yield every module of ours that has another name for no need, or one that ends in rules."""
     for path in _FILES:
-        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        imports = [node for node in ast.walk(trees.parsed(path)) if isinstance(node, ast.ImportFrom)]
         modules = [
             (node.module or "", name) for node in imports for name in node.names if _is_ours(node.module, name.name)
         ]
         basenames = [name.name for _, name in modules]
         for package, name in modules:
             if name.asname and (basenames.count(name.name) == 1 or name.asname.endswith("rules")):
-                yield f"{path.relative_to(_ROOT)}: {package}.{name.name} as {name.asname}"
+                yield f"{trees.named(path)}: {package}.{name.name} as {name.asname}"
 
 
 def _is_ours(package: str | None, name: str) -> bool:
     """Say whether `from package import name` brings a module of ours."""
-    folder = _ROOT.joinpath(*(package or "").split("."))
-    return (package or "").split(".")[0] in _HOUSES and ((folder / f"{name}.py").exists() or (folder / name).is_dir())
+    folder = trees.ROOT.joinpath(*(package or "").split("."))
+    return (package or "").split(".")[0] in trees.PRODUCT and (
+        (folder / f"{name}.py").exists() or (folder / name).is_dir()
+    )
