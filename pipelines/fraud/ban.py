@@ -1,7 +1,7 @@
 """Bans: an affiliate whose traffic is fraud earns nothing from now on.
 
-Clicks, leads, sales and overrides look at the affiliate's status when they come in, so the status is all that it takes.
-What was earned before stays as it is.
+Clicks, leads, sales and overrides look at the affiliate's status when they come in. What was earned before stays as it
+is, and payouts that were not sent yet fail (`pipelines.affiliates.deciding` sees to that).
 Source: core spec, "Click and lead fraud review" and section 3 (affiliate).
 """
 
