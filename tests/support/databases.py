@@ -61,3 +61,9 @@ def alter(brand: Any, sql: str, *params: object) -> None:
     """Run a statement as the brand."""
     with db.unit_of_work(brand.id):
         db.db.stage(sql, params)
+
+
+def alter_any(sql: str, *params: object) -> None:
+    """Run a statement on rows of any tenant."""
+    with db.any_org_work():
+        db.db.stage(sql, params)

@@ -23,7 +23,7 @@ _FLASK = str(Path(sys.executable).parent / "flask")
 _PATIENCE_S = 40
 
 
-class Shop:
+class OwnServer:
     """A developer's own server: keeps what it gets and answers `status`."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Listening:
 
 @pytest.fixture
 def shop():
-    with closing(Shop()) as opened:
+    with closing(OwnServer()) as opened:
         yield opened
 
 

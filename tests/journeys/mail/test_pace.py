@@ -9,7 +9,8 @@ import pytest
 from domain import jobs
 from models import db
 from models import mail as messages
-from tests.support.outside.post_office import change, hurry, jobs_of, message, stage, waits_of
+from tests.support.databases import alter_any
+from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
 
 
 def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
@@ -64,11 +65,11 @@ def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
 
 def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
     office.set(per_min=60)
-    change("update mail_pace set next_at = now() + interval '1 hour'")
+    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand, "0", "1", "2")
     drain()
-    change("update mail_pace set next_at = now() - interval '1 minute'")
-    change("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
+    alter_any("update mail_pace set next_at = now() - interval '1 minute'")
+    alter_any("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
 
     hurry(slots=False)
     drain()
@@ -78,7 +79,7 @@ def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
 
 
 def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
-    change("update mail_pace set next_at = now() + interval '1 hour'")
+    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
     drain()
     slot_at = message(brand, "slot_at")
@@ -94,7 +95,7 @@ def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
     office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
     stage(brand)
     drain()
-    change("update mail_pace set next_at = now() + interval '1 hour'")
+    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
 
     hurry()
     drain()

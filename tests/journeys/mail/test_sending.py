@@ -9,7 +9,8 @@ from models import db, ids
 from models import mail as messages
 from models.jobs import desk
 from pipelines import mail, upkeep
-from tests.support.outside.post_office import change, hurry, jobs_of, message, stage, waits_of
+from tests.support.databases import alter_any
+from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
 from tests.support.outside.smtp_sink import HANG_UP
 
 
@@ -183,7 +184,9 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
 
 def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand, drain):
     stage(brand)
-    change("update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id)
+    alter_any(
+        "update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id
+    )
 
     drain()
 
@@ -193,7 +196,7 @@ def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand,
 
 def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, brand, drain):
     office.set(smtp=None)
-    change("update mail_pace set next_at = now() + interval '1 hour'")
+    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
 
     drain()
@@ -216,7 +219,7 @@ def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, bra
 def test_bodies_are_forgotten_after_fourteen_days(brand, status, days, expected):
     stage(brand)
     error = "550 no" if status == "Failed" else None
-    change(
+    alter_any(
         "update mail_message set status = %s, last_error = %s, created_at = now() - make_interval(days => %s)"
         " where organization_id = %s",
         status,

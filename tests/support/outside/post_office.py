@@ -10,6 +10,7 @@ import settings
 from domain.mail import smtp_address
 from models import db
 from pipelines import mail
+from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
 from tests.support.turning import turned
@@ -23,7 +24,7 @@ class PostOffice:
         self.settings = settings.current()
         self.sink = Sink()
         self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), per_min=60_000)
-        change("update mail_pace set next_at = now()")
+        alter_any("update mail_pace set next_at = now()")
 
     def set(self, **changed: Any) -> None:
         """Change the mail settings of this process."""
@@ -60,17 +61,11 @@ def message(brand: Brand, columns: str = "status, attempts, last_error") -> tupl
     return row
 
 
-def change(sql: str, *params: object) -> None:
-    """Change rows of any tenant."""
-    with db.any_org_work():
-        db.db.stage(sql, params)
-
-
 def hurry(*, slots: bool = True) -> None:
     """Make every waiting job due now, and with `slots` the slots that are kept too."""
-    change("update job set run_at = now() where failed_at is null and deadline is null")
+    alter_any("update job set run_at = now() where failed_at is null and deadline is null")
     if slots:
-        change("update mail_message set slot_at = now() where slot_at is not null")
+        alter_any("update mail_message set slot_at = now() where slot_at is not null")
 
 
 def jobs_of(brand) -> list[tuple]:
