@@ -62,9 +62,10 @@ _FOR_TESTS = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_wal_size": "1GB",
+    "min_wal_size": "2MB",
     "autovacuum": "off",
 }
-# Small files make a cluster that is quickly copied.
+# Small files, of which few are kept, make a cluster that is quickly copied.
 _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 
 

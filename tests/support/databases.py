@@ -17,8 +17,12 @@ _TEMPLATE = "finderfee_tests_template"
 
 
 def make_template(owner_url: str) -> None:
-    """Let the databases to come on this server be copies of one."""
+    """Let the databases to come on this server be copies of one; those that nobody uses go."""
     make(owner_url, _TEMPLATE)
+    with _owner(owner_url) as cursor:
+        cursor.execute("alter database template0 is_template false")
+        for unused in ("template0", "postgres"):
+            cursor.execute(f"drop database {unused}")
 
 
 def make(owner_url: str, name: str) -> str:
