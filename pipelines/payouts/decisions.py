@@ -12,7 +12,7 @@ from domain.payouts.transfers import BY_HAND
 from domain.refused import Refused, not_found
 from models import turns
 from models.organization import organizations
-from models.payouts import candidates, lines, payouts, rail_events
+from models.payouts import candidates, lines, payouts, rail_events, runs
 from models.payouts.payouts import Payout
 from pipelines.payouts import funding, transfer
 from pipelines.webhooks import emit
@@ -115,7 +115,7 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
 
     Raises Refused 409 invalid_status_transition when the run is not waiting for a review.
     """
-    if not payouts.review_run(organization_id=organization_id, run_id=run_id, is_approved=is_approved):
+    if not runs.close_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved):
         raise Refused(409, "invalid_status_transition", "This run is not waiting for a review.")
     found = payouts.pending_of_run(organization_id=organization_id, run_id=run_id)
     for payout_id in found:

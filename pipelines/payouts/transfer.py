@@ -38,9 +38,9 @@ NOTHING_LEFT = "nothing_left_to_pay"
 
 @dataclass(frozen=True, slots=True)
 class PreparedTransfer:
-    """What to ask. `age` is None for a first question, else how long ago that was; then the rail is looked up first.
+    """What to ask. `age` is how long ago the rail was asked first, and then it is looked up first; None: never.
 
-    `books` are those that may hold the transfer; `is_first`: they were not asked for it before.
+    `books` are those that may hold the transfer; `is_new_to_books`: they were not asked for it before.
     """
 
     payout: Payout
@@ -49,7 +49,7 @@ class PreparedTransfer:
     age: timedelta | None
     asked: int
     books: str
-    is_first: bool
+    is_new_to_books: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,9 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
     attempts.stage_intent(payout, key=key, books=rail.books)
     payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
-    return PreparedTransfer(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
+    return PreparedTransfer(
+        payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_new_to_books=True
+    )
 
 
 def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
@@ -103,7 +105,7 @@ def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
         age=attempt.age,
         asked=attempt.asked,
         books=attempt.books or rail.books,
-        is_first=attempt.books is None,
+        is_new_to_books=attempt.books is None,
     )
 
 
@@ -153,7 +155,7 @@ def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: d
     if payout is None or not settle(payout, prepared.payout.attempt, answer, now=now):
         return None
     if isinstance(answer, Misconfigured):
-        if prepared.is_first:
+        if prepared.is_new_to_books:
             attempts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
         return now + _MISCONFIGURED
     after_s = settings.current().rails.ask_again_s
