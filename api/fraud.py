@@ -18,10 +18,10 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.fraud import events
-from pipelines.affiliates import changes
+from pipelines.affiliates import deciding
 from pipelines.fraud import ban, decisions, summary
-from schemas import fraud as wire
-from schemas.affiliates import affiliate as affiliate_wire
+from schemas.affiliates.affiliate import AffiliateRecord, Nothing
+from schemas.fraud import FraudEventChange, FraudEventRecord, FraudEventsQuery, FraudSummary, SummaryQuery
 
 blueprint = Blueprint("fraud_events", __name__)
 
@@ -29,14 +29,14 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _SUMMARY = Guard(audience="brand", role=Role.Manager, plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 
-_RECORD = wire.FraudEventRecord()
-_NUMBERS = wire.FraudSummary()
-_AFFILIATE = affiliate_wire.AffiliateRecord()
+_RECORD = FraudEventRecord()
+_NUMBERS = FraudSummary()
+_AFFILIATE = AffiliateRecord()
 _MOST_EVENTS = 500
 
 
 @blueprint.get("/api/v1/fraud-events")
-@operation(_READ, array(_RECORD), asks=wire.FraudEventsQuery())
+@operation(_READ, array(_RECORD), asks=FraudEventsQuery())
 def list_fraud_events() -> Response:
     """List up to 500 fraud events, newest first; the open ones unless asked for others."""
     query = body.query()
@@ -52,7 +52,7 @@ def list_fraud_events() -> Response:
 
 
 @blueprint.get("/api/v1/fraud-events/summary")
-@operation(_SUMMARY, one(_NUMBERS), asks=wire.SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
+@operation(_SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
 def get_fraud_summary() -> Mapping[str, object]:
     """Show what the rules kept from a program in the last days, and what that would have cost."""
     query = body.query()
@@ -69,7 +69,7 @@ def get_fraud_summary() -> Mapping[str, object]:
 @operation(
     _WRITE,
     one(_RECORD),
-    takes=wire.FraudEventChange(),
+    takes=FraudEventChange(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
 def close_fraud_event(event_id: str) -> Response:
@@ -92,19 +92,19 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
-@operation(_WRITE, one(_AFFILIATE), takes=affiliate_wire.Nothing(), refuses=("404 not_found",))
+@operation(_WRITE, one(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
     """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     body.load_optional()
     return answers.once(lambda: _ban(wanted_id))
 
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
     after = ban.ban(affiliate=before, now=now)
     view.record_change("affiliate.banned", before, after, links, now=now)

@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 
 from commands import output, trail
 from models.mail import MailMessage, any_org_list
-from pipelines import mail as mailing
+from pipelines import mail
 
 group = AppGroup("mail", help="Messages: sent, kept and failed.")
 
@@ -43,7 +43,7 @@ def outbox(organization: UUID | None, status: str | None, limit: int, as_json: b
 def show(message_id: UUID, as_json: bool) -> None:
     """Show one message with its body, which may hold a one-time link; the audit log keeps that it was read."""
     with output.every_tenant():
-        opened = mailing.any_org_open(message_id)
+        opened = mail.any_org_open(message_id)
         trail.record(
             "mail.read",
             {"kind": opened.message.kind},
@@ -67,7 +67,7 @@ def show(message_id: UUID, as_json: bool) -> None:
 def retry(message_ids: tuple[UUID, ...], as_json: bool) -> None:
     """Queue Kept and Failed messages again, once SMTP_URL is set or the cause is gone."""
     with output.every_tenant():
-        queued = mailing.any_org_retry(message_ids)
+        queued = mail.any_org_retry(message_ids)
         for organization_id, message_id in queued:
             trail.record("mail.retried", {"message": message_id}, about=message_id, organization_id=organization_id)
     retried = sorted(str(message_id) for _, message_id in queued)

@@ -28,7 +28,7 @@ class BadRow(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConversionRow:
     """A sale of the past. Money is minor units of `currency`, `occurred_at` aware UTC, names trimmed."""
 
     affiliate_email: str | None
@@ -46,7 +46,7 @@ class Row:
     external_id: str | None
 
 
-def read(sent: object, *, now: datetime) -> Row:
+def read(sent: object, *, now: datetime) -> ConversionRow:
     """Return a row as it was sent, checked in the order of the spec's table.
 
     Raises BadRow: invalid_row (no object), affiliate_email_or_slug_required, amount_out_of_range,
@@ -60,7 +60,7 @@ def read(sent: object, *, now: datetime) -> Row:
     email, slug = _text(sent, "affiliateEmail"), _text(sent, "affiliateSlug")
     if email is None and slug is None:
         raise BadRow("affiliate_email_or_slug_required")
-    return Row(
+    return ConversionRow(
         affiliate_email=email.strip().lower() if email else None,
         affiliate_slug=slug.strip().lower() if slug else None,
         customer_email=_trimmed(sent, "customerEmail"),
@@ -77,7 +77,7 @@ def read(sent: object, *, now: datetime) -> Row:
     )
 
 
-def identity(row: Row, *, program_id: UUID, affiliate_id: UUID) -> str:
+def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID) -> str:
     """Return what the row is known by when it comes again: its external id, else a hash of what it says.
 
     Whether it was paid out and the customer's name don't count: both may be mended between two exports.

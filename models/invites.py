@@ -203,7 +203,7 @@ def is_slug_of_somebody_else(*, slug: str, email: str) -> bool:
     return bool(db.run("select from slugs_of_others(%s, %s)", ([slug], [email])))
 
 
-class Outcome(NamedTuple):
+class InvitedAffiliate(NamedTuple):
     """What became of the affiliate that an invite led to: their status and their default slug."""
 
     status: str
@@ -217,9 +217,9 @@ from affiliate a where a.organization_id = %s and a.id = %s
 """
 
 
-def outcome(*, organization_id: UUID, affiliate_id: UUID) -> Outcome:
+def outcome(*, organization_id: UUID, affiliate_id: UUID) -> InvitedAffiliate:
     """Return what became of the affiliate that an invite led to, who may be deleted by now."""
-    found = Rows(Outcome).first(_OUTCOME, (organization_id, affiliate_id))
+    found = Rows(InvitedAffiliate).first(_OUTCOME, (organization_id, affiliate_id))
     assert found is not None  # the row is deleted by a mark, never taken away
     return found
 

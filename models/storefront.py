@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM
-from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,21 @@ class Landing:
     favicon_file_id: UUID | None
 
 
-_SHOWN = """
-select p.id, o.name, p.name, p.slug, p.description, p.terms_url, o.description, p.default_commission_type,
-  p.default_commission_value, p.default_commission_model, p.cookie_window_days, p.recurring_months,
-  p.attribution_model, p.auto_approve, p.is_publicly_discoverable, o.logo_file_id, o.favicon_file_id
-from organization o
-"""
-_OPEN = f" where o.subdomain = %(handle)s and {OPEN_PROGRAM}"
-_MAIN = (
-    f"{_SHOWN} join program p on p.organization_id = o.id {_OPEN}"
-    " order by p.is_primary desc, p.created_at, p.id limit 1"
+_LANDINGS = Rows(Landing)
+_COLUMNS = columns(
+    Landing,
+    "p",
+    organization_name="o.name",
+    organization_description="o.description",
+    logo_file_id="o.logo_file_id",
+    favicon_file_id="o.favicon_file_id",
 )
+_SHOWN = f"select {_COLUMNS} from organization o"
+_OPEN = f"where o.subdomain = %(handle)s and {OPEN_PROGRAM}"
+_MAIN = f"""
+{_SHOWN} join program p on p.organization_id = o.id {_OPEN}
+order by p.is_primary desc, p.created_at, p.id limit 1
+"""
 # The campaign that has a slug now goes first, open or not. A slug that nobody has leads to the campaign that had it
 # before.
 _BY_SLUG = f"""
@@ -62,19 +67,26 @@ def any_org_landing(*, handle: str, slug: str | None) -> Landing | None:
 
     Without a slug the primary campaign, or the oldest open one while the primary is not open.
     """
-    row = db.row(_MAIN if slug is None else _BY_SLUG, {"handle": handle, "slug": slug})
-    return Landing(*row) if row else None
+    return _LANDINGS.first(_MAIN if slug is None else _BY_SLUG, {"handle": handle, "slug": slug})
 
 
-def any_org_domain(host: str) -> tuple[str, str] | None:
-    """Return the subdomain and the campaign slug that a verified custom domain stands for."""
-    row = db.row(
-        "select o.subdomain, p.slug from program p join organization o on o.id = p.organization_id"
-        " where p.custom_domain = %s and p.custom_domain_verified and p.archived_at is null"
-        " and o.subdomain is not null",
-        (host,),
-    )
-    return (row[0], row[1]) if row else None
+class Address(NamedTuple):
+    """What a campaign is found by in public: the organization's subdomain and the campaign's slug."""
+
+    handle: str
+    slug: str
+
+
+_ADDRESSES = Rows(Address)
+_ANY_ORG_DOMAIN = """
+select o.subdomain, p.slug from program p join organization o on o.id = p.organization_id
+where p.custom_domain = %s and p.custom_domain_verified and p.archived_at is null and o.subdomain is not null
+"""
+
+
+def any_org_domain(host: str) -> Address | None:
+    """Return the address that a verified custom domain stands for."""
+    return _ADDRESSES.first(_ANY_ORG_DOMAIN, (host,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,7 @@ class Desk:
         return self.is_alias_shared if slug == alias else self.is_spare_shared
 
 
+_DESKS = Rows(Desk)
 # A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is nobody's alias,
 # not even with that account's email: a stranger who tries emails must not learn whose it is. Within this organization
 # its holder keeps it.
@@ -129,9 +142,10 @@ select
 
 def desk(*, organization_id: UUID, program_id: UUID, email: str, alias: str | None, spare: str) -> Desk:
     """Return the facts of an application. `spare` is the slug for somebody who brings none."""
-    row = db.row(_DESK, {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare})
-    assert row is not None
-    return Desk(*row)
+    asked = {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare}
+    found = _DESKS.first(_DESK, asked)
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +161,7 @@ class Portal:
     link_slug: str | None
 
 
+_PORTALS = Rows(Portal)
 _PORTAL = """
 select p.slug, p.sub_affiliate_enabled, o.portal_host, case when p.custom_domain_verified then p.custom_domain end,
   o.subdomain, c.slug, l.slug
@@ -162,6 +177,6 @@ where a.organization_id = %s and a.id = %s
 
 def portal(*, organization_id: UUID, affiliate_id: UUID) -> Portal:
     """Return the facts of an affiliate's recruiting link."""
-    row = db.row(_PORTAL, (organization_id, affiliate_id))
-    assert row is not None  # the caller found the affiliate
-    return Portal(*row)
+    found = _PORTALS.first(_PORTAL, (organization_id, affiliate_id))
+    assert found is not None  # the caller found the affiliate
+    return found

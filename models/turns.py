@@ -1,4 +1,5 @@
-"""Turns: each lets one transaction at a time decide something, until it ends. All advisory locks of the service.
+"""Turns: each lets one transaction at a time decide something, until it ends. They are the
+advisory locks of the service, besides that of a migration at work (`models/migrate.py`).
 
 A transaction that takes several takes them in the order in which they stand here: behind its job, before it locks any
 row of what is decided. `stage_` turns are waited for with the next statement, whose snapshot is newer than they are;

@@ -2,7 +2,7 @@
 
 At the root is what serves them all:
 
-work           the one way to ask for a job
+work           how a job is asked for
 earn           what every new conversion brings with it: history, ledger, event
 mail           letters: one attempt, or the wait for a slot
 fx_intake      rates of currencies, from a feed or a file

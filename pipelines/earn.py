@@ -1,4 +1,6 @@
-"""The one way to a new conversion of any kind: the row with all that goes with it, in one transaction.
+"""How a new conversion of any kind is written: the row with all that goes with it, in one transaction.
+
+Only an import, which brings a thousand at once, has statements of its own (`models/imports/conversions.py`).
 
 Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 """

@@ -13,12 +13,11 @@ import orjson
 
 import settings
 from adapters import sealing
-from adapters.mail import smtp as transport
+from adapters.mail import smtp
 from domain import jobs
 from domain.mail import pace, smtp_address
 from domain.refused import Refused
-from models import ids
-from models import mail as messages
+from models import ids, mail
 from pipelines import work
 
 _KEPT = "Kept"
@@ -30,7 +29,7 @@ _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 class PreparedMail:
     """A message whose attempt is counted, or one whose slot is still to come at `wait_until`."""
 
-    message: messages.Waiting
+    message: mail.Waiting
     server: smtp_address.Server
     wait_until: datetime | None
 
@@ -47,7 +46,7 @@ class MailOutcome:
 class OpenedMail:
     """A message with its headers and, unless it was dropped, its body."""
 
-    message: messages.MailMessage
+    message: mail.MailMessage
     headers: dict[str, str]
     text: str | None
     html: str | None
@@ -71,7 +70,7 @@ def send(
     _check_one_line(subject, field="subject")
     message_id = ids.new_id()
     body = orjson.dumps({"text": text, "html": html}).decode()
-    messages.stage(
+    mail.stage(
         message_id=message_id,
         organization_id=organization_id,
         kind=kind,
@@ -88,16 +87,16 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
 
     Without a mail server the message becomes Kept here.
     """
-    message = messages.lock_waiting(organization_id=organization_id, message_id=message_id)
+    message = mail.lock_waiting(organization_id=organization_id, message_id=message_id)
     if message is None:
         return None
     server = settings.current().mail.smtp
     if server is None:
-        messages.stage_settled(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
+        mail.stage_settled(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
     wait_until = _slot_to_wait_for(message)
     if wait_until is None:
-        messages.stage_attempt(organization_id=organization_id, message_id=message_id)
+        mail.stage_attempt(organization_id=organization_id, message_id=message_id)
     return PreparedMail(message=message, server=server, wait_until=wait_until)
 
 
@@ -107,7 +106,7 @@ def deliver(prepared: PreparedMail) -> MailOutcome:
         return MailOutcome()
     try:
         _server(prepared).send(_letter(prepared.message))
-    except (transport.MailRejected, sealing.CannotOpen) as error:
+    except (smtp.MailRejected, sealing.CannotOpen) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
 
@@ -116,18 +115,18 @@ def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> da
     """Stage what came of it and return when the job is due again; None when the message is settled."""
     organization_id, message_id = prepared.message.organization_id, prepared.message.id
     if outcome.is_sent:
-        messages.stage_sent(organization_id=organization_id, message_id=message_id, at=now)
+        mail.stage_sent(organization_id=organization_id, message_id=message_id, at=now)
     elif outcome.refusal is not None:
-        messages.stage_settled(
+        mail.stage_settled(
             organization_id=organization_id, message_id=message_id, status=_FAILED, error=outcome.refusal
         )
     return prepared.wait_until
 
 
-def record_trouble(prepared: PreparedMail, trouble: transport.MailUnreachable) -> None:
+def record_trouble(prepared: PreparedMail, trouble: smtp.MailUnreachable) -> None:
     """Stage for the operator why an attempt led to nothing; the job itself says when the next one is."""
     message = prepared.message
-    messages.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
+    mail.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
 
 
 def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
@@ -137,7 +136,7 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     """
     if settings.current().mail.smtp is None:
         raise Refused(409, "no_mail_server", f"{_NO_SERVER} Set it, restart the mail workers, then retry.")
-    queued = messages.any_org_requeue(message_ids)
+    queued = mail.any_org_requeue(message_ids)
     for organization_id, message_id in queued:
         work.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
     return queued
@@ -145,7 +144,7 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
 
 def any_org_open(message_id: UUID) -> OpenedMail:
     """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
-    message = messages.any_org_find(message_id)
+    message = mail.any_org_find(message_id)
     if message is None:
         raise Refused(404, "not_found", f"There is no message {message_id}. Next: flask mail outbox")
     body: dict[str, str | None] = {"text": None, "html": None}
@@ -157,26 +156,26 @@ def any_org_open(message_id: UUID) -> OpenedMail:
     return OpenedMail(message, _headers(message), body["text"], body["html"])
 
 
-def _slot_to_wait_for(message: messages.Waiting) -> datetime | None:
+def _slot_to_wait_for(message: mail.Waiting) -> datetime | None:
     """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
     if pace.is_good(message.slot_at, now=message.now):
         return None
     if pace.is_early(message.slot_at, now=message.now):
         return message.slot_at
-    slot_at = messages.take_slot(now=message.now, gap=pace.gap(settings.current().mail.per_min))
+    slot_at = mail.take_slot(now=message.now, gap=pace.gap(settings.current().mail.per_min))
     if slot_at <= message.now:
         return None
-    messages.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)
+    mail.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)
     return slot_at
 
 
-def _server(prepared: PreparedMail) -> transport.Transport:
-    return transport.Smtp(prepared.server, sender=settings.current().mail.sender)
+def _server(prepared: PreparedMail) -> smtp.Transport:
+    return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
-def _letter(message: messages.Waiting) -> transport.Letter:
+def _letter(message: mail.Waiting) -> smtp.Letter:
     body = _open(message.body_sealed, message.id)
-    return transport.Letter(
+    return smtp.Letter(
         id=message.id,
         to=message.recipient,
         subject=message.subject,
@@ -193,9 +192,9 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
     return body
 
 
-def _headers(message: messages.MailMessage) -> dict[str, str]:
-    letter = transport.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
-    return transport.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
+def _headers(message: mail.MailMessage) -> dict[str, str]:
+    letter = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
+    return smtp.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
 
 
 def _check_one_line(value: str, *, field: str) -> None:

@@ -1,7 +1,8 @@
-"""The one way to ask for work, and how work says that it cannot be done now, or ever.
+"""How work is asked for, and how work says that it cannot be done now, or ever.
 
 `enqueue` stages the row in the caller's transaction: the work is asked for if and only if the change that asks
-for it is committed. Nothing is said to the broker here; the relay finds the row.
+for it is committed. Nothing is said to the broker here; the relay finds the row. An event's deliveries and their jobs
+are staged by one statement of their own (`models/webhooks/outbox.py`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, r
 from schemas.paging import PageQuery
 
 #: The code of everything that is wrong with the body of an invite.
-INVALID = "validation_failed"
+INVALID_INVITE = "validation_failed"
 
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
@@ -106,10 +106,10 @@ def _stripped(name: str | None) -> str:
     return (name or "").strip()
 
 
-def refusal(error: ValidationError) -> Refused:
+def invite_refusal(error: ValidationError) -> Refused:
     """Return the refusal that names the first field at fault: `email`, `recipients[3].email`."""
     field, message = _first(error.normalized_messages())
-    return Refused(400, INVALID, message, field=field.removesuffix("._schema"))
+    return Refused(400, INVALID_INVITE, message, field=field.removesuffix("._schema"))
 
 
 def _first(messages: Any, path: str = "") -> tuple[str, str]:
@@ -207,7 +207,7 @@ class InvitesQuery(PageQuery):
 _RECORD = InviteRecord()
 
 
-def record(invite: Any, *, now: datetime) -> dict[str, Any]:
+def invite_record(invite: Any, *, now: datetime) -> dict[str, Any]:
     """Return an invite as the API shows it at this moment."""
     shown: dict[str, Any] = _RECORD.dump(invite)
     return shown | {"state": invites.state_at(invite.state, expires_at=invite.expires_at, now=now).value}

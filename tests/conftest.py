@@ -137,6 +137,7 @@ def app() -> object:
     importlib.import_module("workers.fleet")
     made = create_app()
     made.extensions["description"] = Description(made)
+    gc.freeze()  # pytest collects several times at the end, and need not look through all that was imported
     return made
 
 

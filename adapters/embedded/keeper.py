@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from adapters.embedded import pair, place
+from adapters.embedded import pair, places
 
 _TITLES = {"postgres": "PostgreSQL", "valkey": "Valkey"}
 _SOCKETS = {"postgres": "postgres_socket", "valkey": "valkey_socket"}
@@ -29,7 +29,7 @@ class Keeper:
     def __init__(self, data_dir: Path, names: Collection[str], *, say: Callable[[str], None]) -> None:
         """Take 'postgres' and 'valkey', or one of them, and what prints a line."""
         self._data_dir, self._names, self._say = data_dir, sorted(names), say
-        self._place = place.of(data_dir)
+        self._place = places.of(data_dir)
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
         self._is_told = False
@@ -52,7 +52,7 @@ class Keeper:
         self._is_told = True
 
     def _pid(self, name: str) -> int | None:
-        return place.listener_pid(getattr(self._place, _SOCKETS[name]))
+        return places.listener_pid(getattr(self._place, _SOCKETS[name]))
 
     def _bring_back(self, gone: list[str]) -> None:
         for name in gone:

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
-from adapters.embedded import place as embedded_place
-from adapters.embedded import postgres as embedded_postgres
-from adapters.embedded import roles
-from adapters.embedded import valkey as embedded_valkey
+from adapters.embedded import places, postgres_server, roles, valkey_server
 
 # Enough for the server's last complaint and what led to it.
 _LOG_TAIL_LINES = 15
@@ -43,14 +40,14 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
     applies to servers started by this call. Raises StartFailed.
     """
     try:
-        place = embedded_place.of(data_dir)
-        embedded_place.prepare(place)
-        with embedded_place.exclusive(place.lock):
+        place = places.of(data_dir)
+        places.prepare(place)
+        with places.exclusive(place.lock):
             if valkey:
-                embedded_valkey.start(place, durable=durable)
+                valkey_server.start(place, durable=durable)
             if postgres:
-                embedded_postgres.start(place, durable=durable)
-    except embedded_place.DidNotStart as failure:
+                postgres_server.start(place, durable=durable)
+    except places.DidNotStart as failure:
         raise StartFailed(_explanation(failure)) from failure
     except OSError as error:
         raise StartFailed(
@@ -62,7 +59,7 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
 
 def where(data_dir: Path) -> EmbeddedServers:
     """Return the URLs of the data folder's servers, whether they run or not; starts nothing."""
-    place = embedded_place.of(data_dir)
+    place = places.of(data_dir)
     return EmbeddedServers(
         database_url=f"postgresql://{roles.SERVICE}@/finderfee?{_at(place.sockets)}",
         database_owner_url=_owner_url("/finderfee", place.sockets, place.owner_password),
@@ -74,7 +71,7 @@ def owner_of(database_url: str) -> str | None:
     """Return the owner's URL of the embedded server whose service URL this is; None for the URL of any other server."""
     parts = urlsplit(database_url)
     sockets = Path(parse_qs(parts.query).get("host", [""])[0])
-    password = sockets.parent / embedded_place.OWNER_PASSWORD
+    password = sockets.parent / places.OWNER_PASSWORD
     if parts.username != roles.SERVICE or not password.is_file():
         return None
     return _owner_url(parts.path, sockets, password)
@@ -88,7 +85,7 @@ def _owner_url(database: str, sockets: Path, password: Path) -> str:
 
 def _at(sockets: Path) -> str:
     # The port is named so that what the caller has in PGPORT stays out.
-    return f"host={quote(str(sockets))}&port={embedded_postgres.PORT}"
+    return f"host={quote(str(sockets))}&port={postgres_server.PORT}"
 
 
 def stop(data_dir: Path) -> None:
@@ -96,22 +93,22 @@ def stop(data_dir: Path) -> None:
 
     Raises TimeoutError if one does not end within a minute.
     """
-    place = embedded_place.of(data_dir)
+    place = places.of(data_dir)
     if not place.home.exists():
         return
-    with embedded_place.exclusive(place.lock):
-        embedded_valkey.stop(place)
-        embedded_postgres.stop(place)
+    with places.exclusive(place.lock):
+        valkey_server.stop(place)
+        postgres_server.stop(place)
 
 
 def status(data_dir: Path) -> dict[str, str]:
     """Return 'running' or 'stopped' for 'postgres' and 'valkey'; starts nothing."""
-    place = embedded_place.of(data_dir)
-    running = {"postgres": embedded_postgres.is_running(place), "valkey": embedded_valkey.is_running(place)}
+    place = places.of(data_dir)
+    running = {"postgres": postgres_server.is_running(place), "valkey": valkey_server.is_running(place)}
     return {name: "running" if is_running else "stopped" for name, is_running in running.items()}
 
 
-def _explanation(failure: embedded_place.DidNotStart) -> str:
+def _explanation(failure: places.DidNotStart) -> str:
     parts = [failure.what]
     if failure.log is not None:
         parts += [f"Log: {failure.log}", *(f"    {line}" for line in _last_lines(failure.log))]

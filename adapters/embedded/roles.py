@@ -9,7 +9,7 @@ import os
 import secrets
 from pathlib import Path
 
-from adapters.embedded import place as embedded_place
+from adapters.embedded import places
 
 #: The bootstrap superuser, who owns the database of the same name and its tables.
 OWNER = "finderfee"
@@ -33,7 +33,7 @@ alter role {owner} password '{password}';
 """
 
 
-def are_made(place: embedded_place.Place) -> bool:
+def are_made(place: places.Place) -> bool:
     """Return whether the cluster has them: the file with the owner's password is written once it does."""
     return place.owner_password.exists()
 
@@ -48,7 +48,7 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def keep(place: embedded_place.Place, password: str) -> None:
+def keep(place: places.Place, password: str) -> None:
     """Write the owner's password where libpq reads it (`passfile` of a URL), whole or not at all."""
     draft = place.owner_password.with_suffix(".draft")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

@@ -15,8 +15,8 @@ from typing import Protocol
 import requests
 import structlog
 
-from adapters.identity import keys as identity_keys
-from adapters.identity.keys import PublicKey, Unreadable
+from adapters.identity import key_sets
+from adapters.identity.key_sets import PublicKey, Unreadable
 
 _MAX_BYTES = 256 * 1024
 _TIMEOUTS_S = (3, 5)  # to connect, and between two pieces of the answer
@@ -72,7 +72,7 @@ class File:
     def _read(self) -> None:
         try:
             with self._path.open("rb") as file:
-                self._keys = identity_keys.usable(_within_limit(file.read(_MAX_BYTES + 1)))
+                self._keys = key_sets.usable(_within_limit(file.read(_MAX_BYTES + 1)))
         except (OSError, Unreadable) as error:
             _log.warning("jwks.unreadable", source=str(self._path), why=str(error))
 
@@ -118,7 +118,7 @@ class Published:
 
     def _read(self) -> None:
         try:
-            self._keys = identity_keys.usable(_fetch(self._url))
+            self._keys = key_sets.usable(_fetch(self._url))
             self._has_failed = False
         except Exception as error:  # with any fault over there, the keys in hand go on and the next try waits
             self._has_failed = True

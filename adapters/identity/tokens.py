@@ -22,9 +22,8 @@ from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
 import settings
-from adapters.identity import keys as identity_keys
-from adapters.identity import sources
-from adapters.identity.keys import MAX_TOKEN_CHARS, PublicKey
+from adapters.identity import key_sets, sources
+from adapters.identity.key_sets import MAX_TOKEN_CHARS, PublicKey
 from adapters.identity.sources import Source
 from domain.organization.access import Role
 from settings import secret_keys
@@ -37,7 +36,7 @@ _MAX_EMAIL_CHARS = 320
 _KELVIN = "\u212a"
 _END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that a datetime holds
 
-_REGISTRY = identity_keys.Registry()
+_REGISTRY = key_sets.Registry()
 
 _log = structlog.get_logger(__name__)
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import structlog
 
+from domain.payouts import destinations
 from domain.payouts.transfers import Answer, Method, NotFound, Transfer, Unknown
 
 _MESSAGE_CHARACTERS = 300
@@ -106,18 +107,13 @@ def shown(text: object, transfer: Transfer | None = None) -> str:
     line = _UNPRINTABLE.sub(" ", str(text)).strip()
     account = transfer.destination.account if transfer else ""
     if account:
-        line = re.sub(re.escape(account), masked(account), line, flags=re.IGNORECASE)
+        line = re.sub(re.escape(account), destinations.masked(account), line, flags=re.IGNORECASE)
     return line[:_MESSAGE_CHARACTERS]
 
 
 def books(url: str, *account: str) -> str:
     """Name the books of an account at a service, without what it is reached by."""
     return f"{url} {hashlib.sha256(chr(0).join(account).encode()).hexdigest()[:16]}"
-
-
-def masked(account: str) -> str:
-    """Return an account so that its owner knows it again and nobody else does: `...w3nQ`, or `...` when it is short."""
-    return f"...{account[-4:]}" if len(account) > 8 else "..."
 
 
 def code(text: object, default: str) -> str:

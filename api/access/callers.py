@@ -117,7 +117,7 @@ def member(token: str | None) -> Caller | None:
     return _looked_up(token, "member", _find_member)
 
 
-def account(token: str | None) -> sign_in.Account | None:
+def account(token: str | None) -> sign_in.SignedIn | None:
     """Return which affiliate signed in with a token, or None."""
     return _looked_up(token, "account", _find_account)
 
@@ -243,7 +243,7 @@ def _find_member(token: str) -> tuple[Caller | None, float]:
     return found, claims.expires_at_s - time.time()
 
 
-def _find_account(token: str) -> tuple[sign_in.Account | None, float]:
+def _find_account(token: str) -> tuple[sign_in.SignedIn | None, float]:
     claims = tokens.affiliate(token)
     if claims is None:
         return None, 0

@@ -1,6 +1,7 @@
 """Who may call a route. Every route declares a Guard; the checks run in one fixed order before the route does.
 
-Order on signed routes: body size (413), key and signature (401), rate limit (429), plan (402), gateway (409).
+Order on signed routes: body size (413), key and signature (401), rate limit (429), scope (403), plan (402), gateway
+(409).
 Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
@@ -20,7 +21,7 @@ from domain.organization import access, plans
 from domain.organization.access import Role
 from domain.refused import Refused
 from domain.webhooks import signing
-from pipelines.organization.sign_in import Account
+from pipelines.organization.sign_in import SignedIn
 
 KIB = 1024
 
@@ -102,9 +103,9 @@ def organization_id() -> UUID:
     return caller().organization_id
 
 
-def account() -> Account:
+def account() -> SignedIn:
     """Return the affiliate whom the guard let in."""
-    found: Account = g.account
+    found: SignedIn = g.account
     return found
 
 

@@ -20,15 +20,21 @@ from domain.organization.access import Role
 from models import db
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
-from pipelines.affiliates import affiliates as affiliate_rules
-from pipelines.affiliates import changes as affiliate_changes
-from schemas.affiliates import affiliate as wire
+from pipelines.affiliates import deciding, joining
+from schemas.affiliates.affiliate import (
+    RATE_REFUSALS,
+    AffiliateBody,
+    AffiliateChanges,
+    AffiliateRecord,
+    AffiliatesQuery,
+    ApplicationsQuery,
+)
 
 blueprint = Blueprint("affiliates", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-_RECORD = wire.AffiliateRecord()
+_RECORD = AffiliateRecord()
 
 
 @blueprint.post("/api/v1/affiliates")
@@ -36,8 +42,8 @@ _RECORD = wire.AffiliateRecord()
     _WRITE,
     one(_RECORD),
     status=201,
-    takes=wire.AffiliateBody(),
-    refuses=("404 not_found", "409 affiliate_already_exists", "409 alias_already_taken", *wire.RATE_REFUSALS),
+    takes=AffiliateBody(),
+    refuses=("404 not_found", "409 affiliate_already_exists", "409 alias_already_taken", *RATE_REFUSALS),
 )
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
@@ -49,16 +55,14 @@ def create_affiliate() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
-    joined = affiliate_rules.create(
-        organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now
-    )
+    joined = joining.create(organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now)
     after = view.audited(joined.affiliate, joined.links)
     audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
     return 201, view.shown(joined.affiliate, joined.links)
 
 
 @blueprint.get("/api/v1/affiliates")
-@operation(_READ, page(_RECORD), asks=wire.AffiliatesQuery())
+@operation(_READ, page(_RECORD), asks=AffiliatesQuery())
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first, each with their links. Three round trips for any number: page, links, commit."""
     query, organization_id = body.query(), guards.organization_id()
@@ -75,7 +79,7 @@ def list_affiliates() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/affiliates/applications")
-@operation(_READ, array(_RECORD), asks=wire.ApplicationsQuery())
+@operation(_READ, array(_RECORD), asks=ApplicationsQuery())
 def list_applications() -> list[Any]:
     """List affiliates who wait for a decision, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()
@@ -95,18 +99,18 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        affiliate = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        affiliate = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
         (shown,) = view.shown_all([affiliate])
     return shown
 
 
 @blueprint.patch("/api/v1/affiliates/<affiliate_id>")
-@operation(_WRITE, one(_RECORD), takes=wire.AffiliateChanges(), refuses=("404 not_found", *wire.RATE_REFUSALS))
+@operation(_WRITE, one(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
 def change_affiliate(affiliate_id: str) -> Response:
     """Change an affiliate; what is not sent stays. 200 with them."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        seen = affiliate_changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        seen = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     changes = body.load()
     answer = answers.once(lambda: _change(seen, changes))
     wake_relay()
@@ -115,8 +119,8 @@ def change_affiliate(affiliate_id: str) -> Response:
 
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = affiliate_changes.lock_for(seen=seen, changes=changes)
+    before = deciding.lock_for(seen=seen, changes=changes)
     links = view.links_of(seen.id)
-    after = affiliate_changes.change(affiliate=before, changes=changes, now=now)
+    after = deciding.change(affiliate=before, changes=changes, now=now)
     view.record_change("affiliate.updated", before, after, links, now=now)
     return 200, view.shown(after, links)

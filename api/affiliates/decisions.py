@@ -21,17 +21,17 @@ from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates.affiliates import Affiliate
-from pipelines.affiliates import bulk, changes
-from schemas.affiliates import affiliate as wire
-from schemas.affiliates import bulk as bulk_wire
+from pipelines.affiliates import bulk, deciding
+from schemas.affiliates.affiliate import AffiliateRecord, Nothing, Rejection
+from schemas.affiliates.bulk import BulkAction, BulkApproved, BulkIds, BulkOutcome, BulkPaused
 
 blueprint = Blueprint("affiliate_actions", __name__)
 
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 _BULK = Guard(audience="brand", scope="read_write", role=Role.Admin, verified_email=True, plan=plans.Tier.Starter)
 _BULK_AT_DASHBOARD = Guard(audience="dashboard", scope="read_write", role=Role.Manager, verified_email=True)
-_RECORD = wire.AffiliateRecord()
-_OUTCOME = bulk_wire.BulkOutcome()
+_RECORD = AffiliateRecord()
+_OUTCOME = BulkOutcome()
 
 # The audit log's name of each action, and what it leaves behind.
 _PAST = {"approve": "approved", "pause": "paused", "delete": "deleted"}
@@ -45,7 +45,7 @@ _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
-@operation(_WRITE, one(_RECORD), takes=wire.Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, one(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
     """Approve an affiliate who applied or was rejected. 200 with the affiliate, also when they are approved already."""
     wanted_id = _known(affiliate_id)
@@ -54,7 +54,7 @@ def approve_affiliate(affiliate_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
-@operation(_WRITE, one(_RECORD), takes=wire.Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, one(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
     """Turn an application down; the reason is for the brand alone. 200 with the affiliate."""
     wanted_id = _known(affiliate_id)
@@ -63,7 +63,7 @@ def reject_affiliate(affiliate_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
-@operation(_BULK, one(_OUTCOME), takes=bulk_wire.BulkAction())
+@operation(_BULK, one(_OUTCOME), takes=BulkAction())
 def run_bulk_action() -> Response:
     """Approve, pause or delete up to 200 affiliates; the others are skipped. 200 with those it took."""
     wanted = body.load()
@@ -71,14 +71,14 @@ def run_bulk_action() -> Response:
 
 
 @blueprint.post("/api/affiliates/bulk/approve")
-@operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkApproved()), takes=bulk_wire.BulkIds())
+@operation(_BULK_AT_DASHBOARD, one(BulkApproved()), takes=BulkIds())
 def approve_affiliates() -> Response:
     """Approve up to 500 applications. 200 with counts."""
     return _counted("approve")
 
 
 @blueprint.post("/api/affiliates/bulk/pause")
-@operation(_BULK_AT_DASHBOARD, one(bulk_wire.BulkPaused()), takes=bulk_wire.BulkIds())
+@operation(_BULK_AT_DASHBOARD, one(BulkPaused()), takes=BulkIds())
 def pause_affiliates() -> Response:
     """Pause up to 500 affiliates. 200 with counts."""
     return _counted("pause")
@@ -87,7 +87,7 @@ def pause_affiliates() -> Response:
 def _known(affiliate_id: str) -> UUID:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        changes.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     return wanted_id
 
 
@@ -101,20 +101,20 @@ def _approve(affiliate_id: UUID) -> _Answer:
     now = clock.now()
 
     def decide(affiliate: Affiliate) -> Affiliate:
-        return changes.approve(affiliate=affiliate, now=now)
+        return deciding.approve(affiliate=affiliate, now=now)
 
     return _decide(affiliate_id, "affiliate.approved", decide)
 
 
 def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
     def decide(affiliate: Affiliate) -> Affiliate:
-        return changes.reject(affiliate=affiliate, reason=reason)
+        return deciding.reject(affiliate=affiliate, reason=reason)
 
     return _decide(affiliate_id, "affiliate.rejected", decide)
 
 
 def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], Affiliate]) -> _Answer:
-    before = changes.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
     after = decide(before)
     view.record_change(action, before, after, links, now=clock.now())

@@ -14,7 +14,7 @@ from api.edge import audit
 from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
-from schemas.affiliates import affiliate as wire
+from schemas.affiliates.affiliate import affiliate_records, link_records
 
 
 def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
 
 def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
-    return wire.records([affiliate], links, base_url=_base_url())[0]
+    return affiliate_records([affiliate], links, base_url=_base_url())[0]
 
 
 def record_change(
@@ -44,7 +44,7 @@ def record_change(
 
 def link(one: ShownLink) -> dict[str, Any]:
     """Return a link as everybody sees it."""
-    return wire.link_records([one], base_url=_base_url())[0]
+    return link_records([one], base_url=_base_url())[0]
 
 
 def links_of(affiliate_id: UUID) -> list[ShownLink]:
@@ -53,7 +53,7 @@ def links_of(affiliate_id: UUID) -> list[ShownLink]:
 
 
 def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:
-    return wire.records(affiliates, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
+    return affiliate_records(affiliates, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
 
 
 def _base_url() -> str:

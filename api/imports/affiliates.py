@@ -17,7 +17,7 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import affiliates
-from pipelines.imports.affiliates import Asked
+from pipelines.imports.affiliates import AffiliateImporter
 from schemas.imports.affiliates import AffiliateImport, ImportRecord
 
 blueprint = Blueprint("affiliate_import", __name__)
@@ -52,7 +52,7 @@ def import_affiliates() -> Response:
 def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
     is_paying = plans.is_paying(plan_tier=caller.plan_tier, subscription_status=caller.subscription_status)
-    asked = Asked(
+    asked = AffiliateImporter(
         organization_id=caller.organization_id,
         member_id=caller.member_id,
         is_test=caller.is_test,

@@ -16,8 +16,13 @@ from api.edge.operations import one, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import conversions
-from pipelines.imports.conversions import Asked, Outcome
-from schemas.imports.conversions import ConversionImport, ConversionImportRecord, ConversionPreview, PreviewRecord
+from pipelines.imports.conversions import ConversionImporter, ImportedConversions
+from schemas.imports.conversions import (
+    ConversionImport,
+    ConversionImportPreview,
+    ConversionImportRecord,
+    ConversionPreview,
+)
 
 blueprint = Blueprint("conversion_import", __name__)
 
@@ -29,7 +34,7 @@ _IMPORT = Guard(
     bucket="import",
     max_body_bytes=4 * 1024 * KIB,
 )
-_PREVIEW = PreviewRecord()
+_PREVIEW = ConversionImportPreview()
 _RECORD = ConversionImportRecord()
 
 
@@ -70,12 +75,14 @@ def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     return 200, shown
 
 
-def _asked() -> Asked:
+def _asked() -> ConversionImporter:
     caller = guards.caller()
-    return Asked(organization_id=caller.organization_id, member_id=caller.member_id, is_test=caller.is_test)
+    return ConversionImporter(
+        organization_id=caller.organization_id, member_id=caller.member_id, is_test=caller.is_test
+    )
 
 
-def _shown(outcome: Outcome, wanted: Mapping[str, Any]) -> Mapping[str, object]:
+def _shown(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
     payable = conversions.balances(row for row in outcome.rows if not row.payout_locked)
     shown: Mapping[str, object] = _RECORD.dump(
         {

@@ -21,12 +21,22 @@ from api.edge.wake import wake_relay
 from domain.invites import InviteState
 from domain.organization import plans
 from domain.organization.access import Role
-from models import db
-from models import invites as rows_of
-from pipelines.invites import invites
+from models import db, invites
+from pipelines.invites import inviting
 from pipelines.invites.sending import Inviter
-from schemas import invite as wire
 from schemas.affiliates.affiliate import RATE_REFUSALS
+from schemas.invite import (
+    INVALID_INVITE,
+    BulkAnswer,
+    BulkInviteBody,
+    InviteBody,
+    InviteRecord,
+    InvitesQuery,
+    NewInvite,
+    SlugConflict,
+    invite_record,
+    invite_refusal,
+)
 
 blueprint = Blueprint("invites", __name__)
 
@@ -55,8 +65,8 @@ _READ = Guard(audience="dashboard")
 _RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
 _REVOKE = Guard(audience="dashboard", scope="read_write")
 
-_RECORD = wire.InviteRecord()
-_CONFLICTS = wire.SlugConflict(many=True)
+_RECORD = InviteRecord()
+_CONFLICTS = SlugConflict(many=True)
 _CREATE_REFUSALS = (
     "400 validation_failed",
     "404 not_found",
@@ -68,10 +78,10 @@ _CREATE_REFUSALS = (
 @blueprint.post("/api/affiliate-invites")
 @operation(
     _INVITE,
-    one(wire.NewInvite()),
+    one(NewInvite()),
     shows_secret=True,
     status=201,
-    takes=wire.InviteBody(),
+    takes=InviteBody(),
     refuses=(
         *_CREATE_REFUSALS,
         "400 slug_reserved",
@@ -92,16 +102,16 @@ def create_invite() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = invites.create(organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now)
+    outcome = inviting.create(organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
     (sent,) = outcome.sent
-    shown = wire.record(sent.invite, now=now)
+    shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
     return 201, {"invite": shown, "acceptUrl": sent.accept_url}
 
 
 @blueprint.post("/api/affiliate-invites/bulk")
-@operation(_INVITE_MANY, one(wire.BulkAnswer()), status=201, takes=wire.BulkInviteBody(), refuses=_CREATE_REFUSALS)
+@operation(_INVITE_MANY, one(BulkAnswer()), status=201, takes=BulkInviteBody(), refuses=_CREATE_REFUSALS)
 def create_invites() -> Response:
     """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
 
@@ -113,11 +123,11 @@ def create_invites() -> Response:
 
 def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = invites.create_many(
+    outcome = inviting.create_many(
         organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
-    shown = [wire.record(sent.invite, now=now) for sent in outcome.sent]
+    shown = [invite_record(sent.invite, now=now) for sent in outcome.sent]
     for sent, invite in zip(outcome.sent, shown, strict=True):
         audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
     return 201, {
@@ -129,13 +139,13 @@ def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
 
 
 @blueprint.get("/api/affiliate-invites")
-@operation(_READ, page(_RECORD), asks=wire.InvitesQuery())
+@operation(_READ, page(_RECORD), asks=InvitesQuery())
 def list_invites() -> Mapping[str, object]:
     """List invites, newest first, of one program or in one state when asked."""
     query, organization_id, now = body.query(), guards.organization_id(), clock.now()
     asked = paging.wanted(query)
     with db.unit_of_work(organization_id):
-        rows = rows_of.page(
+        rows = invites.page(
             organization_id=organization_id,
             program_id=query["program_id"],
             state=query["state"],
@@ -143,13 +153,13 @@ def list_invites() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda shown: [wire.record(row, now=now) for row in shown])
+    return paging.envelope(asked, rows, lambda shown: [invite_record(row, now=now) for row in shown])
 
 
 @blueprint.post("/api/affiliate-invites/<invite_id>/resend")
 @operation(
     _RESEND,
-    one(wire.NewInvite()),
+    one(NewInvite()),
     shows_secret=True,
     refuses=(
         "400 invalid_commission_type",
@@ -168,10 +178,10 @@ def resend_invite(invite_id: str) -> Response:
 
 def _resend(invite_id: str) -> answers.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
-    outcome = invites.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+    outcome = inviting.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
     (sent,) = outcome.sent
-    shown = wire.record(sent.invite, now=now)
+    shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
     return 200, {"invite": shown, "acceptUrl": sent.accept_url}
 
@@ -182,16 +192,16 @@ def revoke_invite(invite_id: str) -> Response:
     """Take a pending or expired invite back. 204; its link is dead."""
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     with db.unit_of_work(guards.organization_id()):
-        invite = invites.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+        invite = inviting.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
         _record_revoked(invite, now)
     return Response(status=204)
 
 
 def _body() -> Mapping[str, Any]:
     try:
-        return body.load(code=wire.INVALID)
+        return body.load(code=INVALID_INVITE)
     except ValidationError as error:
-        raise wire.refusal(error) from error
+        raise invite_refusal(error) from error
 
 
 def _once(work: Callable[[], answers.Answer]) -> Response:
@@ -204,12 +214,12 @@ def _inviter(caller: Caller) -> Inviter:
     return Inviter(member_id=caller.member_id, is_test=caller.is_test)
 
 
-def _record_replaced(outcome: invites.Outcome, now: datetime) -> None:
+def _record_replaced(outcome: inviting.InvitesSent, now: datetime) -> None:
     for invite in outcome.replaced:
         _record_revoked(invite, now)
 
 
-def _record_revoked(invite: rows_of.NamedInvite, now: datetime) -> None:
-    before = wire.record(invite, now=now)
+def _record_revoked(invite: invites.NamedInvite, now: datetime) -> None:
+    before = invite_record(invite, now=now)
     after = before | {"state": InviteState.Revoked.value}
     audit.record("affiliate_invite.revoked", invite.id, before=before, after=after, now=now)

@@ -15,16 +15,15 @@ from api.edge import audit
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from models import db
-from pipelines.invites import accept as invite_accept
-from pipelines.invites import sending
-from pipelines.invites.accept import Preview, Standing
-from schemas import invite as wire
+from pipelines.invites import acceptance, sending
+from pipelines.invites.acceptance import Acceptance, OpenedInvite
+from schemas.invite import AcceptAnswer, InvitePreview, invite_record
 
 blueprint = Blueprint("invite_tokens", __name__)
 
 _PUBLIC = Guard(audience="public", bucket="anonymous")
-_ANSWER = wire.AcceptAnswer()
-_PREVIEW = wire.InvitePreview()
+_ANSWER = AcceptAnswer()
+_PREVIEW = InvitePreview()
 
 #: Why a link is refused, and then why it cannot be accepted.
 GONE = ("404 not_found", "410 invite_expired", "410 invite_revoked")
@@ -67,28 +66,28 @@ def accept_invite(token: str) -> Mapping[str, object]:
     return shown
 
 
-def preview(token: str) -> Preview:
+def preview(token: str) -> OpenedInvite:
     """Return what a token opens; raises Refused 404 and 410."""
     token_hash = sending.token_hash(token)
     with db.any_org_work():
-        organization_id = invite_accept.any_org_organization(token_hash)
+        organization_id = acceptance.any_org_organization(token_hash)
     with db.unit_of_work(organization_id):
-        return invite_accept.preview(organization_id=organization_id, token_hash=token_hash, now=clock.now())
+        return acceptance.preview(organization_id=organization_id, token_hash=token_hash, now=clock.now())
 
 
-def accept(token: str) -> Standing:
+def accept(token: str) -> Acceptance:
     """Accept the invite that a token opens; raises Refused 404, 409 and 410."""
     now, token_hash = clock.now(), sending.token_hash(token)
     with db.any_org_work():
-        organization_id = invite_accept.any_org_organization(token_hash)
+        organization_id = acceptance.any_org_organization(token_hash)
     with db.unit_of_work(organization_id):
-        accepted = invite_accept.accept(organization_id=organization_id, token_hash=token_hash, now=now)
+        accepted = acceptance.accept(organization_id=organization_id, token_hash=token_hash, now=now)
         if accepted.before is not None:
             audit.record(
                 "affiliate_invite.accepted",
                 accepted.invite.id,
-                before=wire.record(accepted.before, now=now),
-                after=wire.record(accepted.invite, now=now),
+                before=invite_record(accepted.before, now=now),
+                after=invite_record(accepted.invite, now=now),
                 now=now,
                 organization_id=organization_id,
             )

@@ -26,7 +26,7 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.organization import audit_log
-from models.organization.audit_log import Entry, Filters
+from models.organization.audit_log import AuditEntry, AuditFilters
 from schemas.organization.audit_log import AuditPage, AuditQuery, AuditRecord
 
 blueprint = Blueprint("audit_log", __name__)
@@ -75,8 +75,8 @@ def list_audit_log() -> Response | Mapping[str, object]:
     return shown
 
 
-def _filters(query: Mapping[str, Any]) -> Filters:
-    shared = Filters(
+def _filters(query: Mapping[str, Any]) -> AuditFilters:
+    shared = AuditFilters(
         action=query["action"], entity_type=query["entity_type"], since=query["since"], until=query["until"]
     )
     if guards.caller().is_key:
@@ -102,19 +102,19 @@ def _wants_csv(query: Mapping[str, Any]) -> bool:
     return request.accept_mimetypes.best_match(["application/json", "text/csv"]) == "text/csv"
 
 
-def _redacted(rows: Sequence[Entry]) -> Sequence[Entry]:
+def _redacted(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
     if not guards.caller().is_key:
         return rows
     return [_without_person(row) for row in rows]
 
 
-def _without_person(entry: Entry) -> Entry:
+def _without_person(entry: AuditEntry) -> AuditEntry:
     # A member's label is their email; a key's and the operator's name nobody.
     label = entry.actor_label if entry.actor_type in ("api_key", "operator") else None
     return dataclasses.replace(entry, actor_user_id=None, actor_label=label, ip=None, user_agent=None)
 
 
-def _csv_answer(filters: Filters) -> Response:
+def _csv_answer(filters: AuditFilters) -> Response:
     organization_id, is_key = guards.organization_id(), guards.caller().is_key
     with db.unit_of_work(organization_id):
         audit.record("audit_log.exported", organization_id, after={"format": "csv"}, now=clock.now())
@@ -124,7 +124,7 @@ def _csv_answer(filters: Filters) -> Response:
     return answer
 
 
-def _csv(organization_id: UUID, filters: Filters, columns: Mapping[str, str]) -> Iterator[str]:
+def _csv(organization_id: UUID, filters: AuditFilters, columns: Mapping[str, str]) -> Iterator[str]:
     yield _lines([list(columns)])
     position, left = None, _MOST_CSV_ROWS
     while left > 0:

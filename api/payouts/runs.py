@@ -91,7 +91,7 @@ def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
         "home_currency": found.organization.home_currency,
         "eligible_by_currency": _summed((part.due.currency, part.due.cents) for part in eligible),
         "unconvertible_by_currency": _summed(
-            (part.due.currency, part.held_cents) for part in eligible if part.held_cents
+            (part.due.currency, part.unvalued_cents) for part in eligible if part.unvalued_cents
         ),
         "native_totals_for_run": found.planned.native_totals,
         "fx_unavailable_currencies": found.planned.unavailable,
@@ -185,17 +185,17 @@ def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
-    held = {
+    waits = {
         "needs_manual_review": receipt.run.review_status == ReviewStatus.Pending,
         "review_status": receipt.run.review_status,
         "hold_until": receipt.run.hold_until,
     }
-    return held | {
+    return waits | {
         "run_id": receipt.run.id,
         "total_cents": receipt.total_cents,
         "native_totals_for_run": receipt.run.confirmed_totals,
         "payouts": [
-            held
+            waits
             | {
                 "payout_id": payout.payout_id,
                 "affiliate_id": payout.affiliate_id,

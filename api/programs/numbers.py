@@ -15,17 +15,25 @@ from api.edge.operations import array, one, operation
 from domain.organization import plans
 from models import db
 from pipelines.programs import numbers
-from schemas.programs import numbers as wire
+from schemas.programs.numbers import (
+    BudgetStatus,
+    ProgramStats,
+    RecentEvent,
+    RecentEventsQuery,
+    TrackingStatus,
+    limit_of,
+    recent_events,
+)
 
 blueprint = Blueprint("program_numbers", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 
-_STATS = wire.ProgramStats()
-_TRACKING = wire.TrackingStatus()
-_EVENT = wire.RecentEvent()
-_EVENTS_QUERY = wire.RecentEventsQuery()
-_BUDGET = wire.BudgetStatus()
+_STATS = ProgramStats()
+_TRACKING = TrackingStatus()
+_EVENT = RecentEvent()
+_EVENTS_QUERY = RecentEventsQuery()
+_BUDGET = BudgetStatus()
 
 
 @blueprint.get("/api/v1/programs/stats")
@@ -53,10 +61,10 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
 def list_recent_events(program_id: str) -> Response:
     """Show a program's last clicks and conversions, newest first."""
     wanted_id = path.uuid(program_id, "program")
-    limit = wire.limit_of(body.query())
+    limit = limit_of(body.query())
     with db.unit_of_work(guards.organization_id()):
         found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
-    return jsonify(wire.recent_events(found))
+    return jsonify(recent_events(found))
 
 
 @blueprint.get("/api/v1/programs/<program_id>/budget-status")

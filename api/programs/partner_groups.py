@@ -17,8 +17,7 @@ from api.edge.operations import array, one, operation
 from domain.organization import plans
 from models import db
 from models.programs import partner_groups
-from pipelines.programs import partner_groups as group_rules
-from pipelines.programs import programs as program_rules
+from pipelines.programs import grouping, lifecycle
 from schemas.programs.partner_group import PartnerGroupBody, PartnerGroupChanges, PartnerGroupRecord
 
 blueprint = Blueprint("partner_groups", __name__)
@@ -46,7 +45,7 @@ def list_partner_groups(program_id: str) -> list[Any]:
     """List a program's groups, oldest first."""
     of_program = _program(program_id)
     with db.unit_of_work(guards.organization_id()):
-        program_rules.find(**of_program)
+        lifecycle.find(**of_program)
         groups = partner_groups.of_program(**of_program)
     return [_RECORD.dump(group) for group in groups]
 
@@ -63,14 +62,14 @@ def create_partner_group(program_id: str) -> Response:
     """Create a group. 201 with it."""
     of_program = _program(program_id)
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
-        program_rules.find(**of_program)
+        lifecycle.find(**of_program)
     wanted = body.load()
     return answers.once(lambda: _create(of_program, wanted))
 
 
 def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    group = group_rules.create(**of_program, wanted=wanted, now=now)
+    group = grouping.create(**of_program, wanted=wanted, now=now)
     shown = _RECORD.dump(group)
     audit.record("partner_group.created", group.id, after=shown, now=now)
     return 201, shown
@@ -82,7 +81,7 @@ def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
     """Show one group."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _RECORD.dump(group_rules.find(**wanted))
+        shown: Mapping[str, object] = _RECORD.dump(grouping.find(**wanted))
     return shown
 
 
@@ -92,15 +91,15 @@ def change_partner_group(program_id: str, group_id: str) -> Response:
     """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        group_rules.find(**wanted)
+        grouping.find(**wanted)
     changes = body.load()
     return answers.once(lambda: _change(wanted, changes))
 
 
 def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    program, group = group_rules.lock(**wanted)
+    program, group = grouping.lock(**wanted)
     before: Mapping[str, object] = _RECORD.dump(group)
-    changed = group_rules.change(program=program, group=group, changes=changes)
+    changed = grouping.change(program=program, group=group, changes=changes)
     if changed == group:
         return 200, before
     after = _RECORD.dump(changed)
@@ -114,8 +113,8 @@ def delete_partner_group(program_id: str, group_id: str) -> Response:
     """Delete a group; its affiliates leave it. 204."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        _, group = group_rules.lock(**wanted)
-        group_rules.remove(group)
+        _, group = grouping.lock(**wanted)
+        grouping.remove(group)
         audit.record("partner_group.deleted", group.id, before=_RECORD.dump(group), now=clock.now())
     return Response(status=204)
 

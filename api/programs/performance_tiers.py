@@ -17,8 +17,7 @@ from api.edge.operations import array, operation
 from domain.organization import plans
 from models import db
 from models.programs import performance_tiers
-from pipelines.programs import performance_tiers as tier_rules
-from pipelines.programs import programs as program_rules
+from pipelines.programs import lifecycle, tiering
 from schemas.programs.performance_tier import PerformanceTierRecord, PerformanceTiers
 
 blueprint = Blueprint("performance_tiers", __name__)
@@ -36,7 +35,7 @@ def list_performance_tiers(program_id: str) -> list[Any]:
     """List a program's tiers, lowest first."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
         return _current(wanted_id)
 
 
@@ -58,16 +57,16 @@ def put_performance_tiers(program_id: str) -> Response:
     """Set a program's tiers as a whole, ascending; a bare array does too. 200 with them."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
-        program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
     wanted = body.load_list("tiers")
     return answers.once(lambda: _set(wanted_id, wanted))
 
 
 def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
     now = clock.now()
-    program = program_rules.lock_living(organization_id=guards.organization_id(), program_id=program_id)
+    program = lifecycle.lock_living(organization_id=guards.organization_id(), program_id=program_id)
     before = _current(program_id)
-    after = [_RECORD.dump(tier) for tier in tier_rules.replace(program=program, wanted=wanted)]
+    after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=wanted)]
     if after != before:
         action = "program.performance_tiers_changed"
         audit.record(action, program_id, before={"tiers": before}, after={"tiers": after}, now=now)

@@ -21,8 +21,7 @@ from domain.organization import host_names, plans
 from domain.organization.access import Role
 from models import db
 from models.programs import programs
-from pipelines.programs import changes
-from pipelines.programs import programs as program_rules
+from pipelines.programs import changing, lifecycle
 from schemas.programs.program import ProgramBody, ProgramChanges, ProgramRecord, ProgramsQuery
 
 blueprint = Blueprint("programs", __name__)
@@ -56,7 +55,7 @@ def create_program() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    created = program_rules.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
+    created = lifecycle.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
     shown = _RECORD.dump(created)
     audit.record("program.created", created.id, after=shown, now=now)
     return 201, shown
@@ -84,7 +83,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
     """Show one program, archived or not."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        program = program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        program = lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
     shown: Mapping[str, object] = _RECORD.dump(program)
     return shown
 
@@ -106,7 +105,7 @@ def change_program(program_id: str) -> Response:
     """Change what is sent of a program. 200 with it."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
-        program_rules.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
     sent = body.load()
     if sent.get("custom_domain"):
         _check_domain(sent["custom_domain"])
@@ -115,8 +114,8 @@ def change_program(program_id: str) -> Response:
 
 def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = changes.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
-    after = changes.change(program=before, sent=sent, now=now)
+    before = changing.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
+    after = changing.change(program=before, sent=sent, now=now)
     shown: Mapping[str, object] = _RECORD.dump(after)
     if after != before:
         audit.record("program.updated", program_id, before=_RECORD.dump(before), after=shown, now=now)
@@ -136,8 +135,8 @@ def archive_program(program_id: str) -> Response:
     """Archive a program: it stays readable and earns nothing from now on. 204, however often."""
     wanted_id, now = path.uuid(program_id, "program"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        before = program_rules.lock(organization_id=guards.organization_id(), program_id=wanted_id)
-        after = program_rules.archive(program=before, now=now)
+        before = lifecycle.lock(organization_id=guards.organization_id(), program_id=wanted_id)
+        after = lifecycle.archive(program=before, now=now)
         if after != before:
             shown_before, shown = _shown([before, after])
             audit.record("program.archived", wanted_id, before=shown_before, after=shown, now=now)

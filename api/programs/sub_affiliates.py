@@ -17,7 +17,7 @@ from domain.organization.access import Role
 from domain.refused import Refused
 from models import db
 from models.programs import programs
-from pipelines.programs import programs as program_rules
+from pipelines.programs import lifecycle
 from schemas.affiliates import sub_affiliate
 
 blueprint = Blueprint("sub_affiliate_config", __name__)
@@ -52,7 +52,7 @@ def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
     if before is None:
         raise Refused(404)
     wanted = sub_affiliate.load(body.json_object())
-    after = _config(program_rules.set_sub_affiliate_config(program=before, changes=wanted, now=now))
+    after = _config(lifecycle.set_sub_affiliate_config(program=before, changes=wanted, now=now))
     audit.record("program.sub_affiliate_config_changed", program_id, before=_config(before), after=after, now=now)
     return 200, after
 

@@ -13,36 +13,36 @@ from api.edge import body
 from api.edge.operations import one, operation
 from models import db
 from pipelines.storefront import lookup
-from schemas.storefront import lookup as wire
+from schemas.storefront.lookup import DomainQuery, StorefrontAddress, StorefrontProgram, landing_record
 
 blueprint = Blueprint("storefront_lookup", __name__)
 
 _LOOK = Guard(audience="public", bucket="anonymous")
-_ADDRESS = wire.StorefrontAddress()
+_ADDRESS = StorefrontAddress()
 
 
 @blueprint.get("/api/p/by-handle/<handle>")
-@operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
+@operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
 def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
     """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
     return _shown(handle, None)
 
 
 @blueprint.get("/api/p/by-handle/<handle>/<campaign>")
-@operation(_LOOK, one(wire.StorefrontProgram()), refuses=("404 not_found",))
+@operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
 def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
     """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
     return _shown(handle, campaign)
 
 
 @blueprint.get("/api/p/by-domain")
-@operation(_LOOK, one(_ADDRESS), asks=wire.DomainQuery(), refuses=("404 not_found",))
+@operation(_LOOK, one(_ADDRESS), asks=DomainQuery(), refuses=("404 not_found",))
 def get_storefront_address() -> Mapping[str, object]:
     """Say which subdomain and campaign a verified custom domain stands for."""
     host = body.query()["host"]
     with db.any_org_work():
-        handle, slug = lookup.any_org_domain(host)
-    shown: Mapping[str, object] = _ADDRESS.dump({"handle": handle, "slug": slug})
+        address = lookup.any_org_domain(host)
+    shown: Mapping[str, object] = _ADDRESS.dump(address)
     return shown
 
 
@@ -51,4 +51,4 @@ def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
         found = lookup.any_org_landing(handle=handle, campaign=campaign)
     if found.is_renamed:
         return {"redirect": True, "campaign": found.landing.slug}
-    return wire.program(found.landing, base_url=settings.current().web.url)
+    return landing_record(found.landing, base_url=settings.current().web.url)

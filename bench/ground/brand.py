@@ -23,7 +23,7 @@ from models.affiliates import affiliates, tracking_links
 from models.jobs import rows
 from models.programs import programs
 from models.webhooks import endpoints
-from pipelines.organization import keys, organizations
+from pipelines.organization import issuing, tenancy
 
 # Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
 AFFILIATES = 100
@@ -69,10 +69,10 @@ def create(url: str) -> Brand:
     """
     now = datetime.now(UTC)
     with db.any_org_work():
-        organization_id = organizations.create(
+        organization_id = tenancy.create(
             name="Bench", plan="Growth", status="Active", currency="USD", owner_email="owner@example.com", now=now
         )
-        key = keys.create(
+        key = issuing.create(
             organization_id=organization_id, scope="read_write", is_test=False, name="", user_email=None, now=now
         )
     program_id = ids.new_id()

@@ -27,8 +27,7 @@ from domain.payouts.transfers import Method
 from models.money import fx_rates
 from models.organization import organizations
 from pipelines import fx_intake
-from pipelines.organization import keys as key_rules
-from pipelines.organization import organizations as organization_rules
+from pipelines.organization import issuing, tenancy
 from pipelines.payouts import choose_account
 
 # Rates to try payouts with, of no day in particular: major units per 1 USD.
@@ -130,7 +129,7 @@ def _place(chosen: settings.Settings) -> tuple[str, int]:
 
 def _make() -> dict[str, str]:
     with output.every_tenant():
-        organization_id = organization_rules.create(
+        organization_id = tenancy.create(
             name="Demo Brand",
             plan="Growth",
             status="Active",
@@ -138,10 +137,10 @@ def _make() -> dict[str, str]:
             owner_email="owner@demo.example.com",
             now=clock.now(),
         )
-        organization_rules.change(
+        tenancy.change(
             organization_id=organization_id, assignments={"verified": "on", "sandboxRail": "ok"}, now=clock.now()
         )
-        key = key_rules.create(
+        key = issuing.create(
             organization_id=organization_id,
             scope="read_write",
             is_test=False,

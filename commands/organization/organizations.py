@@ -9,8 +9,7 @@ from adapters import clock
 from commands import output, trail
 from domain.organization import plans
 from models.organization import organizations
-from pipelines.organization import operator_settings
-from pipelines.organization import organizations as organization_rules
+from pipelines.organization import operator_settings, tenancy
 
 group = AppGroup("org", help="Organizations (tenants).")
 
@@ -26,7 +25,7 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
     """Create an organization with its first Owner."""
     with output.every_tenant():
         now = clock.now()
-        organization_id = organization_rules.create(
+        organization_id = tenancy.create(
             name=name, plan=plan, status=status, currency=currency, owner_email=owner_email, now=now
         )
         trail.record(
@@ -54,7 +53,7 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
     """Change settings that are the operator's alone."""
     wanted = dict(_pair(assignment) for assignment in assignments)
     with output.every_tenant():
-        organization_rules.change(organization_id=organization, assignments=wanted, now=clock.now())
+        tenancy.change(organization_id=organization, assignments=wanted, now=clock.now())
         trail.record("organization.changed", wanted, about=organization, organization_id=organization)
     output.show(
         {"id": str(organization), "set": wanted},

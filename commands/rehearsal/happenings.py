@@ -22,12 +22,12 @@ from domain.refused import Refused
 from models import db, ids, rehearsals
 from models.organization.organizations import Organization
 from models.rehearsals import Partner
-from pipelines.affiliates import affiliates
+from pipelines.affiliates import joining
 from pipelines.clicks import clicks
 from pipelines.conversions import accept, refund, review
-from pipelines.organization import organizations as organization_rules
+from pipelines.organization import tenancy
 from pipelines.payouts import choose_account, decisions, run
-from pipelines.programs import programs
+from pipelines.programs import lifecycle
 from schemas.affiliates.affiliate import AffiliateBody
 from schemas.conversions.sale import SaleBody
 from schemas.programs.program import ProgramBody
@@ -203,14 +203,14 @@ def _reviewed(scene: Scene, is_wanted: bool) -> Iterator[None]:
 
 
 def _set(scene: Scene, **assignments: str) -> None:
-    organization_rules.change(organization_id=scene.id, assignments=assignments, now=clock.now())
+    tenancy.change(organization_id=scene.id, assignments=assignments, now=clock.now())
 
 
 def _join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
     name = f"{rehearsals.OWN}{secrets.token_hex(6)}"
     sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):
-        joined = affiliates.create(
+        joined = joining.create(
             organization_id=scene.id,
             wanted=AffiliateBody().load(sent),
             is_test=is_test,
@@ -241,7 +241,7 @@ def _clicked(scene: Scene) -> Partner:
             "defaultCommissionModel": "Cps",
             "clickRewardCents": 10,
         }
-        made = programs.create(organization_id=scene.id, wanted=ProgramBody().load(terms), now=clock.now())
+        made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(terms), now=clock.now())
     _join(scene, made.id, is_test=False)
     return _clicked(scene)
 

@@ -6,7 +6,7 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output
 from models.upkeep.expiry import MOST_COUNTED
-from pipelines import retention as pipeline
+from pipelines import retention
 from pipelines.retention import Status
 
 group = AppGroup("retention", help="What is kept for how long.")
@@ -17,7 +17,7 @@ group = AppGroup("retention", help="What is kept for how long.")
 def status(as_json: bool) -> None:
     """Show of every kind how long it is kept, what there is, what is due and what the last run ended."""
     with output.every_tenant():
-        found = pipeline.any_org_status(now=clock.now())
+        found = retention.any_org_status(now=clock.now())
     output.show(
         [_document(one) for one in found],
         as_json=as_json,
@@ -30,12 +30,12 @@ def status(as_json: bool) -> None:
 
 
 @group.command("run")
-@click.option("--kind", "only", type=click.Choice(pipeline.kinds()), multiple=True, help="This kind alone.")
+@click.option("--kind", "only", type=click.Choice(retention.kinds()), multiple=True, help="This kind alone.")
 @output.json_option
 def run(only: tuple[str, ...], as_json: bool) -> None:
     """End now what is due, slice by slice, beside the workers."""
     ended = {}
-    for kind in only or pipeline.kinds():
+    for kind in only or retention.kinds():
         ended[kind] = _run_out(kind, is_quiet=as_json)
     output.show(ended, as_json=as_json, person=lambda: click.echo(f"{sum(ended.values())} rows ended"))
 
@@ -43,14 +43,14 @@ def run(only: tuple[str, ...], as_json: bool) -> None:
 def _run_out(kind: str, *, is_quiet: bool) -> int:
     ended = 0
     with output.every_tenant():
-        pipeline.begin(kind, now=clock.now())
+        retention.begin(kind, now=clock.now())
     while True:
         with output.every_tenant():
-            of_slice = pipeline.any_org_slice(kind, now=clock.now())
+            of_slice = retention.any_org_slice(kind, now=clock.now())
         ended += of_slice
         if of_slice and not is_quiet:
             click.echo(f"{kind}: {ended}")
-        if of_slice < pipeline.SLICE:
+        if of_slice < retention.SLICE:
             return ended
 
 

@@ -15,7 +15,7 @@ import click
 
 import settings
 from adapters import logs, servers
-from adapters.embedded import pair, place
+from adapters.embedded import pair, places
 from commands import output
 from commands.demo import demo
 from models import migrate
@@ -99,7 +99,7 @@ def _answers(web: Web) -> bool:
 @contextmanager
 def _alone(chosen: settings.Settings) -> Iterator[None]:
     """Hold the data folder: a second `flask up` on it would stop the servers under the first."""
-    place.close(chosen.servers.data_dir)
+    places.close(chosen.servers.data_dir)
     with (chosen.servers.data_dir / "up.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from domain.money import currencies as known_currencies
+from domain.money.currencies import exponent
 
 #: For how many days after its own a published rate is good.
 FRESH_DAYS = 3
@@ -60,7 +60,7 @@ def _by_day(published: Iterable[PublishedRate]) -> dict[tuple[str, date], Decima
 
 def _minor_per_usd(currency: str, day: date, by_day: dict[tuple[str, date], Decimal]) -> Fraction | None:
     rate = Decimal(1) if currency == "USD" else by_day.get((currency, day))
-    return None if rate is None else Fraction(rate) * 10 ** known_currencies.exponent(currency)
+    return None if rate is None else Fraction(rate) * 10 ** exponent(currency)
 
 
 def _factor(native: Fraction | None, home: Fraction | None) -> Fraction | None:

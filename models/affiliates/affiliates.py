@@ -1,4 +1,4 @@
-"""Affiliates: partners of a brand. Their links are in `models.affiliates.links`."""
+"""Affiliates: partners of a brand. Their links are in `models.affiliates.tracking_links`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.money import currencies, valuation
 from models import conditions
-from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,14 @@ class Recruiter:
     is_applicants_account: bool
 
 
+_RECRUITERS = Rows(Recruiter)
+_IS_APPLICANTS_ACCOUNT = """
+exists (select from affiliate s where s.organization_id = a.organization_id and s.account_id = a.account_id
+  and s.email_normalized = %(applicant)s)
+"""
 # What names an affiliate for certain comes first: nobody can take another's id or account slug as an alias to be
 # taken for them.
-_RECRUITER = """
+_RECRUITER = f"""
 with named as (
   select 1 as rank, id from affiliate where organization_id = %(org)s and id = %(id)s::uuid
   union all
@@ -32,9 +37,7 @@ with named as (
   select 3, affiliate_id from tracking_link
   where organization_id = %(org)s and slug = %(slug)s and program_id = %(program)s and deleted_at is null
 )
-select a.id, a.email_normalized, c.email,
-  exists (select from affiliate s where s.organization_id = a.organization_id and s.account_id = a.account_id
-    and s.email_normalized = %(applicant)s)
+select {columns(Recruiter, "a", account_email="c.email", is_applicants_account=_IS_APPLICANTS_ACCOUNT)}
 from named n
 join affiliate a on a.organization_id = %(org)s and a.id = n.id and a.program_id = %(program)s
   and a.status = 'Approved' and a.deleted_at is null
@@ -47,17 +50,8 @@ def find_recruiter(
     *, organization_id: UUID, program_id: UUID, affiliate_id: UUID | None, slug: str, applicant_normalized: str
 ) -> Recruiter | None:
     """Return the Approved affiliate of a campaign whom an id, an account's slug or a link's slug names."""
-    row = db.row(
-        _RECRUITER,
-        {
-            "org": organization_id,
-            "program": program_id,
-            "id": affiliate_id,
-            "slug": slug,
-            "applicant": applicant_normalized,
-        },
-    )
-    return Recruiter(*row) if row else None
+    named = {"org": organization_id, "program": program_id, "id": affiliate_id, "slug": slug}
+    return _RECRUITERS.first(_RECRUITER, named | {"applicant": applicant_normalized})
 
 
 # Affiliates of somebody who signed in: their account's, and those with their verified email who have no account yet.
@@ -73,19 +67,21 @@ class Seat:
     status: str
 
 
+_SEATS = Rows(Seat)
+_ANY_ORG_SEAT = f"""
+select {columns(Seat, "m", affiliate_id="m.id")}
+from affiliate m join program p on p.organization_id = m.organization_id and p.id = m.program_id
+where p.id = %(program)s and p.archived_at is null and {_MINE}
+order by m.status <> 'Approved', m.created_at, m.id limit 1
+"""
+
+
 def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat | None:
     """Return the caller's affiliate in a campaign that is not archived, an Approved one when they are two there.
 
     `email` is the caller's verified one, or None.
     """
-    row = db.row(
-        "select m.organization_id, m.id, m.status from affiliate m"
-        " join program p on p.organization_id = m.organization_id and p.id = m.program_id"
-        f" where p.id = %(program)s and p.archived_at is null and {_MINE}"
-        " order by m.status <> 'Approved', m.created_at, m.id limit 1",
-        {"program": program_id, "account": account_id, "email": email},
-    )
-    return Seat(*row) if row else None
+    return _SEATS.first(_ANY_ORG_SEAT, {"program": program_id, "account": account_id, "email": email})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,42 +98,35 @@ class Recruit:
     currency: str
 
 
+_RECRUIT_ROWS = Rows(Recruit)
 # Who was never accepted is nobody's recruit; who was paused or banned later stays, with their history.
-_RECRUITS = """
-select r.id, r.organization_id, m.id, r.email, r.full_name, r.status, r.created_at, o.home_currency
+_RECRUITS = f"""
+select {columns(Recruit, "r", recruiter_id="m.id", currency="o.home_currency")}
 from affiliate m
 join affiliate r on r.organization_id = m.organization_id and r.recruited_by_affiliate_id = m.id
   and r.deleted_at is null and r.status in ('Approved', 'Paused', 'Banned')
 join organization o on o.id = m.organization_id
 """
+_ANY_ORG_PAGE = f"""
+{_RECRUITS} where {_MINE}
+  and (%(at)s::timestamptz is null or (r.created_at, r.id) < (%(at)s, %(id)s::uuid))
+order by r.created_at desc, r.id desc limit %(limit)s
+"""
+_OF_AFFILIATE = f"{_RECRUITS} where m.organization_id = %s and m.id = %s order by r.created_at desc, r.id desc"
 
 
 def any_org_page(
     *, account_id: UUID | None, email: str | None, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[Recruit]:
     """Return up to `limit` recruits of all the caller's affiliates, newest first, after a keyset position."""
-    rows = db.run(
-        f"{_RECRUITS} where {_MINE}"
-        " and (%(at)s::timestamptz is null or (r.created_at, r.id) < (%(at)s, %(id)s::uuid))"
-        " order by r.created_at desc, r.id desc limit %(limit)s",
-        {
-            "account": account_id,
-            "email": email,
-            "at": after[0] if after else None,
-            "id": after[1] if after else None,
-            "limit": limit,
-        },
-    )
-    return [Recruit(*row) for row in rows]
+    at, id = after or (None, None)
+    wanted = {"account": account_id, "email": email, "at": at, "id": id, "limit": limit}
+    return _RECRUIT_ROWS.all(_ANY_ORG_PAGE, wanted)
 
 
 def of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[Recruit]:
     """Return all recruits of one affiliate, newest first."""
-    rows = db.run(
-        f"{_RECRUITS} where m.organization_id = %s and m.id = %s order by r.created_at desc, r.id desc",
-        (organization_id, affiliate_id),
-    )
-    return [Recruit(*row) for row in rows]
+    return _RECRUIT_ROWS.all(_OF_AFFILIATE, (organization_id, affiliate_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +147,10 @@ class Earned:
 def _rate(currency: str) -> str:
     """SQL for minor units of a currency per 1 USD on the day of sale `s`; null without a rate that is fresh then."""
     exponent = f"coalesce((%(exponents)s::int[])[array_position(%(odd)s::text[], {currency})], 2)"
-    newest = (
-        f"select per_usd from fx_rate where currency = {currency} and published_on <= s.day"
-        " and published_on >= s.day - %(fresh)s::int order by published_on desc limit 1"
-    )
+    newest = f"""
+      select per_usd from fx_rate where currency = {currency} and published_on <= s.day
+        and published_on >= s.day - %(fresh)s::int order by published_on desc limit 1
+    """
     return f"case when {currency} = 'USD' then 1 else ({newest}) end * power(10::numeric, {exponent})"
 
 
@@ -183,6 +172,7 @@ def _sums(cents: str) -> tuple[str, str]:
 
 _OWN, _OWN_HELD = _sums("own")
 _SHARE, _SHARE_HELD = _sums("share")
+_EARNED_ROWS = Rows(Earned)
 _EARNED = f"""
 select w.id, s.currency, {_OWN}, {_SHARE}, {_OWN_HELD}, {_SHARE_HELD}
 from unnest(%(orgs)s::uuid[], %(recruiters)s::uuid[], %(ids)s::uuid[], %(homes)s::text[])
@@ -212,4 +202,4 @@ def earned(recruits: Sequence[Recruit]) -> list[Earned]:
         "exponents": list(odd.values()),
         "fresh": valuation.FRESH_DAYS,
     }
-    return [Earned(*row) for row in db.run(_EARNED, params)]
+    return _EARNED_ROWS.all(_EARNED, params)

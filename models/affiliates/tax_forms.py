@@ -1,10 +1,11 @@
 """Tax forms: the one in force of each affiliate."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
 from models.db import db
+from models.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +21,21 @@ class TaxForm:
     submitted_at: datetime
 
 
-_COLUMNS = tuple(TaxForm.__dataclass_fields__)
-_KEY = ("organization_id", "affiliate_id")
+_TABLE = Table("tax_form", TaxForm)
+_FIND = f"select {_TABLE.columns} from tax_form where organization_id = %s and affiliate_id = %s"
+_REPLACE = """
+insert into tax_form (id, organization_id, affiliate_id, type, file_id, held_by_stripe, submitted_at)
+values (%(id)s, %(organization_id)s, %(affiliate_id)s, %(type)s, %(file_id)s, %(held_by_stripe)s, %(submitted_at)s)
+on conflict (organization_id, affiliate_id) do update set id = excluded.id, type = excluded.type,
+  file_id = excluded.file_id, held_by_stripe = excluded.held_by_stripe, submitted_at = excluded.submitted_at
+"""
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> TaxForm | None:
     """Return an affiliate's form."""
-    row = db.row(
-        f"select {', '.join(_COLUMNS)} from tax_form where organization_id = %s and affiliate_id = %s",
-        (organization_id, affiliate_id),
-    )
-    return TaxForm(*row) if row else None
+    return _TABLE.first(_FIND, (organization_id, affiliate_id))
 
 
 def stage(form: TaxForm) -> None:
     """Stage a form in the place of the one before."""
-    changes = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS if name not in _KEY)
-    db.stage(
-        f"insert into tax_form ({', '.join(_COLUMNS)}) values ({', '.join(['%s'] * len(_COLUMNS))})"
-        f" on conflict (organization_id, affiliate_id) do update set {changes}",
-        tuple(getattr(form, name) for name in _COLUMNS),
-    )
+    db.stage(_REPLACE, asdict(form))

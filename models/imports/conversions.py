@@ -1,37 +1,21 @@
 """Conversions of an import, in statements that do not grow with their number."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from models.db import db
 from models.imports.imports import ImportJob
 from models.ledger import entries
+from models.table import Rows, unnest
 
 SOURCE = "import"
 
-_COLUMNS = {
-    "id": "uuid",
-    "affiliate_id": "uuid",
-    "external_event_id": "text",
-    "amount_cents": "bigint",
-    "currency": "text",
-    "commission_cents": "bigint",
-    "status": "text",
-    "type": "text",
-    "payout_locked": "boolean",
-    "customer_email": "text",
-    "customer_name": "text",
-    "customer_avatar_url": "text",
-    "processor_customer_id": "text",
-    "processor_subscription_id": "text",
-    "occurred_at": "timestamptz",
-}
-
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedConversion:
     """A sale of the past as it is stored. `customer_key` (None: nobody known) is whose payment it counts as."""
 
     id: UUID
@@ -53,13 +37,20 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedAffiliates:
     """Affiliates of a program by email and by slug."""
 
     by_email: dict[str, UUID]
     by_slug: dict[str, UUID]
 
 
+class _Name(NamedTuple):
+    email: str | None
+    slug: str | None
+    affiliate_id: UUID
+
+
+_NAMES = Rows(_Name)
 _NAMED = """
 select a.email, null, a.id from affiliate a
 where a.organization_id = %(org)s and a.program_id = %(program)s and a.email = any(%(emails)s) and a.deleted_at is null
@@ -70,31 +61,36 @@ where l.organization_id = %(org)s and l.program_id = %(program)s and l.slug = an
 """
 
 
-def affiliates_named(*, organization_id: UUID, program_id: UUID, emails: Sequence[str], slugs: Sequence[str]) -> Named:
+def affiliates_named(
+    *, organization_id: UUID, program_id: UUID, emails: Sequence[str], slugs: Sequence[str]
+) -> NamedAffiliates:
     """Return which affiliates of the program have these emails and slugs, in any status."""
-    rows = db.run(_NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)})
-    return Named(
-        by_email={email: found for email, _, found in rows if email is not None},
-        by_slug={slug: found for _, slug, found in rows if slug is not None},
+    rows = _NAMES.all(
+        _NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)}
     )
+    return NamedAffiliates(
+        by_email={row.email: row.affiliate_id for row in rows if row.email is not None},
+        by_slug={row.slug: row.affiliate_id for row in rows if row.slug is not None},
+    )
+
+
+_KNOWN = f"""
+select external_event_id from conversion
+where organization_id = %s and source = '{SOURCE}' and external_event_id = any(%s)
+"""
 
 
 def known(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[str]:
     """Return which of these rows an import has brought already."""
-    rows = db.run(
-        "select external_event_id from conversion where organization_id = %s and source = %s"
-        " and external_event_id = any(%s)",
-        (organization_id, SOURCE, list(external_event_ids)),
-    )
-    return {found for (found,) in rows}
+    return {found for (found,) in db.run(_KNOWN, (organization_id, list(external_event_ids)))}
 
 
+_COLUMNS = tuple(field.name for field in fields(ImportedConversion) if field.name != "customer_key")
 _INSERT = f"""
 insert into conversion (organization_id, program_id, import_job_id, source, attribution_method, rate_source, is_test,
   created_at, hold_until, {", ".join(_COLUMNS)})
 select o.id, %s, %s, '{SOURCE}', %s, '{SOURCE}', %s, %s, r.occurred_at + make_interval(days => o.payout_grace_days), r.*
-from organization o, unnest({", ".join(f"%s::{type}[]" for type in _COLUMNS.values())})
-  as r ({", ".join(_COLUMNS)})
+from organization o, {unnest(ImportedConversion, _COLUMNS)} as r ({", ".join(_COLUMNS)})
 where o.id = %s
 """
 
@@ -136,7 +132,7 @@ on conflict (organization_id, program_id, customer_key) do update
 """
 
 
-def stage(job: ImportJob, rows: Sequence[Imported], *, program_id: UUID, method: str, is_test: bool) -> None:
+def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUID, method: str, is_test: bool) -> None:
     """Stage an import's conversions with all they bring: history, what is owed, revenue and payments of customers.
 
     Locked rows owe nothing. Customers and revenue are taken in one order, so two that meet wait for each other.

@@ -1,7 +1,7 @@
 """Imports from another service: one row per run, and one run at a time; their history."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 from uuid import UUID
@@ -59,30 +59,22 @@ def find(*, organization_id: UUID, job_id: UUID) -> ListedImport | None:
     return rows[0] if rows else None
 
 
+_UNDO = "update import_job set status = %s, undone_at = %s where organization_id = %s and id = %s"
+
+
 def stage_undone(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
     """Mark an import as undone."""
-    db.stage(
-        "update import_job set status = %s, undone_at = %s where organization_id = %s and id = %s",
-        (UNDONE, at, organization_id, job_id),
-    )
+    db.stage(_UNDO, (UNDONE, at, organization_id, job_id))
+
+
+_INSERT = """
+insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons, created_by,
+  created_at, finished_at)
+values (%(id)s, %(organization_id)s, %(kind)s, %(status)s, %(total)s, %(imported)s, %(skipped)s, %(errored)s,
+  %(reasons)s, %(created_by)s, %(created_at)s, clock_timestamp())
+"""
 
 
 def stage(job: ImportJob) -> None:
     """Stage the row of an import that is done."""
-    db.stage(
-        "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
-        " created_by, created_at, finished_at) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp())",
-        (
-            job.id,
-            job.organization_id,
-            job.kind,
-            job.status,
-            job.total,
-            job.imported,
-            job.skipped,
-            job.errored,
-            Json(dict(job.reasons)),
-            job.created_by,
-            job.created_at,
-        ),
-    )
+    db.stage(_INSERT, asdict(job) | {"reasons": Json(dict(job.reasons))})

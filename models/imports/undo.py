@@ -119,11 +119,13 @@ def unused_affiliates(*, organization_id: UUID, job_id: UUID) -> list[UUID]:
     return [found for (found,) in db.run(_UNUSED, {"org": organization_id, "job": job_id})]
 
 
+_COUNT_AFFILIATES = """
+select count(*) from affiliate where organization_id = %s and import_job_id = %s and deleted_at is null
+"""
+
+
 def count_affiliates(*, organization_id: UUID, job_id: UUID) -> int:
     """Return how many affiliates of an import there still are."""
-    row = db.row(
-        "select count(*) from affiliate where organization_id = %s and import_job_id = %s and deleted_at is null",
-        (organization_id, job_id),
-    )
+    row = db.row(_COUNT_AFFILIATES, (organization_id, job_id))
     assert row is not None
     return int(row[0])

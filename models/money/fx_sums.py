@@ -19,6 +19,15 @@ _WIDE_TIMES, _WIDE_OVER = f"(%(fx_wide_times)s::numeric[])[{_TIMES}]", f"(%(fx_w
 _IS_FOREIGN = "currency <> %(fx_home)s"
 
 
+def _half_even(product: str, over: str, quotient: str) -> str:
+    """Return SQL of a product that is not negative by its divisor, half to even; `quotient` is rounded down."""
+    return f"({quotient} + (2 * mod({product}, {over}) + mod({quotient}, 2) > {over})::int)"
+
+
+def _half_even_wide(product: str, over: str) -> str:
+    return _half_even(product, over, f"div({product}, {over})")
+
+
 def summed(cents: str) -> str:
     """Return SQL for two sums of a group of conversion rows, to be grouped by currency; takes `value_params`.
 
@@ -34,8 +43,7 @@ def summed(cents: str) -> str:
 
 
 def _valued(cents: str) -> str:
-    product, quotient = f"(({cents}) * {_WIDE_TIMES})", f"div(({cents}) * {_WIDE_TIMES}, {_WIDE_OVER})"
-    wide = f"{quotient} + (2 * mod({product}, {_WIDE_OVER}) + mod({quotient}, 2) > {_WIDE_OVER})::int"
+    wide = _half_even_wide(f"({cents}) * {_WIDE_TIMES}", _WIDE_OVER)
     return f"coalesce(times_fraction({cents}, {_TIMES}, {_OVER}), case when {_OVER} < 0 then {wide} end)"
 
 
@@ -60,28 +68,21 @@ def value_params(factors: Factors) -> dict[str, object]:
 
 #: SQL of a table `r` of exact fractions per currency and day, for `table_params`: for rows that are joined to it.
 TABLE = (
-    "unnest(%(fx_currencies)s::text[], %(fx_days)s::date[], %(most)s::bigint[], %(narrow_times)s::bigint[],"
-    " %(narrow_over)s::bigint[], %(times)s::numeric[], %(over)s::numeric[])"
+    "unnest(%(fx_currencies)s::text[], %(fx_days)s::date[], %(most)s::bigint[], %(times)s::bigint[],"
+    " %(over)s::bigint[], %(wide_times)s::numeric[], %(wide_over)s::numeric[])"
     " r (currency, day, most, times, over, wide_times, wide_over)"
 )
 #: SQL of the day by which a row is valued.
 DAY = "(occurred_at at time zone 'UTC')::date"
 
 
-def narrow(cents: str) -> str:
-    """Return SQL for minor units that are not negative times the fraction of a joined table `r`, half to even.
-
-    For amounts up to `r.most` alone: it stays within eight bytes, which a million rows are fast in.
-    """
-    quotient = f"{cents} * r.times / r.over"
-    return f"{quotient} + (2 * mod({cents} * r.times, r.over) + ({quotient} & 1) > r.over)::int"
-
-
-def wide(cents: str) -> str:
-    """Return the same as `narrow` for amounts of any size, as a numeric. Null without a row of `r`."""
-    quotient = f"div({cents} * r.wide_times, r.wide_over)"
-    rest = f"mod({cents} * r.wide_times, r.wide_over)"
-    return f"({quotient} + (2 * {rest} + mod({quotient}, 2) > r.wide_over)::int)"
+_SIGN = "case when cents < 0 then -1 else 1 end"
+_PRODUCT, _WIDE_PRODUCT = "abs(cents) * r.times", "abs(cents) * r.wide_times"
+#: SQL of a row's `cents` times the fraction of its `r`, half to even; null where that may not fit into eight bytes,
+#: which a million rows are fast in.
+NARROW = f"case when abs(cents) <= r.most then {_SIGN} * {_half_even(_PRODUCT, 'r.over', f'{_PRODUCT} / r.over')} end"
+#: The same as a numeric, for what `NARROW` leaves. Both are null without a row of `r`.
+WIDE = f"case when abs(cents) > r.most then {_SIGN} * {_half_even_wide(_WIDE_PRODUCT, 'r.wide_over')} end"
 
 
 def table_params(factors: Factors) -> dict[str, object]:
@@ -101,18 +102,20 @@ def table_params(factors: Factors) -> dict[str, object]:
 
 
 def fraction_params(fractions: Sequence[Fraction]) -> dict[str, str]:
-    """Return the columns of a table `r` for `narrow` and `wide`, a list each.
+    """Return the columns of a table `r` for `NARROW` and `WIDE`, a list each.
 
     `most` is up to which amount a fraction is multiplied within eight bytes, 0 for a fraction that never is.
     """
     fits = [max(fraction.numerator, fraction.denominator) < _NARROW for fraction in fractions]
-    held = [fraction if is_narrow else Fraction(1) for fraction, is_narrow in zip(fractions, fits, strict=True)]
+    narrow = [fraction if is_narrow else Fraction(1) for fraction, is_narrow in zip(fractions, fits, strict=True)]
     return {
-        "most": _list(_NARROW // one.numerator if is_narrow else 0 for one, is_narrow in zip(held, fits, strict=True)),
-        "narrow_times": _list(one.numerator for one in held),
-        "narrow_over": _list(one.denominator for one in held),
-        "times": _list(one.numerator for one in fractions),
-        "over": _list(one.denominator for one in fractions),
+        "most": _list(
+            _NARROW // one.numerator if is_narrow else 0 for one, is_narrow in zip(narrow, fits, strict=True)
+        ),
+        "times": _list(one.numerator for one in narrow),
+        "over": _list(one.denominator for one in narrow),
+        "wide_times": _list(one.numerator for one in fractions),
+        "wide_over": _list(one.denominator for one in fractions),
     }
 
 

@@ -7,6 +7,12 @@ from uuid import UUID
 from models.db import Json, db
 from models.ids import new_id
 
+_INSERT = """
+insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, actor_user_id, actor_label,
+  ip, user_agent, request_id, before, after, created_at)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
 
 def stage(
     *,
@@ -26,9 +32,7 @@ def stage(
 ) -> None:
     """Stage one audit entry in the transaction of what it records."""
     db.stage(
-        "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, actor_user_id,"
-        " actor_label, ip, user_agent, request_id, before, after, created_at)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        _INSERT,
         (
             new_id(),
             organization_id,

@@ -1,21 +1,17 @@
 """Reads the audit log: pages of it, and the whole of it in pieces. `models.organization.audit` writes it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from models.db import db
-
-_COLUMNS = (
-    "id, action, entity_type, entity_id, actor_type, actor_user_id, actor_label, ip, user_agent, request_id,"
-    " before, after, created_at"
-)
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One audit entry, whole."""
 
     id: UUID
@@ -34,7 +30,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class AuditFilters:
     """What is looked for; None leaves a column alone. `until` is not included, `ips` are the ways to keep one."""
 
     action: str | None = None
@@ -45,56 +41,51 @@ class Filters:
     ips: Sequence[str] | None = None
 
 
-def count(*, organization_id: UUID, filters: Filters) -> int:
+_ENTRIES = Rows(AuditEntry)
+_MATCHING = """
+organization_id = %(org)s
+  and (%(action)s::text is null or action = %(action)s)
+  and (%(entity_type)s::text is null or entity_type = %(entity_type)s)
+  and (%(since)s::timestamptz is null or created_at >= %(since)s)
+  and (%(until)s::timestamptz is null or created_at < %(until)s)
+  and (%(actor_user_id)s::uuid is null or actor_user_id = %(actor_user_id)s)
+  and (%(ips)s::text[] is null or ip = any(%(ips)s))
+"""
+_COUNT = f"select count(*) from audit_entry where {_MATCHING}"
+# What is skipped is counted in the index; only the rows of the page are read.
+_PAGE = f"""
+select {columns(AuditEntry)} from audit_entry
+where organization_id = %(org)s and id in
+  (select id from audit_entry where {_MATCHING} order by created_at desc, id desc offset %(skip)s limit %(limit)s)
+order by created_at desc, id desc
+"""
+_AFTER = f"""
+select {columns(AuditEntry)} from audit_entry
+where {_MATCHING} and (%(at)s::timestamptz is null or (created_at, id) < (%(at)s, %(id)s::uuid))
+order by created_at desc, id desc limit %(limit)s
+"""
+
+
+def count(*, organization_id: UUID, filters: AuditFilters) -> int:
     """Return how many entries there are."""
-    condition, params = _condition(organization_id, filters)
-    row = db.row(f"select count(*) from audit_entry where {condition}", params)
+    row = db.row(_COUNT, _params(organization_id, filters))
     assert row is not None
     return int(row[0])
 
 
-def page(*, organization_id: UUID, filters: Filters, skip: int, limit: int) -> list[Entry]:
-    """Return up to `limit` entries, newest first, after `skip` of them.
-
-    What is skipped is counted in the index; only the rows of the page are read.
-    """
-    condition, params = _condition(organization_id, filters)
-    rows = db.run(
-        f"select {_COLUMNS} from audit_entry where organization_id = %s and id in"
-        f" (select id from audit_entry where {condition} order by created_at desc, id desc offset %s limit %s)"
-        " order by created_at desc, id desc",
-        (organization_id, *params, skip, limit),
-    )
-    return [Entry(*row) for row in rows]
+def page(*, organization_id: UUID, filters: AuditFilters, skip: int, limit: int) -> list[AuditEntry]:
+    """Return up to `limit` entries, newest first, after `skip` of them."""
+    return _ENTRIES.all(_PAGE, _params(organization_id, filters) | {"skip": skip, "limit": limit})
 
 
 def after(
-    *, organization_id: UUID, filters: Filters, position: tuple[datetime, UUID] | None, limit: int
-) -> list[Entry]:
+    *, organization_id: UUID, filters: AuditFilters, position: tuple[datetime, UUID] | None, limit: int
+) -> list[AuditEntry]:
     """Return up to `limit` entries, newest first, after a position in that order."""
-    condition, params = _condition(organization_id, filters)
-    if position is not None:
-        condition += " and (created_at, id) < (%s, %s)"
-        params.extend(position)
-    rows = db.run(
-        f"select {_COLUMNS} from audit_entry where {condition} order by created_at desc, id desc limit %s",
-        (*params, limit),
-    )
-    return [Entry(*row) for row in rows]
+    at, id = position or (None, None)
+    return _ENTRIES.all(_AFTER, _params(organization_id, filters) | {"at": at, "id": id, "limit": limit})
 
 
-def _condition(organization_id: UUID, filters: Filters) -> tuple[str, list[object]]:
-    conditions: list[str] = ["organization_id = %s"]
-    params: list[object] = [organization_id]
-    for column, value in (
-        ("action = %s", filters.action),
-        ("entity_type = %s", filters.entity_type),
-        ("created_at >= %s", filters.since),
-        ("created_at < %s", filters.until),
-        ("actor_user_id = %s", filters.actor_user_id),
-        ("ip = any(%s)", None if filters.ips is None else list(filters.ips)),
-    ):
-        if value is not None:
-            conditions.append(column)
-            params.append(value)
-    return " and ".join(conditions), params
+def _params(organization_id: UUID, filters: AuditFilters) -> dict[str, object]:
+    ips = None if filters.ips is None else list(filters.ips)
+    return {**asdict(filters), "org": organization_id, "ips": ips}

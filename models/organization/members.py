@@ -43,24 +43,24 @@ def find(*, organization_id: UUID, email: str | None) -> Member | None:
     return _TABLE.first(_FIND, {"org": organization_id, "email": email})
 
 
+_OWNERS = """
+select email from member where organization_id = %s and role = 'Owner' and email <> '' order by created_at, id
+"""
+
+
 def owners(organization_id: UUID) -> list[str]:
     """Return the addresses of the organization's Owners, the first one first."""
-    rows = db.run(
-        "select email from member where organization_id = %s and role = 'Owner' and email <> ''"
-        " order by created_at, id",
-        (organization_id,),
-    )
-    return list(dict.fromkeys(email for (email,) in rows))
+    return list(dict.fromkeys(email for (email,) in db.run(_OWNERS, (organization_id,))))
+
+
+_CLAIM = """
+update member set subject = %s, role = %s where organization_id = %s and email = %s and subject is null returning id
+"""
 
 
 def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
     """Give the member that somebody made by email to the person who signed in with it; False without such a member."""
-    claimed = db.run(
-        "update member set subject = %s, role = %s where organization_id = %s and email = %s and subject is null"
-        " returning id",
-        (subject, role, organization_id, email),
-    )
-    return bool(claimed)
+    return bool(db.run(_CLAIM, (subject, role, organization_id, email)))
 
 
 def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: str) -> None:
@@ -77,7 +77,7 @@ def stage_seen(*, organization_id: UUID, member_id: UUID, at: datetime) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MemberStanding:
     """A member (`id` None: unknown so far) and what their organization may do."""
 
     id: UUID | None
@@ -90,15 +90,15 @@ class Standing:
     seen_at: datetime | None
 
 
-_STANDINGS = Rows(Standing)
+_STANDINGS = Rows(MemberStanding)
 _OF_MEMBER = {name: f"m.{name}" for name in ("id", "role", "email", "seen_at")}
 _STANDING = f"""
-select {columns(Standing, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
+select {columns(MemberStanding, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
 from organization o left join member m on m.organization_id = o.id and m.subject = %s
 where o.id = %s
 """
 
 
-def standing(*, organization_id: UUID, subject: str) -> Standing | None:
+def standing(*, organization_id: UUID, subject: str) -> MemberStanding | None:
     """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
     return _STANDINGS.first(_STANDING, (subject, organization_id))

@@ -87,22 +87,20 @@ class Eligible:
     """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
 
     `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them.
-    `held_cents` are native: what of `cents` had no rate on its day.
+    `unvalued_cents` are native: what of `cents` had no rate on its day.
     """
 
     due: Due
     conversion_ids_json: str
     home_cents: int
-    held_cents: int
+    unvalued_cents: int
 
 
-_SIGN = "case when cents < 0 then -1 else 1 end"
 # What it is worth at home in two sums: numerics are slow, and hardly any amount needs them.
 _ELIGIBLE = f"""
 select affiliate_id, due.currency, sum(cents)::bigint, '["' || string_agg(id::text, '","') || '"]',
-  coalesce(sum(case when due.currency = %(fx_home)s then cents
-    when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow("abs(cents)")}) end), 0)
-  + coalesce(sum(case when abs(cents) > r.most then {_SIGN} * {fx_sums.wide("abs(cents)")} end), 0),
+  coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.NARROW} end), 0)
+  + coalesce(sum({fx_sums.WIDE}), 0),
   coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)
 from ({{due}}) due
 left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
@@ -116,8 +114,8 @@ def eligible(*, organization_id: UUID, filters: RunFilters, factors: Factors, no
     with _reading_what_is_due(filters):
         rows = db.run(_ELIGIBLE.format(due=_due(filters)), params)
     return [
-        Eligible(Due(affiliate_id, currency, cents), conversion_ids, int(home_cents), int(held_cents))
-        for affiliate_id, currency, cents, conversion_ids, home_cents, held_cents in rows
+        Eligible(Due(affiliate_id, currency, cents), conversion_ids, int(home_cents), int(unvalued_cents))
+        for affiliate_id, currency, cents, conversion_ids, home_cents, unvalued_cents in rows
     ]
 
 

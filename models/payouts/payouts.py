@@ -10,7 +10,6 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from domain.payouts.states import ReviewStatus
 from models.conditions import UNPAID
 from models.db import db
 from models.hot import Hot
@@ -165,13 +164,13 @@ def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
     return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
 
 
-_REVIEW = """
-update payout_run set review_status = %s where organization_id = %s and id = %s and review_status = 'Pending'
-returning 1
+_CAP_USED = """
+select coalesce(sum(amount_cents), 0)::bigint from payout
+where organization_id = %s and created_at >= %s and status <> 'Failed'
 """
 
 
-def review_run(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
-    """Close the review of a run; False when no review is open."""
-    status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
-    return bool(db.run(_REVIEW, (status, organization_id, run_id)))
+def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
+    """Return what the organization's payouts since a moment come to, in US cents; failed ones don't count."""
+    ((cents,),) = db.run(_CAP_USED, (organization_id, since))
+    return int(cents)

@@ -1,5 +1,7 @@
 """Writes a run: the run itself, its payouts, their lines, in statements that do not grow with their rows.
 
+What is said of a run later stands here, too: its review.
+
 A run works in three temporary tables of its transaction, gone with the commit:
 `payout_claim`, what is due (`models.payouts.candidates.claim`): affiliate, currency, conversion, when, native cents.
 `line_draft`, the lines to be: the claims of affiliates who are ready, in US cents at the run's rates, with payout id.
@@ -16,24 +18,23 @@ import orjson
 from domain.payouts import plan
 from domain.payouts.confirmation import Run
 from domain.payouts.plan import Planned
+from domain.payouts.states import ReviewStatus
 from models import ids
 from models.db import Json, db, reading_whole_tables
 from models.money import fx_sums
 from models.table import Rows, columns
 from models.webhooks import outbox
 
-_SIGN = "case when cents < 0 then -1 else 1 end"
 _DRAFT_LINES = f"""
 create temp table line_draft on commit drop as
 select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on,
-  case when abs(cents) <= r.most then {_SIGN} * ({fx_sums.narrow("abs(cents)")})
-    else ({_SIGN} * {fx_sums.wide("abs(cents)")})::bigint end as usd_cents
+  coalesce({fx_sums.NARROW}, ({fx_sums.WIDE})::bigint) as usd_cents
 from payout_claim c
 join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
   on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
 join unnest(%(payouts)s::uuid[], %(affiliates)s::uuid[]) d (payout_id, affiliate_id) on d.affiliate_id = c.affiliate_id
-join unnest(%(currencies)s::text[], %(most)s::bigint[], %(narrow_times)s::bigint[], %(narrow_over)s::bigint[],
-  %(times)s::numeric[], %(over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
+join unnest(%(currencies)s::text[], %(most)s::bigint[], %(times)s::bigint[], %(over)s::bigint[],
+  %(wide_times)s::numeric[], %(wide_over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
   r (currency, most, times, over, wide_times, wide_over, rate, published_on) on r.currency = c.currency
 """
 # A payout whose lines round to nothing is left out, and what it was made of stays due.
@@ -152,13 +153,13 @@ def stage_events(
     )
 
 
-_CAP_USED = """
-select coalesce(sum(amount_cents), 0)::bigint from payout
-where organization_id = %s and created_at >= %s and status <> 'Failed'
+_REVIEW = """
+update payout_run set review_status = %s where organization_id = %s and id = %s and review_status = 'Pending'
+returning 1
 """
 
 
-def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
-    """Return what the organization's payouts since a moment come to, in US cents; failed ones don't count."""
-    ((cents,),) = db.run(_CAP_USED, (organization_id, since))
-    return int(cents)
+def close_review(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
+    """Close the review of a run; False when no review is open."""
+    status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
+    return bool(db.run(_REVIEW, (status, organization_id, run_id)))

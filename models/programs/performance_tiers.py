@@ -1,15 +1,16 @@
 """Performance tiers of a program."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from decimal import Decimal
 from uuid import UUID
 
 from models.db import db
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class ProgramTier:
     """A performance tier: from this lifetime revenue on, this rate.
 
     The revenue, and a Fixed rate where it is a fee per click or lead, are in the tier's own currency: what was the home
@@ -22,31 +23,27 @@ class Tier:
     currency: str
 
 
-def of_program(*, organization_id: UUID, program_id: UUID) -> list[Tier]:
+_TIERS = Rows(ProgramTier)
+_OF_PROGRAM = f"""
+select {columns(ProgramTier)} from performance_tier where organization_id = %s and program_id = %s
+order by min_revenue_cents
+"""
+_CLEAR = "delete from performance_tier where organization_id = %s and program_id = %s"
+_INSERT = """
+insert into performance_tier (organization_id, program_id, min_revenue_cents, commission_type, commission_value,
+  currency)
+values (%s, %s, %s, %s, %s, %s)
+"""
+
+
+def of_program(*, organization_id: UUID, program_id: UUID) -> list[ProgramTier]:
     """Return a program's performance tiers, lowest first."""
-    rows = db.run(
-        "select min_revenue_cents, commission_type, commission_value, currency from performance_tier"
-        " where organization_id = %s and program_id = %s order by min_revenue_cents",
-        (organization_id, program_id),
-    )
-    return [Tier(*row) for row in rows]
+    return _TIERS.all(_OF_PROGRAM, (organization_id, program_id))
 
 
-def stage_replacement(*, organization_id: UUID, program_id: UUID, tiers: Sequence[Tier]) -> None:
+def stage_replacement(*, organization_id: UUID, program_id: UUID, tiers: Sequence[ProgramTier]) -> None:
     """Stage a program's performance tiers as a whole."""
-    db.stage(
-        "delete from performance_tier where organization_id = %s and program_id = %s", (organization_id, program_id)
-    )
+    program = (organization_id, program_id)
+    db.stage(_CLEAR, program)
     for tier in tiers:
-        db.stage(
-            "insert into performance_tier (organization_id, program_id, min_revenue_cents, commission_type,"
-            " commission_value, currency) values (%s, %s, %s, %s, %s, %s)",
-            (
-                organization_id,
-                program_id,
-                tier.min_revenue_cents,
-                tier.commission_type,
-                tier.commission_value,
-                tier.currency,
-            ),
-        )
+        db.stage(_INSERT, (*program, *astuple(tier)))

@@ -13,7 +13,7 @@ from api.edge.operations import operation
 from api.invites import tokens
 from domain.refused import Refused
 from pages import documents
-from pipelines.invites.accept import Standing
+from pipelines.invites.acceptance import Acceptance
 from schemas.affiliates.affiliate import link_records
 
 blueprint = Blueprint("invite_page", __name__)
@@ -44,7 +44,7 @@ def accept_invite_on_page(token: str) -> Response:
         return _refused(refusal)
 
 
-def _accepted(standing: Standing) -> Response:
+def _accepted(standing: Acceptance) -> Response:
     """Show the whole link, which one click selects, so that it can be copied without scripts."""
     base_url = settings.current().web.url
     url = link_records([standing.link], base_url=base_url)[0]["url"] if standing.link else None

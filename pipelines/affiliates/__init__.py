@@ -1,1 +1,9 @@
-"""What happens to affiliates: created, changed, decided about, recruited, given links and tax forms."""
+"""What happens to affiliates.
+
+joining      how somebody becomes one, and which slug they get
+deciding     what a brand changes of one, and whether it approves or rejects them
+bulk         one decision about many
+linking      one more link, and the end of one
+recruiting   who brought whom, and what came of it
+filing       the tax form on file
+"""

@@ -16,14 +16,14 @@ from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BulkResult:
     """Whom the action took, in the order in which they were named, and how many it left alone."""
 
     affected: list[ChangedAffiliate]
     skipped: int
 
 
-def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> Outcome:
+def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> BulkResult:
     """Approve those who are Pending, pause those who are Approved, or delete any; an id named twice counts once.
 
     Approvals are told to the brand. Deleting ends the links and keeps everything that was earned.
@@ -38,7 +38,7 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
         tracking_links.stage_retire_all(
             organization_id=organization_id, affiliate_ids=[one.id for one in changed], at=now
         )
-    return Outcome(affected=changed, skipped=len(wanted) - len(changed))
+    return BulkResult(affected=changed, skipped=len(wanted) - len(changed))
 
 
 def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: datetime) -> list[ChangedAffiliate]:

@@ -1,7 +1,8 @@
 """What happens to clicks. The walk of a click, from a visitor's browser to the row that pays for its hour:
 
     POST /api/v1/track/click, GET /api/v1/r/c.gif, GET /r/{slug}
-      api.clicks.visits.count          is it a visit, where does the slug lead (public_links: remembered for seconds)
+      api.clicks.express               a POST in order is answered in front of the routes, by the same functions
+      api.clicks.visits                is it a visit, where does the slug lead (public_links: remembered for seconds)
       domain.clicks.raw_click          what is kept of it: an id, the link, keyed hashes in place of addresses
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
         the stream is away               written at once; where others hold the organization's turn, the job click.late

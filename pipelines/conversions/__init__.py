@@ -11,5 +11,6 @@
     review    what people decide about it
     refund    what it gives back, and its override with it
 
-Everything that makes a conversion writes it by `pipelines.earn.write`. Lock order: sale, conversion, override.
+Everything that makes one conversion writes it by `pipelines.earn.write`; an import writes a thousand at once by itself
+(`models/imports/conversions.py`), with the same rows beside them. Lock order: sale, conversion, override.
 """

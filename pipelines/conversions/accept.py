@@ -46,7 +46,7 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
         organization_id=organization_id, external_event_id=posted["external_event_id"], slug=posted["affiliate_slug"]
     )
     if referral.known_sale_id is not None:
-        _backfill_override(organization_id, referral.known_sale_id)
+        _revive_override(organization_id, referral.known_sale_id)
         return SaleReceipt()
     _refuse_what_cannot_sell(referral)
     if referral.affiliate_status != statuses.AffiliateStatus.Approved:
@@ -60,7 +60,7 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
     return SaleReceipt(conversion_id=accepted.id)
 
 
-def _backfill_override(organization_id: UUID, conversion_id: UUID) -> None:
+def _revive_override(organization_id: UUID, conversion_id: UUID) -> None:
     """Give an override that could not be written another chance whenever its sale is sent again."""
     rows.stage_revive(jobs.OVERRIDE_WRITE, organization_id=organization_id, conversion_id=conversion_id)
 

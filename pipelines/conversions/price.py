@@ -66,9 +66,9 @@ def _type(value: str | None) -> CommissionType | None:
     return CommissionType(value) if value is not None else None
 
 
-def _standing(facts: SaleFacts) -> standing.Standing:
+def _standing(facts: SaleFacts) -> standing.TierStanding:
     if not facts.terms.has_tiers:
-        return standing.Standing()
+        return standing.TierStanding()
     programs.stage_affiliate_turn(organization_id=facts.organization_id, affiliate_id=facts.affiliate_id)
     return standing.of(
         organization_id=facts.organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id

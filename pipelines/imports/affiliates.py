@@ -18,12 +18,12 @@ from models.affiliates import affiliates, sets, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
 from models.programs import programs
-from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import joining
 from pipelines.imports import letter
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AffiliateImporter:
     """Who imports: `is_test` rows never reach a payout; without `may_notify` nobody is written to."""
 
     organization_id: UUID
@@ -32,7 +32,7 @@ class Asked:
     may_notify: bool
 
 
-def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
+def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
     """Import rows and return what came of them. `wanted` is `schemas.imports.affiliates.AffiliateImport` loaded.
 
     A row that cannot be taken is counted and skipped. No event is sent.
@@ -96,7 +96,9 @@ def _why_not(row: Mapping[str, Any], included: set[str] | None, seen: set[str], 
     return "already_exists" if row["email"] in known else None
 
 
-def _write(asked: Asked, job: ImportJob, program: programs.Program, rows: Sequence[Mapping[str, Any]]) -> None:
+def _write(
+    asked: AffiliateImporter, job: ImportJob, program: programs.Program, rows: Sequence[Mapping[str, Any]]
+) -> None:
     if not rows:
         return
     shared = {
@@ -149,7 +151,7 @@ def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]
     # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
     drawn: set[str] = set()
     while len(drawn) < count:
-        more = {affiliate_rules.random_slug() for _ in range(count - len(drawn))} - besides
+        more = {joining.random_slug() for _ in range(count - len(drawn))} - besides
         drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
     return list(drawn)
 

@@ -12,12 +12,12 @@ from uuid import UUID
 
 from domain import import_rows
 from domain.conversions import avatars, customers
-from domain.import_rows import Row
+from domain.import_rows import ConversionRow
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
 from models import ids, turns
 from models.imports import conversions, imports
-from models.imports.conversions import Imported
+from models.imports.conversions import ImportedConversion
 from models.imports.imports import ImportJob
 from models.programs import programs
 
@@ -25,7 +25,7 @@ METHOD = "historical_import:api"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConversionImporter:
     """Who imports: `is_test` rows never reach a payout."""
 
     organization_id: UUID
@@ -34,24 +34,24 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportedConversions:
     """What an import came to, and the rows that it brought."""
 
     job: ImportJob
-    rows: Sequence[Imported]
+    rows: Sequence[ImportedConversion]
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """A row that is new, with whose it is and what it is known by."""
 
-    row: Row
+    row: ConversionRow
     affiliate_id: UUID
     identity: str
 
 
-def preview(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
-    """Return what an import of these rows would come to, as `schemas.imports.conversions.PreviewRecord` shows it.
+def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    """Return what an import of these rows would come to, as `ConversionImportPreview` shows it.
 
     Writes nothing. Raises Refused: 404 program_not_found.
     """
@@ -69,7 +69,7 @@ def preview(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> dict[s
     }
 
 
-def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> Outcome:
+def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> ImportedConversions:
     """Import rows and return what came of them. `wanted` is `schemas.imports.conversions.ConversionImport` loaded.
 
     A row whose affiliate is unknown, or that is there already, is counted and skipped. No event, no mail, no override.
@@ -99,10 +99,10 @@ def run(asked: Asked, wanted: Mapping[str, Any], *, now: datetime) -> Outcome:
     imports.stage(job)
     imported = [_imported(one, wanted, is_test=asked.is_test) for one in taken]
     conversions.stage(job, imported, program_id=program.id, method=METHOD, is_test=asked.is_test)
-    return Outcome(job, imported)
+    return ImportedConversions(job, imported)
 
 
-def balances(rows: Iterable[Row | Imported]) -> list[dict[str, Any]]:
+def balances(rows: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
     """Return the commission of rows, one sum per currency, by currency."""
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
@@ -115,14 +115,14 @@ def balances(rows: Iterable[Row | Imported]) -> list[dict[str, Any]]:
     ]
 
 
-def _program(asked: Asked, wanted: Mapping[str, Any]) -> programs.Program:
+def _program(asked: ConversionImporter, wanted: Mapping[str, Any]) -> programs.Program:
     program = programs.find(organization_id=asked.organization_id, program_id=wanted["program_id"])
     if program is None:
         raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
     return program
 
 
-def _read(sent: Sequence[object], now: datetime) -> tuple[list[Row], list[dict[str, Any]]]:
+def _read(sent: Sequence[object], now: datetime) -> tuple[list[ConversionRow], list[dict[str, Any]]]:
     rows, errors = [], []
     for index, one in enumerate(sent):
         try:
@@ -132,7 +132,9 @@ def _read(sent: Sequence[object], now: datetime) -> tuple[list[Row], list[dict[s
     return rows, errors
 
 
-def _chosen(program: programs.Program, rows: Sequence[Row], *, exclude_paid: bool) -> tuple[list[_Taken], Counter[str]]:
+def _chosen(
+    program: programs.Program, rows: Sequence[ConversionRow], *, exclude_paid: bool
+) -> tuple[list[_Taken], Counter[str]]:
     """Return the rows to take, and how often each reason turned one away."""
     reasons: Counter[str] = Counter()
     candidates = _of_affiliates(program, [row for row in rows if not (exclude_paid and row.is_paid)], reasons)
@@ -151,7 +153,7 @@ def _chosen(program: programs.Program, rows: Sequence[Row], *, exclude_paid: boo
     return list(taken.values()), +reasons
 
 
-def _of_affiliates(program: programs.Program, rows: Sequence[Row], reasons: Counter[str]) -> list[_Taken]:
+def _of_affiliates(program: programs.Program, rows: Sequence[ConversionRow], reasons: Counter[str]) -> list[_Taken]:
     named = conversions.affiliates_named(
         organization_id=program.organization_id,
         program_id=program.id,
@@ -169,10 +171,10 @@ def _of_affiliates(program: programs.Program, rows: Sequence[Row], reasons: Coun
     return found
 
 
-def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Imported:
+def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
     row = one.row
     status = _status(is_paid=row.is_paid, is_confirmed=wanted["confirm_unpaid_payout"])
-    return Imported(
+    return ImportedConversion(
         id=ids.new_id(),
         affiliate_id=one.affiliate_id,
         external_event_id=one.identity,

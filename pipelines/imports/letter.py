@@ -6,11 +6,10 @@ Source: core spec, "Affiliates" (import body: notifyAffiliates, notificationMess
 """
 
 from datetime import datetime
-from html import escape
 from uuid import UUID
 
 import settings
-from adapters.mail import html
+from adapters.mail import html, letters
 from domain import jobs
 from models.affiliates import sets
 from models.imports.imports import ImportJob
@@ -55,7 +54,7 @@ def write(
             to=one.email,
             subject=" ".join(f"Your affiliate account at {brand.name}".split()),
             text="\n\n".join(part for part in (html.to_text(said), ours) if part),
-            html=f"{said}<p>{escape(ours)}</p>",
+            html=letters.fill("imported.html", said=said, ours=ours),
             kind="affiliate.imported",
             at=now,
         )

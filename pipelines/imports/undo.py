@@ -5,21 +5,21 @@ Source: core spec, "Shared import safeguards" (an import can be undone from the 
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from domain.refused import Refused, not_found
 from models import turns
 from models.affiliates import sets, tracking_links
 from models.imports import imports, undo
+from models.imports.imports import ListedImport
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An import before and after it was undone (rows of `imports`), and how many of its rows went and stayed."""
+    """An import before and after it was undone, and how many of its rows went and stayed."""
 
-    before: Any
-    after: Any
+    before: ListedImport
+    after: ListedImport
     removed: int
     kept: int
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from adapters.mail import html
+from adapters.mail import html, letters
 from domain.mail import merge_tags
 from domain.programs import terms
 from models.invites import NamedInvite
@@ -100,21 +100,14 @@ def _text(occasion: Occasion, accept_url: str) -> str:
 
 
 def _html(occasion: Occasion, accept_url: str) -> str:
-    brand, campaign = escape(occasion.brand), escape(occasion.campaign)
-    earns = escape(occasion.commission)
-    url = escape(accept_url)
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html><head><meta charset="utf-8"></head><body>',
-            f"<p><strong>{brand}</strong> invites you to become a partner in <strong>{campaign}</strong>."
-            f" You would earn {earns}.</p>",
-            f"<div>{occasion.note_html or ''}</div>",
-            f'<p><a href="{url}">Accept the invitation</a></p>',
-            f"<p>If the link does not open, copy this address: {url}</p>",
-            f"<p>{escape(_ending(occasion))}</p>",
-            "</body></html>",
-        ]
+    return letters.fill(
+        "invite.html",
+        brand=occasion.brand,
+        campaign=occasion.campaign,
+        commission=occasion.commission,
+        note=occasion.note_html or "",
+        url=accept_url,
+        ending=_ending(occasion),
     )
 
 

@@ -34,7 +34,7 @@ class Inviter:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentInvite:
     """An invite that was just sent, with the link that opens it."""
 
     invite: NamedInvite
@@ -48,7 +48,7 @@ def token_hash(token: str) -> bytes:
 
 def write(
     *, program: programs.Program, wanted: Sequence[Mapping[str, Any]], inviter: Inviter, now: datetime
-) -> list[Sent]:
+) -> list[SentInvite]:
     """Write invites to a program and mail their links. Raises Refused 409 pending_invites_limit_reached."""
     if not wanted:
         return []
@@ -63,7 +63,7 @@ def write(
     return _mail(program, written, now)
 
 
-def write_again(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[Sent]:
+def write_again(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[SentInvite]:
     """Give a locked invite a new token and a new end, and mail its link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     renewed = invites.renew(invite, token_hash=token_hash(token), now=now, until=now + LIFETIME)
@@ -106,7 +106,7 @@ def _row(
     }
 
 
-def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]], now: datetime) -> list[Sent]:
+def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]], now: datetime) -> list[SentInvite]:
     organization = organizations.find(program.organization_id)
     assert organization is not None  # the program is its
     sent = []
@@ -114,5 +114,5 @@ def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]],
         accept_url = f"{settings.current().web.url}/invites/{token}"
         occasion = letter.Occasion(organization=organization, program=program, invite=invite)
         letter.stage(occasion, accept_url=accept_url, now=now)
-        sent.append(Sent(invite=invite, accept_url=accept_url))
+        sent.append(SentInvite(invite=invite, accept_url=accept_url))
     return sent

@@ -1,1 +1,10 @@
-"""What happens to a tenant: made, set up, signed in to; keys, capacity, pictures."""
+"""What happens to a tenant.
+
+tenancy             made and changed by the operator
+operator_settings   what the operator may set, read from text
+profile             what a brand changes of itself
+brand_images        its logo and favicon
+capacity            what is used of its plan
+sign_in             people who arrive with a token
+issuing             API keys
+"""

@@ -18,7 +18,7 @@ from models.organization.organizations import Organization
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class LimitUse:
     """What is used of one limit; `max` None means no limit."""
 
     current: int
@@ -26,13 +26,13 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class PlanUse:
     """Every limit of the plan with what is used of it. Payouts in the home currency's minor units, this month UTC."""
 
-    affiliates: Share
-    campaigns: Share
-    partner_payouts_this_month_cents: Share
-    team_seats: Share
+    affiliates: LimitUse
+    campaigns: LimitUse
+    partner_payouts_this_month_cents: LimitUse
+    team_seats: LimitUse
 
 
 def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
@@ -47,18 +47,18 @@ def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
     return None if most is None else max(most - organizations.count_affiliates(organization_id), 0)
 
 
-def shares(organization: Organization, now: datetime) -> Shares:
+def shares(organization: Organization, now: datetime) -> PlanUse:
     """Return what an organization uses of its plan."""
     limits = plans.LIMITS[tier(organization, now)]
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     used = organizations.usage(organization_id=organization.id, paid_since=month)
-    return Shares(
-        affiliates=Share(used.affiliates, _most_affiliates(organization, now)),
-        campaigns=Share(used.campaigns, limits.campaigns),
-        partner_payouts_this_month_cents=Share(
+    return PlanUse(
+        affiliates=LimitUse(used.affiliates, _most_affiliates(organization, now)),
+        campaigns=LimitUse(used.campaigns, limits.campaigns),
+        partner_payouts_this_month_cents=LimitUse(
             _at_home(used.paid_cents, organization.home_currency), limits.partner_payouts_cents
         ),
-        team_seats=Share(used.team_seats, limits.team_seats),
+        team_seats=LimitUse(used.team_seats, limits.team_seats),
     )
 
 

@@ -7,20 +7,21 @@ Source: core spec, section 5; "Affiliate invites", invite rules (the account-lev
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from domain.organization.access import Role
 from models import ids
 from models.affiliates import accounts
 from models.organization import members
-from models.organization.members import Standing
+from models.organization.members import MemberStanding
 
 # Whether somebody still comes is known to the day.
 _SEEN_EVERY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SignedIn:
     """An affiliate who signed in. `id` is None until the first sign-in with a verified email."""
 
     id: UUID | None
@@ -32,7 +33,7 @@ class Account:
 
 def member(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
-) -> Standing | None:
+) -> MemberStanding | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
     found = members.standing(organization_id=organization_id, subject=subject)
     if found is not None and found.id and found.seen_at and now - found.seen_at > _SEEN_EVERY:
@@ -40,39 +41,16 @@ def member(
     if found is None or (found.role, found.email) == (role, email):
         return found
     if found.id is None:
-        return _first_seen(found, organization_id, subject, email, is_email_verified, role, now)
+        person: dict[str, Any] = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
+        # A member who was made by email is this person, provided that the email is really theirs.
+        if not (is_email_verified and members.claim(**person)):
+            members.insert({"id": ids.new_id(), **person, "created_at": now})
+        return members.standing(organization_id=organization_id, subject=subject)
     members.stage_change(organization_id=organization_id, member_id=found.id, role=role, email=email)
     return found
 
 
-def _first_seen(
-    found: Standing,
-    organization_id: UUID,
-    subject: str,
-    email: str,
-    is_email_verified: bool,
-    role: Role,
-    now: datetime,
-) -> Standing | None:
-    # A member who was made by email is this person, provided that the email is really theirs.
-    is_claimed = is_email_verified and members.claim(
-        organization_id=organization_id, email=email, subject=subject, role=role
-    )
-    if not is_claimed:
-        members.insert(
-            {
-                "id": ids.new_id(),
-                "organization_id": organization_id,
-                "email": email,
-                "role": role.value,
-                "subject": subject,
-                "created_at": now,
-            }
-        )
-    return members.standing(organization_id=organization_id, subject=subject)
-
-
-def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> Account:
+def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> SignedIn:
     """Return the account behind an affiliate's token; the first verified sign-in makes it.
 
     Affiliates of every tenant who have this verified email become the account's. Runs in a transaction that sees
@@ -80,11 +58,11 @@ def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: d
     """
     known = accounts.find(subject)
     if not is_email_verified or not email:
-        return Account(known.id if known else None, subject, email, False, known.slug if known else None)
+        return SignedIn(known.id if known else None, subject, email, False, known.slug if known else None)
     if known is None:
         slug = accounts.any_org_promised_slug(email)
         known = accounts.insert_once(account_id=ids.new_id(), subject=subject, email=email, slug=slug, at=now)
     elif known.email != email:
         accounts.stage_email(account_id=known.id, email=email)
     accounts.any_org_stage_adoption(account_id=known.id, email=email)
-    return Account(known.id, subject, email, True, known.slug)
+    return SignedIn(known.id, subject, email, True, known.slug)

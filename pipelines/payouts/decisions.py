@@ -12,7 +12,7 @@ from domain.payouts.transfers import BY_HAND
 from domain.refused import Refused, not_found
 from models import turns
 from models.organization import organizations
-from models.payouts import candidates, lines, payouts, rail_events
+from models.payouts import candidates, lines, payouts, rail_events, runs
 from models.payouts.payouts import Payout
 from pipelines.payouts import funding, transfer
 from pipelines.webhooks import emit
@@ -78,8 +78,7 @@ def void(payout: Payout, *, now: datetime) -> None:
     _check_not_paid(payout)
     if is_listed:
         transfer.fail(payout, code="voided", reason="It was not paid by hand, and voided.", now=now)
-    lines.stage_release(organization_id=payout.organization_id, payout_id=payout.id, at=now)
-    payouts.stage_change(payout, voided_at=now)
+    _let_go(payout, now)
 
 
 def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) -> None:
@@ -93,14 +92,8 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
     if payout.amount_cents <= 0:
         raise Refused(409, transfer.NOTHING_LEFT, "This payout has nothing left to pay.")
     rail_events.stage_settled(organization_id=payout.organization_id, payout_id=payout.id)
-    transfer.mark_paid(
-        payout,
-        references={"externalTransactionId": external_transaction_id},
-        now=now,
-        method=BY_HAND,
-        failure_code=None,
-        failure_reason=None,
-    )
+    references = {"externalTransactionId": external_transaction_id}
+    transfer.mark_paid(payout, method=BY_HAND, references=references, now=now)
 
 
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
@@ -111,8 +104,8 @@ def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.exported_at is None:
-            transfer.fail(payout, code="affiliate_banned", reason="The affiliate was banned.", now=now, voided_at=now)
-            lines.stage_release(organization_id=organization_id, payout_id=payout_id, at=now)
+            transfer.fail(payout, code="affiliate_banned", reason="The affiliate was banned.", now=now)
+            _let_go(payout, now)
             released += 1
     return released
 
@@ -122,7 +115,7 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
 
     Raises Refused 409 invalid_status_transition when the run is not waiting for a review.
     """
-    if not payouts.review_run(organization_id=organization_id, run_id=run_id, is_approved=is_approved):
+    if not runs.close_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved):
         raise Refused(409, "invalid_status_transition", "This run is not waiting for a review.")
     found = payouts.pending_of_run(organization_id=organization_id, run_id=run_id)
     for payout_id in found:
@@ -135,6 +128,11 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
         else:
             transfer.fail(payout, code="review_rejected", reason="A reviewer rejected the run.", now=now)
     return found
+
+
+def _let_go(payout: Payout, now: datetime) -> None:
+    lines.stage_release(organization_id=payout.organization_id, payout_id=payout.id, at=now)
+    payouts.stage_change(payout, voided_at=now)
 
 
 def _only(payout: Payout, *statuses: PayoutStatus) -> None:

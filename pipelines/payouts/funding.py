@@ -11,7 +11,7 @@ from domain.payouts import gates
 from models.ledger import results
 from models.organization import organizations
 from models.organization.organizations import Organization
-from models.payouts import runs
+from models.payouts import payouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def standing(organization: Organization, *, now: datetime) -> gates.PayoutStandi
         funding_frozen=organization.funding_frozen,
         needs_review=organization.payouts_need_review or results.is_doubtful(organization.id),
         hold_days=organization.payout_hold_days,
-        cap_used_cents=runs.cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
+        cap_used_cents=payouts.cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
     )
 
 

@@ -6,7 +6,6 @@ Source: tracking spec, section 6 (payout.paid, payout.failed).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -88,7 +87,7 @@ def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> RailOutcome:
     assert payout is not None  # its attempt names it
     outcome = _outcome(payout, owner, answer)
     if outcome in (RailOutcome.Settled, RailOutcome.Noted):
-        transfer.settle(replace(payout, attempt=owner.number), answer, now=now)
+        transfer.settle(payout, owner.number, answer, now=now)
     return outcome
 
 

@@ -5,6 +5,7 @@ the same until the rail has refused for good, so a crash at any point leads to a
 Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, payout.paid and payout.failed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -16,7 +17,7 @@ from adapters.rails import base
 from domain import jobs
 from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
-from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
+from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from domain.refused import Refused
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.payouts import Payout
@@ -37,9 +38,9 @@ NOTHING_LEFT = "nothing_left_to_pay"
 
 @dataclass(frozen=True, slots=True)
 class PreparedTransfer:
-    """What to ask. `age` is None for a first question, else how long ago that was; then the rail is looked up first.
+    """What to ask. `age` is how long ago the rail was asked first, and then it is looked up first; None: never.
 
-    `books` are those that may hold the transfer; `is_first`: they were not asked for it before.
+    `books` are those that may hold the transfer; `is_new_to_books`: they were not asked for it before.
     """
 
     payout: Payout
@@ -48,7 +49,7 @@ class PreparedTransfer:
     age: timedelta | None
     asked: int
     books: str
-    is_first: bool
+    is_new_to_books: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
     attempts.stage_intent(payout, key=key, books=rail.books)
     payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
-    return PreparedTransfer(payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_first=True)
+    return PreparedTransfer(
+        payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_new_to_books=True
+    )
 
 
 def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
@@ -102,7 +105,7 @@ def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
         age=attempt.age,
         asked=attempt.asked,
         books=attempt.books or rail.books,
-        is_first=attempt.books is None,
+        is_new_to_books=attempt.books is None,
     )
 
 
@@ -148,43 +151,52 @@ def call(prepared: PreparedTransfer) -> Answer | Misconfigured:
 
 def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: datetime) -> datetime | None:
     """Write down what the rail said; return when it is to be asked again, None when the payout is settled."""
-    if not settle(prepared.payout, answer, now=now):
+    payout = _lock_again(prepared.payout, answer)
+    if payout is None or not settle(payout, prepared.payout.attempt, answer, now=now):
         return None
     if isinstance(answer, Misconfigured):
-        if prepared.is_first:
+        if prepared.is_new_to_books:
             attempts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
         return now + _MISCONFIGURED
     after_s = settings.current().rails.ask_again_s
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
 
 
-def settle(asked: Payout, answer: Answer | Misconfigured, *, now: datetime) -> bool:
-    """Stage an answer to the attempt that `asked` was at; say whether the rail is to be asked again.
-
-    An answer to an attempt that is over changes nothing: answers may come twice, late and in any order.
-    """
+def _lock_again(asked: Payout, answer: Answer | Misconfigured) -> Payout | None:
     where = {"organization_id": asked.organization_id, "payout_id": asked.id}
     if isinstance(answer, Paid | Rejected):
         lines.stage_conversions_lock(**where)
-    payout = payouts.lock(**where)
-    if payout is None or payout.status != PayoutStatus.Processing or payout.attempt != asked.attempt:
+    return payouts.lock(**where)
+
+
+def settle(payout: Payout, attempt: int, answer: Answer | Misconfigured, *, now: datetime) -> bool:
+    """Stage an answer to one attempt of a locked payout; say whether the rail is to be asked again.
+
+    Paid and Rejected need its conversions locked, too. An answer to an attempt that is over changes nothing: answers
+    may come twice, late and in any order.
+    """
+    if payout.status != PayoutStatus.Processing or payout.attempt != attempt:
         return False
-    if isinstance(answer, Paid):
-        attempts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
-        mark_paid(payout, references=dict(answer.references), now=now)
-        return False
-    if isinstance(answer, Rejected):
-        attempts.stage_answer(payout, state=AttemptState.rejected, detail=answer.message, at=now)
-        fail(payout, code=answer.code, reason=answer.message, now=now)
-        return False
-    if isinstance(answer, Accepted):
-        attempts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
-        if answer.references:
-            payouts.stage_change(payout, **payouts.columns_of(answer.references))
-        return True
-    why = getattr(answer, "why", "the rail does not know the key")
-    attempts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
-    return True
+    match answer:
+        case Paid(references):
+            attempts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
+            mark_paid(payout, method=payout.method, references=references, now=now)
+            return False
+        case Rejected(code, message):
+            attempts.stage_answer(payout, state=AttemptState.rejected, detail=message, at=now)
+            fail(payout, code=code, reason=message, now=now)
+            return False
+        case Accepted(references):
+            attempts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
+            if references:
+                payouts.stage_change(payout, **payouts.columns_of(references))
+            return True
+        case Unknown(why) | Misconfigured(why):
+            attempts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
+            return True
+        case NotFound():
+            attempts.stage_answer(payout, state=AttemptState.unknown, detail="the rail does not know the key", at=now)
+            return True
 
 
 def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
@@ -207,16 +219,22 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
         answer = Paid(dict.fromkeys(names, paid_as) | payout.references)
     else:
         answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
-    settle(payout, answer, now=now)
+    settle(payout, payout.attempt, answer, now=now)
     return PayoutStatus.Paid if paid_as is not None else PayoutStatus.Failed
 
 
-def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **changes: object) -> None:
-    """Stage that a locked payout whose conversions are locked is Paid, with everything that follows."""
-    method = str(changes.get("method", payout.method))
+def mark_paid(payout: Payout, *, method: str, references: Mapping[str, str], now: datetime) -> None:
+    """Stage that a locked payout whose conversions are locked was paid by a method, with everything that follows."""
     payouts.stage_paid(payout, at=now)
     payouts.stage_change(
-        payout, status=PayoutStatus.Paid, paid_at=now, failed_at=None, **payouts.columns_of(references), **changes
+        payout,
+        status=PayoutStatus.Paid,
+        method=method,
+        paid_at=now,
+        failed_at=None,
+        failure_code=None,
+        failure_reason=None,
+        **payouts.columns_of(references),
     )
     emit.event(
         organization_id=payout.organization_id,
@@ -228,21 +246,19 @@ def mark_paid(payout: Payout, *, references: dict[str, str], now: datetime, **ch
             currency=payout.currency,
             method=method,
             paid_at=now,
-            references=transfers.references_of(method, payout.references | references),
+            references=transfers.references_of(method, {**payout.references, **references}),
         ),
         at=now,
     )
 
 
-def fail(payout: Payout, *, code: str, reason: str, now: datetime, **changes: object) -> None:
+def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
     """Stage that a locked payout has failed for good. Its lines stay with it, less what was reversed meanwhile."""
     for line in lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id):
         if line.is_open and line.reversed_native_cents:
             change = reversal.settled_down(line.as_it_stands)
             lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)
-    payouts.stage_change(
-        payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason, **changes
-    )
+    payouts.stage_change(payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason)
     emit.event(
         organization_id=payout.organization_id,
         type="payout.failed",

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain.money import fx, valuation
-from domain.programs import numbers as program_numbers
-from domain.programs.numbers import Budget, Money
+from domain.programs.numbers import Budget, Money, total
 from domain.refused import not_found
 from models.money import fx_rates
 from models.organization import organizations
@@ -55,7 +54,7 @@ def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
     Budget: 4 round trips (programs; currencies; rates; conversions) and the commit, however much there is.
     """
     since = now - _RECENT_DAYS
-    found = numbers.programs(organization_id=organization_id, since=since)
+    found = numbers.counts(organization_id=organization_id, since=since)
     if not found:
         return []
     firsts = [program.first_conversion_at for program in found if program.first_conversion_at is not None]
@@ -63,13 +62,13 @@ def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
         home=found[0].home_currency, currencies=numbers.currencies(organization_id), first=min(firsts, default=now)
     )
     sums = numbers.sums(organization_id=organization_id, factors=factors, since=since, now=now)
-    by_program: dict[UUID, list[numbers.Sum]] = {}
+    by_program: dict[UUID, list[numbers.ProgramSum]] = {}
     for part in sums:
         by_program.setdefault(part.program_id, []).append(part)
     return [_stats(program, by_program.get(program.id, [])) for program in found]
 
 
-def _stats(program: numbers.Program, sums: Sequence[numbers.Sum]) -> Stats:
+def _stats(program: numbers.ProgramCounts, sums: Sequence[numbers.ProgramSum]) -> Stats:
     return Stats(
         program_id=program.id,
         affiliates=program.affiliates,
@@ -83,8 +82,8 @@ def _stats(program: numbers.Program, sums: Sequence[numbers.Sum]) -> Stats:
     )
 
 
-def _money(sums: Iterable[numbers.Sum], bucket: str) -> Money:
-    return program_numbers.total(part.money for part in sums if part.bucket == bucket)
+def _money(sums: Iterable[numbers.ProgramSum], bucket: str) -> Money:
+    return total(part.money for part in sums if part.bucket == bucket)
 
 
 def _factors(*, home: str, currencies: Sequence[str], first: datetime) -> valuation.Factors:
@@ -93,40 +92,13 @@ def _factors(*, home: str, currencies: Sequence[str], first: datetime) -> valuat
     return valuation.factors(home=home, currencies=currencies, published=published)
 
 
-@dataclass(frozen=True, slots=True)
-class TrackingStatus:
-    """Whether a program's tracking was ever seen to work, when last, and how much came in the last 30 days."""
-
-    last_click_at: datetime | None
-    last_conversion_at: datetime | None
-    total_clicks: int
-    total_conversions: int
-    is_installed: bool
-    script_seen_at: datetime | None
-    script_origin: str | None
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether any click or conversion was ever recorded, or a page was seen to carry the program's tag."""
-        return self.is_installed or self.last_click_at is not None or self.last_conversion_at is not None
-
-
-def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> TrackingStatus:
-    """Return a program's tracking status. Raises Refused 404 not_found."""
+def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
+    """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
-    found = numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
-    return TrackingStatus(
-        found.last_click_at,
-        found.last_conversion_at,
-        found.clicks,
-        found.conversions,
-        found.is_installed,
-        found.script_seen_at,
-        found.script_origin,
-    )
+    return numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
 
 
-def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.Event]:
+def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:
     """Return a program's last clicks and conversions, newest first. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
     return numbers.recent(organization_id=organization_id, program_id=program_id, limit=limit)
@@ -157,11 +129,11 @@ def _budget_cents(program: programs.Program, home: str) -> int | None:
 
 
 def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
-    currencies, first = numbers.spend_since(organization_id=organization_id, program_id=program_id)
-    if first is None:
-        return program_numbers.total([])
-    factors = _factors(home=home, currencies=currencies, first=first)
-    return program_numbers.total(numbers.spend(organization_id=organization_id, program_id=program_id, factors=factors))
+    spending = numbers.spending(organization_id=organization_id, program_id=program_id)
+    if spending.first_at is None:
+        return total([])
+    factors = _factors(home=home, currencies=spending.currencies, first=spending.first_at)
+    return total(numbers.spend(organization_id=organization_id, program_id=program_id, factors=factors))
 
 
 def _find(organization_id: UUID, program_id: UUID) -> programs.Program:

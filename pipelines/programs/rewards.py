@@ -38,7 +38,7 @@ def fee_by(
     stands = (
         standing.of(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
         if is_by_tier
-        else standing.Standing()
+        else standing.TierStanding()
     )
     return rewards.reward(_terms(found, kind, stands), kind)
 
@@ -78,7 +78,7 @@ class _Newest(Mapping[str, Decimal]):
         return len(self._known)
 
 
-def _terms(found: budgets.StoredRewardTerms, kind: Kind, stands: standing.Standing) -> rewards.RewardTerms:
+def _terms(found: budgets.StoredRewardTerms, kind: Kind, stands: standing.TierStanding) -> rewards.RewardTerms:
     click = _flat(found.click_reward_cents, found.click_reward_currency)
     lead = _flat(found.lead_bounty_cents, found.lead_bounty_currency)
     return rewards.RewardTerms(

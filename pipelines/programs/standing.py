@@ -16,7 +16,7 @@ from models.programs import performance_tiers
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TierStanding:
     """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
 
     tiers: tuple[commission.RevenueTier, ...] = ()
@@ -25,13 +25,13 @@ class Standing:
     per_usd: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Standing:
+def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> TierStanding:
     """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
     home_currency = organizations.home_currency(organization_id)
     days = revenue.by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
     tiers = performance_tiers.of_program(organization_id=organization_id, program_id=program_id)
     foreign = {tier.currency for tier in tiers} - {home_currency}
-    return Standing(
+    return TierStanding(
         tiers=tuple(_tier(tier) for tier in tiers),
         revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
         home_currency=home_currency,
@@ -39,7 +39,7 @@ def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> Standi
     )
 
 
-def _tier(tier: performance_tiers.Tier) -> commission.RevenueTier:
+def _tier(tier: performance_tiers.ProgramTier) -> commission.RevenueTier:
     return commission.RevenueTier(
         min_revenue_cents=tier.min_revenue_cents,
         currency=tier.currency,

@@ -6,7 +6,7 @@ from uuid import UUID
 from domain.refused import Refused
 from models import turns
 from models.programs import programs
-from pipelines.programs import programs as program_rules
+from pipelines.programs import lifecycle
 
 
 def any_org_lock(program_id: UUID) -> programs.Program:
@@ -14,7 +14,7 @@ def any_org_lock(program_id: UUID) -> programs.Program:
     organization_id = programs.any_org_owner(program_id)
     if organization_id is None:
         raise Refused(404, "not_found", f"There is no program {program_id}; `flask program list` shows them.")
-    return program_rules.lock(organization_id=organization_id, program_id=program_id)
+    return lifecycle.lock(organization_id=organization_id, program_id=program_id)
 
 
 def suspend(*, program: programs.Program, now: datetime) -> programs.Program:

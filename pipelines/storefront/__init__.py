@@ -1,1 +1,1 @@
-"""Strangers: which campaign they see, and their application."""
+"""Strangers: which campaign they see (`lookup`), and their application (`applying`)."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 from models import storefront
-from models.storefront import Landing
+from models.storefront import Address, Landing
 
 _LABEL = re.compile(r"\A[a-z0-9-]{1,64}\Z")
 _HOST = re.compile(r"\A([a-z0-9.-]{1,253}?)\.?(?::[0-9]{0,5})?\Z")
@@ -37,7 +37,7 @@ def any_org_landing(*, handle: str, campaign: str | None) -> Found:
     return Found(landing, is_renamed=slug is not None and slug != landing.slug)
 
 
-def any_org_domain(host: str) -> tuple[str, str]:
+def any_org_domain(host: str) -> Address:
     """Return handle and campaign slug of a verified custom domain, in any case, with or without port and trailing dot.
 
     Raises Refused 404 not_found. Budget: 1 statement.

@@ -3,6 +3,7 @@
 Source: tracking spec, section 6 "Events" (headers, retry semantics).
 """
 
+import atexit
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -131,4 +132,6 @@ def policy() -> client.Policy:
 
 @functools.cache
 def _client() -> client.Client:
-    return client.Client(policy())
+    made = client.Client(policy())
+    atexit.register(made.close)  # the connections that it keeps end in order with the process
+    return made

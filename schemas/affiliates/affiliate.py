@@ -189,7 +189,7 @@ def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
     return shown
 
 
-def records(
+def affiliate_records(
     affiliates: Iterable[Any], held: Sequence[Any], *, base_url: str, is_for_dashboard: bool = False
 ) -> list[dict[str, Any]]:
     """Return affiliates with the links that they hold as the API shows them, to a key unless `is_for_dashboard`."""

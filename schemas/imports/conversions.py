@@ -66,28 +66,24 @@ class ConversionImport(ConversionPreview):
     confirm_unpaid_payout = Flag(load_default=False)
 
 
-class Balance(Wire):
+class CommissionBalance(Wire):
     """Commission of one currency, in its minor units, and of how many rows."""
-
-    wire_name = "CommissionBalance"
 
     currency = fields.String()
     commission_cents = fields.Integer()
     count = fields.Integer()
 
 
-class PreviewRecord(Wire):
+class ConversionImportPreview(Wire):
     """What an import of these rows would come to; `skip_reasons` counts why rows would be skipped."""
-
-    wire_name = "ConversionImportPreview"
 
     rows_total = fields.Integer()
     would_import = fields.Integer()
     would_skip = fields.Integer()
     would_error = fields.Integer()
     skip_reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
-    paid_balance = fields.List(fields.Nested(Balance))
-    unpaid_balance = fields.List(fields.Nested(Balance))
+    paid_balance = fields.List(fields.Nested(CommissionBalance))
+    unpaid_balance = fields.List(fields.Nested(CommissionBalance))
 
 
 class ConversionImportRecord(ImportRecord):
@@ -98,7 +94,7 @@ class ConversionImportRecord(ImportRecord):
 
     wire_name = "ConversionImportResult"
 
-    unpaid_confirmed = fields.List(fields.Nested(Balance))
+    unpaid_confirmed = fields.List(fields.Nested(CommissionBalance))
     unpaid_confirmed_currency = fields.String(allow_none=True)
     unpaid_confirmed_cents = fields.Integer()
     confirm_unpaid_payout = fields.Boolean()

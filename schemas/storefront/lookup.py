@@ -61,7 +61,7 @@ class DomainQuery(Wire):
 _PROGRAM = StorefrontProgram()
 
 
-def program(landing: Any, *, base_url: str) -> Mapping[str, Any]:
+def landing_record(landing: Any, *, base_url: str) -> Mapping[str, Any]:
     """Return a campaign as the storefront shows it. `base_url` is where this service is reached."""
     shown: dict[str, Any] = _PROGRAM.dump(landing)
     return shown | {

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from models import db
+from tests.support.outside.shop_site import ShopSite
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-headless-shell")
 _FLAGS = [
@@ -72,3 +73,14 @@ def site(app: object) -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def shop(page, site, brand):
+    """A site of the brand, whose program has the affiliates ben and eva."""
+    program_id = brand.program(cookie_window_days=45)
+    for slug in ("ben", "eva"):
+        brand.affiliate(f"{slug}-{program_id.hex[-12:]}")
+    found = ShopSite(page, site, program_id)
+    found.ben, found.eva = (f"{slug}-{program_id.hex[-12:]}" for slug in ("ben", "eva"))
+    return found

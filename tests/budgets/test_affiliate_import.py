@@ -12,7 +12,7 @@ from tests.support.api.lists import trips_of
 
 def _import(brand, rows):
     wanted = AffiliateImport().load({"programId": str(brand.programs[-1]), "affiliates": rows})
-    asked = affiliates.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False, may_notify=False)
+    asked = affiliates.AffiliateImporter(organization_id=brand.id, member_id=uuid4(), is_test=False, may_notify=False)
     with db.unit_of_work(brand.id):
         return affiliates.run(asked, wanted, now=clock.now())
 

@@ -169,7 +169,7 @@ def test_settling_a_sale_of_a_recruit_stages_its_override_with_the_commit(brand)
 
 def test_settling_a_sale_in_a_campaign_with_tiers_costs_four_more(shop):
     with db.unit_of_work(shop.id):
-        tier = performance_tiers.Tier(0, "Percentage", Decimal(10), "USD")
+        tier = performance_tiers.ProgramTier(0, "Percentage", Decimal(10), "USD")
         performance_tiers.stage_replacement(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
     _settle(shop, _accept(shop, "warm"))
     conversion_id = _accept(shop, "order-a")
@@ -183,7 +183,7 @@ def test_settling_a_sale_in_a_campaign_with_tiers_costs_four_more(shop):
 
 def test_settling_a_sale_under_tiers_of_a_former_home_currency_costs_a_fourth(shop):
     with db.unit_of_work(shop.id):
-        tier = performance_tiers.Tier(0, "Percentage", Decimal(10), "EUR")
+        tier = performance_tiers.ProgramTier(0, "Percentage", Decimal(10), "EUR")
         performance_tiers.stage_replacement(organization_id=shop.id, program_id=shop.programs[-1], tiers=[tier])
     _settle(shop, _accept(shop, "warm"))
     conversion_id = _accept(shop, "order-a")

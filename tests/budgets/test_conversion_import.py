@@ -15,7 +15,7 @@ def _import(brand, rows):
     wanted = ConversionImport().load(
         {"programId": str(brand.programs[-1]), "conversions": rows, "confirmUnpaidPayout": True}
     )
-    asked = conversions.Asked(organization_id=brand.id, member_id=uuid4(), is_test=False)
+    asked = conversions.ConversionImporter(organization_id=brand.id, member_id=uuid4(), is_test=False)
     with db.unit_of_work(brand.id):
         return conversions.run(asked, wanted, now=clock.now())
 

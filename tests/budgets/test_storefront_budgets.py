@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from pipelines.storefront import application, lookup
+from pipelines.storefront import applying, lookup
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import conversion
 
@@ -86,7 +86,7 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
     repeated = _apply(shop, **fields)
 
     assert "4 round trips (campaign; organization; applicant and slugs; writes and commit)" in " ".join(
-        (application.apply.__doc__ or "").split()
+        (applying.apply.__doc__ or "").split()
     )
     # Before it: whose campaign it is, two questions about the account, and the commit of these.
     more = (plan == "Growth") + len(fields)

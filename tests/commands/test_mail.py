@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.outside.post_office import PostOffice, change, message, stage
+from tests.support.databases import alter_any
+from tests.support.outside.post_office import PostOffice, message, stage
 
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -141,7 +142,9 @@ def test_a_message_that_is_not_there_is_one_line(flask, brand):
 
 def test_a_body_that_does_not_open_is_one_line(flask, brand):
     (message_id,) = stage(brand)
-    change("update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id)
+    alter_any(
+        "update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id
+    )
 
     code, said = flask("mail", "show", message_id)
 
@@ -154,7 +157,7 @@ def test_a_body_that_does_not_open_is_one_line(flask, brand):
 def test_retry_sends_what_was_kept_or_failed_once_there_is_a_server(flask, office, brand, drain, status):
     (message_id,) = stage(brand)
     drain()
-    change("update mail_message set status = %s, attempts = 3 where organization_id = %s", status, brand.id)
+    alter_any("update mail_message set status = %s, attempts = 3 where organization_id = %s", status, brand.id)
     office.set(smtp=office.server)
 
     code, said = flask("mail", "retry", message_id)
@@ -172,8 +175,8 @@ def test_retry_leaves_alone_what_is_sent_queued_unknown_or_has_no_body(flask, of
     drain()
     (queued,) = stage(brand)
     (dropped,) = stage(brand)
-    change("update mail_message set status = 'Failed', body_sealed = null where id = %s", dropped)
-    change("delete from job where args ->> 'message_id' = %s", str(dropped))
+    alter_any("update mail_message set status = 'Failed', body_sealed = null where id = %s", dropped)
+    alter_any("delete from job where args ->> 'message_id' = %s", str(dropped))
     others = sorted(map(str, (sent, queued, dropped, uuid4())))
 
     answer = flask.json("mail", "retry", *others, *others)

@@ -1,5 +1,6 @@
 """Operator commands connect to what runs; where nothing runs they say so and start nothing."""
 
+import json
 import os
 import subprocess
 import sys
@@ -72,6 +73,7 @@ def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
     owner_url = pair.start(tmp_path, durable=False).database_owner_url
     try:
         without_tables = _flask("org", "list", DATA_DIR=str(tmp_path))
+        processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
             cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # the first migration makes it
         without_role = _flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
@@ -80,3 +82,6 @@ def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
 
     said = "Error: The database lacks migrations. Next: flask db migrate\n"
     assert [(one.returncode, one.stdout, one.stderr) for one in (without_tables, without_role)] == [(1, "", said)] * 2
+    for one in processes:
+        (line,) = map(json.loads, (one.stdout + one.stderr).splitlines())
+        assert (one.returncode, line["event"], line["next"]) == (1, "database.lacks_migrations", "flask db migrate")

@@ -31,7 +31,9 @@ def failing(brand, receiver, drain):
     return endpoint
 
 
-def test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like(flask, brand, rival, failing, receiver, drain):
+def test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like(
+    flask, brand, rival, *, failing, receiver, drain
+):
     receiver.answers = [receivers.status(200)]
     fine = rival.endpoint(f"{receiver.url}/fine")
     _send(rival, fine, drain)
@@ -66,7 +68,9 @@ def test_a_deleted_endpoint_is_listed_no_more(flask, brand, failing):
     assert len(flask.json("webhook", "deliveries", "--endpoint", failing["id"])) == 2
 
 
-def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(flask, brand, rival, failing, receiver, drain):
+def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
+    flask, brand, rival, *, failing, receiver, drain
+):
     receiver.answers = [receivers.hang(4)]
     other = brand.endpoint(f"{receiver.url}/other")
     (waiting,) = _send(brand, other, drain, until_settled=False)
@@ -91,7 +95,9 @@ def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(flask, 
     assert flask("webhook", "deliveries", "--org", NOBODY) == (0, "There is no such delivery.\n")
 
 
-def test_redeliver_says_how_many_queues_them_and_keeps_who_did_it(flask, brand, failing, receiver, drain, monkeypatch):
+def test_redeliver_says_how_many_queues_them_and_keeps_who_did_it(
+    flask, brand, failing, *, receiver, drain, monkeypatch
+):
     monkeypatch.setattr(redelivery, "MOST_AT_ONCE", 1)  # so that there are portions
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]

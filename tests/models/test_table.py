@@ -1,6 +1,6 @@
 """Rows made of dataclasses: select lists, nesting, inserting and changing, against the real database."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -123,6 +123,16 @@ def test_what_is_created_is_returned_as_it_is_and_a_twin_is_not(brand):
     with db.unit_of_work(brand.id):
         assert GROUPS.create(values) == Group(values["id"], "Gold", "Percentage")
         assert GROUPS.create({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
+
+
+def test_of_a_row_in_the_hand_what_differs_is_changed_and_nothing_is_asked_when_nothing_does(brand):
+    values = _values(brand, "Gold")
+    with db.unit_of_work(brand.id):
+        group = WHOLE_GROUPS.create(values)
+        changed = WHOLE_GROUPS.change(group, {"name": "Silver", "commission_type": group.commission_type})
+
+    assert changed == replace(group, name="Silver")
+    assert WHOLE_GROUPS.change(changed, {"name": "Silver"}) is changed
 
 
 def test_many_rows_are_inserted_in_one_statement(brand):

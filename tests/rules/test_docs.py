@@ -14,6 +14,7 @@ import pytest
 import settings
 from models.upkeep import expiry
 from settings.__main__ import page
+from tests.support import trees
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {
@@ -25,10 +26,10 @@ _PAGES = {
 
 def _tests_that_exist() -> set[str]:
     found = set()
-    for path in (_ROOT / "tests").rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in trees.files("tests"):
+        for node in ast.walk(trees.parsed(path)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found.add(f"{path.relative_to(_ROOT)}::{node.name}")
+                found.add(f"{trees.named(path)}::{node.name}")
     return found
 
 
@@ -132,7 +133,7 @@ def test_every_file_that_a_page_names_is_there():
 def test_a_package_that_maps_its_files_names_every_one():
     wrong, maps = {}, 0
     for path in _ROOT.glob("[a-z]*/**/__init__.py"):
-        about = ast.get_docstring(ast.parse(path.read_text())) or ""
+        about = ast.get_docstring(trees.parsed(path)) or ""
         lines, words = (set(re.findall(pattern, about, re.MULTILINE)) for pattern in (r"^(\w+) {2,}\S", r"`(\w+)`"))
         files = {part.stem for part in path.parent.glob("*.py")} - {"__init__", "__main__"}
         folders = {part.parent.name for part in path.parent.glob("*/__init__.py")}

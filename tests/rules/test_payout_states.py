@@ -15,9 +15,8 @@ from domain.payouts.states import (
     SandboxState,
 )
 from models import db
+from tests.support import trees
 
-_ROOT = Path(__file__).resolve().parents[2]
-_LAYERS = ("adapters", "api", "commands", "domain", "models", "pipelines", "schemas", "workers", "bench")
 _COLUMNS = {
     ("payout", "status"): PayoutStatus,
     ("payout_run", "review_status"): ReviewStatus,
@@ -29,7 +28,7 @@ _COLUMNS = {
 
 
 def _is_at_home(path: Path) -> bool:
-    return any(part.startswith("payout") for part in path.relative_to(_ROOT).parts)
+    return any(part.startswith("payout") for part in path.relative_to(trees.ROOT).parts)
 
 
 def _names(tree: ast.Module) -> set[str]:
@@ -45,13 +44,13 @@ def _names(tree: ast.Module) -> set[str]:
 
 def _spelled_out(path: Path) -> list[str]:
     """Return every text of a file that is exactly a state. An attempt's are everyday words: at home alone."""
-    tree = ast.parse(path.read_text())
+    tree = trees.parsed(path)
     is_at_home = _is_at_home(path)
     if not is_at_home and not any(".payouts" in name for name in _names(tree)):
         return []
     kinds = [kind for kind in _COLUMNS.values() if is_at_home or kind is not AttemptState]
     return [
-        f"{path.relative_to(_ROOT)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
+        f"{trees.named(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
         f" instead of {node.value!r}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
@@ -60,7 +59,7 @@ def _spelled_out(path: Path) -> list[str]:
 
 
 def test_no_code_about_payouts_spells_a_state_out():
-    files = [path for layer in _LAYERS for path in (_ROOT / layer).rglob("*.py")]
+    files = trees.files(*trees.PRODUCT)
     files.remove(Path(states.__file__))
 
     assert files
@@ -68,7 +67,7 @@ def test_no_code_about_payouts_spells_a_state_out():
 
 
 def test_a_state_that_is_spelled_out_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(f"{__name__}._ROOT", tmp_path)
+    monkeypatch.setattr(trees, "ROOT", tmp_path)
     told = tmp_path / "told.py"
     told.write_text(
         "from models.payouts import payouts\n\n_SQL = \"select from payout where status = 'Paid'\"\n\n\n"

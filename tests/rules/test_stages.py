@@ -9,7 +9,8 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[2]
+from tests.support import trees
+
 # What the promise is made with.
 _GROUND = {"models.db", "models.hot", "models.listing", "models.table"}
 _STAGES = {"stage", "stage_all"}
@@ -50,8 +51,8 @@ def test_the_calls_are_seen():
 
 def test_advisory_locks_are_turns():
     # A migration holds one across transactions, on a connection of its own.
-    named = {str(path.relative_to(_ROOT)) for path in _modules() if "pg_advisory" in path.read_text()}
-    named |= {str(path.relative_to(_ROOT)) for path in _modules() if "pg_try_advisory" in path.read_text()}
+    named = {trees.named(path) for path in _modules() if "pg_advisory" in path.read_text()}
+    named |= {trees.named(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
 
     assert named == {"models/turns.py", "models/migrate.py"}
 
@@ -68,17 +69,17 @@ def _effects(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
 
 
 def _modules() -> list[Path]:
-    return [path for house in ("models", "pipelines") for path in sorted((_ROOT / house).rglob("*.py"))]
+    return trees.files("models", "pipelines")
 
 
 @functools.cache
 def _functions() -> dict[str, Function]:
     found = {}
     for path in _modules():
-        module = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
+        module = ".".join(path.relative_to(trees.ROOT).with_suffix("").parts)
         if module in _GROUND:
             continue
-        tree = ast.parse(path.read_text())
+        tree = trees.parsed(path)
         imported, tables = _imported(tree), _tables(tree)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):

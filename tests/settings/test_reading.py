@@ -11,88 +11,91 @@ import settings
 _LONG = "a secret that is long enough to be one"
 
 
+_DEFAULTS = {
+    "servers": {
+        "database_url": None,
+        "database_owner_url": None,
+        "redis_url": None,
+        "secret_key": None,
+        "former_secret_keys": (),
+        "data_dir": Path(".data").resolve(),
+    },
+    "web": {
+        "port": 8000,
+        "bind": "127.0.0.1",
+        "public_base_url": None,
+        "trusted_proxies": 0,
+        "processes": 2,
+        "threads": 8,
+        "request_timeout_s": 10,
+        "upload_timeout_s": 60,
+        "key_cache_s": 5,
+        "cors_origins": (),
+        "portal_domain": None,
+        "limits_per_min": {
+            "standard": 600,
+            "import": 6,
+            "invite": 10,
+            "strict_write": 10,
+            "apply": 5,
+            "anonymous": 60,
+            "anonymous_tracking": 60,
+            "s2s": 1500,
+            "unknown": 300,
+        },
+    },
+    "monitoring": {"log_format": "json", "log_level": "info", "metrics_token": None, "metrics_port": 0},
+    "jobs": {
+        "lease_s": 30,
+        "click_claim_s": 60,
+        "slots": {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
+    },
+    "webhooks": {
+        "attempts_at_s": (0, 60, 120, 240, 480),
+        "timeout_s": 10,
+        "allow_private": False,
+        "also_allow": (),
+        "ca_bundle": None,
+    },
+    "identity": {
+        "dashboard_issuer": None,
+        "dashboard_jwks": None,
+        "dashboard_audience": "finderfee-dashboard",
+        "affiliate_issuer": None,
+        "affiliate_jwks": None,
+        "affiliate_audience": "finderfee-affiliates",
+    },
+    "mail": {"smtp": None, "sender": "Finderfee <no-reply@localhost>", "per_min": 60},
+    "rails": {
+        "ask_again_s": (5, 15, 30, 60, 300, 900, 3600),
+        "processor": None,
+        "wallet": None,
+        "global_payouts": None,
+    },
+    "rates": {"feed_url": None},
+    "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
+    "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
+    "retention": {
+        "days": {
+            "clicks": 90,
+            "events": 90,
+            "deliveries": 90,
+            "dead_letters": 90,
+            "leads": 30,
+            "audit_addresses": 90,
+            "fraud_events": 365,
+            "rail_events": 365,
+            "mail": 90,
+            "invites": 90,
+            "members": 365,
+            "imports": 365,
+        }
+    },
+}
+
+
 def test_without_any_variable_the_defaults_hold():
-    assert dataclasses.asdict(settings.read({})) == {
-        "servers": {
-            "database_url": None,
-            "database_owner_url": None,
-            "redis_url": None,
-            "secret_key": None,
-            "former_secret_keys": (),
-            "data_dir": Path(".data").resolve(),
-        },
-        "web": {
-            "port": 8000,
-            "bind": "127.0.0.1",
-            "public_base_url": None,
-            "trusted_proxies": 0,
-            "processes": 2,
-            "threads": 8,
-            "request_timeout_s": 10,
-            "upload_timeout_s": 60,
-            "key_cache_s": 5,
-            "cors_origins": (),
-            "portal_domain": None,
-            "limits_per_min": {
-                "standard": 600,
-                "import": 6,
-                "invite": 10,
-                "strict_write": 10,
-                "apply": 5,
-                "anonymous": 60,
-                "anonymous_tracking": 60,
-                "s2s": 1500,
-                "unknown": 300,
-            },
-        },
-        "monitoring": {"log_format": "json", "log_level": "info", "metrics_token": None, "metrics_port": 0},
-        "jobs": {
-            "lease_s": 30,
-            "click_claim_s": 60,
-            "slots": {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
-        },
-        "webhooks": {
-            "attempts_at_s": (0, 60, 120, 240, 480),
-            "timeout_s": 10,
-            "allow_private": False,
-            "also_allow": (),
-            "ca_bundle": None,
-        },
-        "identity": {
-            "dashboard_issuer": None,
-            "dashboard_jwks": None,
-            "dashboard_audience": "finderfee-dashboard",
-            "affiliate_issuer": None,
-            "affiliate_jwks": None,
-            "affiliate_audience": "finderfee-affiliates",
-        },
-        "mail": {"smtp": None, "sender": "Finderfee <no-reply@localhost>", "per_min": 60},
-        "rails": {
-            "ask_again_s": (5, 15, 30, 60, 300, 900, 3600),
-            "processor": None,
-            "wallet": None,
-            "global_payouts": None,
-        },
-        "rates": {"feed_url": None},
-        "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
-        "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
-        "retention": {
-            "days": {
-                "clicks": 90,
-                "events": 90,
-                "deliveries": 90,
-                "dead_letters": 90,
-                "leads": 30,
-                "audit_addresses": 90,
-                "fraud_events": 365,
-                "rail_events": 365,
-                "mail": 90,
-                "invites": 90,
-                "members": 365,
-                "imports": 365,
-            }
-        },
-    }
+    assert dataclasses.asdict(settings.read({})) == _DEFAULTS
 
 
 def test_without_a_base_url_the_service_is_on_this_machine():

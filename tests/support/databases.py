@@ -17,8 +17,12 @@ _TEMPLATE = "finderfee_tests_template"
 
 
 def make_template(owner_url: str) -> None:
-    """Let the databases to come on this server be copies of one."""
+    """Let the databases to come on this server be copies of one; those that nobody uses go."""
     make(owner_url, _TEMPLATE)
+    with _owner(owner_url) as cursor:
+        cursor.execute("alter database template0 is_template false")
+        for unused in ("template0", "postgres"):
+            cursor.execute(f"drop database {unused}")
 
 
 def make(owner_url: str, name: str) -> str:
@@ -60,4 +64,10 @@ def _owner(owner_url: str) -> Iterator[Any]:
 def alter(brand: Any, sql: str, *params: object) -> None:
     """Run a statement as the brand."""
     with db.unit_of_work(brand.id):
+        db.db.stage(sql, params)
+
+
+def alter_any(sql: str, *params: object) -> None:
+    """Run a statement on rows of any tenant."""
+    with db.any_org_work():
         db.db.stage(sql, params)

@@ -167,7 +167,7 @@ def _waits_for_a_lock(job):
 
 @pytest.mark.parametrize(("lease_s", "attempt", "delay_s"), [(30, 4, 2), (30, 5, 30), (90, 9, 2), (90, 11, 300)])
 def test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock(
-    declare, brand, monkeypatch, lease_s, attempt, delay_s
+    declare, brand, monkeypatch, *, lease_s, attempt, delay_s
 ):
     turn(monkeypatch, jobs={"lease_s": lease_s})
     declare(_waits_for_a_lock)

@@ -125,7 +125,7 @@ def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(fl
     drain()
 
     (again,) = flask.json("jobs", "dead")
-    assert "no click that can be written" in flask.json("jobs", "show", str(again["id"]))["error"]
+    assert "this click cannot be written" in flask.json("jobs", "show", str(again["id"]))["error"]
     flask.json("jobs", "discard", str(letter["id"]), "--why", "nonsense")
     assert flask.json("jobs", "dead") == []
 

@@ -9,7 +9,7 @@ from models.jobs.rows import Claimed
 from pipelines import fx_intake, ledger_check, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
-from pipelines.invites import invites
+from pipelines.invites import inviting
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
 from workers.actor import calling_job, database_job
@@ -30,7 +30,7 @@ def tell_of_failing_webhooks(job: Claimed) -> None:
 @database_job(jobs.INVITES_EXPIRE)
 def expire_invites(job: Claimed) -> None:
     """Mark the invites of every organization that were not accepted in time."""
-    invites.any_org_expire(now=clock.now())
+    inviting.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.HOLDS_RENEW)

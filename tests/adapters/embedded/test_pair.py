@@ -12,8 +12,7 @@ import psycopg2
 import pytest
 import redis
 
-from adapters.embedded import pair
-from adapters.embedded import place as embedded_place
+from adapters.embedded import pair, places
 from tests.support.installation import servers
 
 _ROOT = Path(__file__).parents[3]
@@ -63,7 +62,7 @@ def _valkey(found: pair.EmbeddedServers) -> "redis.Redis":
 
 
 def _postmaster(data_dir: Path) -> int | None:
-    return embedded_place.listener_pid(embedded_place.of(data_dir).postgres_socket)
+    return places.listener_pid(places.of(data_dir).postgres_socket)
 
 
 def test_first_start_gives_both_servers_and_the_database(data_dir: Path) -> None:
@@ -94,7 +93,7 @@ def test_the_service_logs_in_without_powers_and_its_session_cannot_become_the_ow
 
 def test_nobody_becomes_the_owner_by_asking_for_it(used_dir: Path) -> None:
     found = pair.start(used_dir, durable=False)
-    kept = embedded_place.of(used_dir).owner_password
+    kept = places.of(used_dir).owner_password
 
     with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
         _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "finderfee@"))
@@ -103,7 +102,7 @@ def test_nobody_becomes_the_owner_by_asking_for_it(used_dir: Path) -> None:
 
     assert kept.stat().st_mode & 0o777 == 0o600
     assert _sql(found, "select session_user::text") == [("finderfee",)]
-    assert kept.read_text().rpartition(":")[2].strip() not in embedded_place.of(used_dir).postgres_log.read_text()
+    assert kept.read_text().rpartition(":")[2].strip() not in places.of(used_dir).postgres_log.read_text()
 
 
 def test_who_has_the_services_url_alone_still_migrates_as_the_owner(used_dir: Path) -> None:
@@ -134,7 +133,7 @@ def test_what_the_caller_has_for_another_database_stays_out(used_dir: Path, monk
 def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
     # given: as one that an earlier version made has it
     found = pair.start(used_dir, durable=False)
-    place = embedded_place.of(used_dir)
+    place = places.of(used_dir)
     _sql(found, "create table earlier (word text)", "insert into earlier values ('row')")
     (place.postgres / "pg_hba.conf").write_text("local all all trust\n")
     _sql(found, "drop role finderfee_login", "alter role finderfee password null", "select pg_reload_conf()")
@@ -168,14 +167,14 @@ def test_second_start_reuses_what_runs_and_is_quick(used_dir: Path) -> None:
 
 def test_servers_listen_on_private_sockets_only_and_away_from_the_terminal(used_dir: Path) -> None:
     found = pair.start(used_dir, durable=False)
-    place = embedded_place.of(used_dir)
+    place = places.of(used_dir)
 
     assert place.sockets.stat().st_mode & 0o777 == 0o700
     assert _sql(found, "SHOW listen_addresses") == [("",)]
     with _valkey(found) as valkey:
         assert valkey.config_get("port") == {"port": "0"}
     for path in (place.postgres_socket, place.valkey_socket):
-        pid = embedded_place.listener_pid(path)
+        pid = places.listener_pid(path)
         assert pid is not None and os.getsid(pid) != os.getsid(0)
 
 
@@ -187,7 +186,7 @@ def test_twenty_concurrent_starts_give_one_server(data_dir: Path) -> None:
 
     assert [caller.returncode for caller in callers] == [0] * 20
     assert len(set(answers)) == 1
-    log = embedded_place.of(data_dir).postgres_log.read_text()
+    log = places.of(data_dir).postgres_log.read_text()
     assert log.count("starting PostgreSQL") == 1
 
 
@@ -212,7 +211,7 @@ def test_a_folder_that_holds_what_is_not_ours_stays_as_open_as_it_was(data_dir: 
     pair.start(data_dir, postgres=False, durable=False)
 
     assert _mode(data_dir) == 0o755
-    assert _mode(embedded_place.of(data_dir).sockets) == 0o700
+    assert _mode(places.of(data_dir).sockets) == 0o700
 
 
 def test_stop_then_start_keeps_data(used_dir: Path) -> None:
@@ -246,7 +245,7 @@ def test_only_the_server_asked_for_is_started(used_dir: Path) -> None:
 
 def test_long_data_dir_gets_a_short_private_socket_folder(tmp_path: Path) -> None:
     long = tmp_path / ("long" * 20) / ("longer" * 10)
-    place = embedded_place.of(long)
+    place = places.of(long)
 
     try:
         found = pair.start(long, durable=False)
@@ -318,7 +317,7 @@ def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: 
     left_over = pid_file.read_text()
     pair.stop(used_dir)
     pid_file.write_text(f"{os.getppid()}\n{left_over.partition(chr(10))[2]}")
-    (embedded_place.of(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
+    (places.of(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
 
     pair.start(used_dir, valkey=False, durable=False)
 

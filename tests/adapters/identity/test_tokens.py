@@ -7,8 +7,7 @@ import json
 import pytest
 from joserfc.jwk import RSAKey
 
-from adapters.identity import keys as identity_keys
-from adapters.identity import sources, tokens
+from adapters.identity import key_sets, sources, tokens
 from tests.support.outside import identity_provider as idp
 
 _ALGORITHMS = ["RS256", "ES256", "EdDSA"]
@@ -16,7 +15,7 @@ _LEEWAY_S = 30
 
 
 def _verifier(*jwks, **options) -> tokens.Verifier:
-    keys = identity_keys.usable(json.dumps({"keys": jwks}).encode())
+    keys = key_sets.usable(json.dumps({"keys": jwks}).encode())
     return tokens.Verifier(idp.ISSUER, idp.AUDIENCE, sources.Fixed(keys), **options)
 
 
@@ -129,7 +128,7 @@ def test_a_short_rsa_key_is_not_believed():
 
 def test_a_private_key_in_the_set_is_ignored_with_a_warning(monkeypatch):
     said = []
-    monkeypatch.setattr(identity_keys._log, "warning", lambda event, **fields: said.append((event, fields["kid"])))
+    monkeypatch.setattr(key_sets._log, "warning", lambda event, **fields: said.append((event, fields["kid"])))
     private, shared = idp.key("ES256"), idp.secret(b"a shared secret that is long enough")
 
     known = _verifier(private.as_dict(private=True), {**shared.as_dict(private=True), "kid": "shared"})

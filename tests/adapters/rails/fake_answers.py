@@ -36,12 +36,12 @@ class Answering(BaseHTTPRequestHandler):
         elif fault == "html_400":
             self._send(400, b"<html>Bad request</html>")
         elif fault in ("hang_before", "cut_before"):
-            self.finish(fault, 500, {})
+            self.end(fault, 500, {})
         else:
             return False
         return True
 
-    def finish(self, fault: str, status: int, answer: Any) -> None:
+    def end(self, fault: str, status: int, answer: Any) -> None:
         """Answer after all is done, or not as one should."""
         if fault.startswith("hang"):
             self.server.is_stopped.wait(_HANG_S)  # type: ignore[attr-defined]

@@ -220,7 +220,7 @@ class _Handler(Answering):
                 self.fake.idempotent[key] = (asked, 200, made)
             else:
                 made = seen[2]
-        self.finish(fault, 200, shown(made))
+        self.end(fault, 200, shown(made))
 
     # PayPal
 
@@ -259,7 +259,7 @@ class _Handler(Answering):
                 made = self._book(booked, "BATCH", fault)
                 self.fake.idempotent[key] = ("", 201, made)
                 status, answer = 201, {"batch_header": batch(made, "PENDING")["batch_header"]}
-        self.finish(fault, status, answer)
+        self.end(fault, status, answer)
 
     def show_batch(self, number: str) -> None:
         found = [one for one in self.fake.books if one.id == number]

@@ -69,8 +69,8 @@ def test_a_click_is_written_at_once_while_the_stream_is_away(app, brand, slug, m
 
     shown = [click(app, slug, subId="mail").json for _ in range(2)]
 
-    written = brand.rows("select id::text, sub_id, slug from click order by id")
-    assert written == [(one["clickId"], "mail", slug) for one in shown]
+    written = brand.rows("select id::text, sub_id, slug from click")
+    assert sorted(written) == sorted((one["clickId"], "mail", slug) for one in shown)
     assert counted("finderfee_clicks_direct_total") - before[0] == 2
     assert counted("finderfee_rate_limit_failed_open_total") - before[1] == 2
 

@@ -11,13 +11,6 @@ from tests.support.api.racing import at_once
 BULK = f"{URL}/bulk"
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign."""
-    brand.program(name="Spring")
-    return brand
-
-
 def _bulk(brand, *recipients, **fields):
     body = {"programId": str(brand.programs[-1]), "recipients": list(recipients)} | fields
     return brand.post(BULK, {name: value for name, value in body.items() if value is not ...})

@@ -16,8 +16,6 @@ from tests.support.api.inviting import (
     invite,
     let_expire,
     letters,
-    look,
-    own_elsewhere,
     rows,
     someone,
     token_of,
@@ -25,13 +23,6 @@ from tests.support.api.inviting import (
 from tests.support.api.racing import at_once
 
 _SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
-
-
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign."""
-    brand.program(name="Spring")
-    return brand
 
 
 def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
@@ -220,13 +211,6 @@ def test_a_percentage_of_a_click_is_refused(brand):
     ]
 
 
-@pytest.mark.parametrize("slug", ["api", "admin", "invites"])
-def test_a_reserved_slug_is_refused(campaign, slug):
-    answer = invite(campaign, slug=slug)
-
-    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", "slug")
-
-
 def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
     theirs, nobodys = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
 
@@ -255,125 +239,6 @@ def test_an_affiliate_of_the_program_is_not_invited(campaign):
         "email",
     )
     assert invite(campaign, email="ada@example.com", programId=str(elsewhere)).status_code == 201
-
-
-def test_a_slug_of_anybody_in_the_whole_service_is_taken(campaign, rival):
-    mine, theirs, account = a_slug(), a_slug(), a_slug()
-    campaign.affiliate(mine)
-    rival.program()
-    rival.affiliate(theirs)
-    campaign.rows(
-        "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s) returning id",
-        account,
-        someone(),
-        account,
-    )
-
-    answers = [invite(campaign, slug=slug) for slug in (mine, theirs, account)]
-
-    for answer in answers:
-        assert (answer.status_code, answer.json["error"], answer.json["field"]) == (409, "slug_already_taken", "slug")
-
-
-def test_a_slug_that_is_promised_to_another_pending_invite_is_taken(campaign, rival):
-    slug, email = a_slug(), someone()
-    rival.program()
-    first = invite(campaign, slug=slug, email=email)
-    other_program = campaign.program()
-
-    another_person = invite(campaign, slug=slug)
-    same_person = invite(campaign, slug=slug, email=email, programId=str(other_program))
-    another_brand = invite(rival, slug=slug)
-
-    assert first.status_code == 201
-    assert (another_person.status_code, another_person.json["error"]) == (409, "slug_already_taken")
-    assert (same_person.status_code, another_brand.status_code) == (201, 201)
-
-
-def test_a_promise_ends_with_its_invite(campaign):
-    revoked, expired = a_slug(), a_slug()
-    campaign.person().call("DELETE", f"{URL}/{invite(campaign, slug=revoked).json['invite']['id']}")
-    let_expire(campaign, invite(campaign, slug=expired).json["invite"]["id"])
-
-    assert [invite(campaign, slug=slug).status_code for slug in (revoked, expired)] == [201, 201]
-
-
-def test_a_persons_own_slug_is_theirs_and_a_deleted_link_is_nobodys(campaign, rival):
-    own, gone, email = a_slug(), a_slug(), someone()
-    campaign.affiliate(own, email=email)
-    campaign.program()
-    rival.program()
-    rival.affiliate(own)
-    rival.affiliate(gone)
-    rival.rows("update tracking_link set deleted_at = now() where slug = %s returning id", gone)
-
-    assert invite(campaign, slug=own, email=email).status_code == 201
-    assert invite(campaign, slug=gone).status_code == 201
-
-
-@pytest.mark.parametrize("owner", ["rival", "account"])
-def test_whose_a_slug_is_elsewhere_cannot_be_found_out_by_trying_emails(campaign, rival, owner):
-    slug, email = a_slug(), someone()
-    own_elsewhere(campaign, rival, owner, slug=slug, email=email)
-
-    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=someone())
-
-    assert (theirs.status_code, theirs.json["error"]) == (409, "slug_already_taken")
-    assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
-
-
-def test_a_second_invite_takes_the_place_of_the_first(campaign):
-    email, slug = someone(), a_slug()
-    first = invite(campaign, email=email, slug=slug)
-    second = invite(campaign, email=email, slug=slug)
-
-    assert (first.status_code, second.status_code) == (201, 201)
-    assert rows(campaign, "state") == [("Revoked",), ("Pending",)]
-    assert look(campaign, token_of(first)).json["error"] == "invite_revoked"
-    assert look(campaign, token_of(second)).json["state"] == "Pending"
-    before = first.json["invite"]
-    assert sorted(audited(campaign), key=lambda entry: (entry[0], entry[1])) == [
-        ("affiliate_invite.created", before["id"], None, before),
-        ("affiliate_invite.created", second.json["invite"]["id"], None, second.json["invite"]),
-        ("affiliate_invite.revoked", before["id"], before, before | {"state": "Revoked"}),
-    ]
-
-
-def test_an_invite_that_replaces_an_expired_one_leaves_it_expired(campaign):
-    email = someone()
-    first = invite(campaign, email=email)
-    let_expire(campaign, first.json["invite"]["id"])
-    invite(campaign, email=email)
-
-    assert rows(campaign, "state") == [("Expired",), ("Pending",)]
-    assert look(campaign, token_of(first)).json["error"] == "invite_expired"
-
-
-def test_the_same_email_may_be_invited_to_two_programs(campaign, rival):
-    email = someone()
-    rival.program()
-    invite(campaign, email=email)
-    invite(campaign, email=email, programId=str(campaign.program()))
-    invite(rival, email=email)
-
-    assert rows(campaign, "state") == [("Pending",), ("Pending",)]
-
-
-def test_two_equal_invites_at_once_leave_one_pending(campaign):
-    email = someone()
-
-    answers = at_once(*[lambda: invite(campaign, email=email)] * 3)
-
-    assert [answer.status_code for answer in answers] == [201] * 3
-    assert sorted(rows(campaign, "state")) == [("Pending",), ("Revoked",), ("Revoked",)]
-
-
-def test_two_people_at_once_do_not_get_one_slug(campaign):
-    slug = a_slug()
-
-    answers = at_once(*[lambda: invite(campaign, slug=slug)] * 3)
-
-    assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
 
 
 def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):

@@ -9,13 +9,6 @@ from tests.support.api.inviting import URL, invite, letters, someone
 from tests.support.outside.post_office import PostOffice
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign."""
-    brand.program(name="Spring")
-    return brand
-
-
 def _letter(brand, **fields):
     answer = invite(brand, **fields)
     (letter,) = letters(brand)

@@ -30,13 +30,6 @@ from tests.support.api.racing import at_once
 
 
 @pytest.fixture
-def campaign(brand):
-    """The brand with one campaign."""
-    brand.program(name="Spring")
-    return brand
-
-
-@pytest.fixture
 def manager(campaign):
     """A manager of the brand at the dashboard."""
     return campaign.person("Manager")

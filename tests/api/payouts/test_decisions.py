@@ -5,7 +5,7 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.payouts import decisions
-from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run
+from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, refused, run
 from tests.support.api.racing import at_once
 from tests.support.rows.paying import Payroll
 
@@ -31,11 +31,6 @@ def _decide(payroll, payout_id, verb, body=None, **headers):
 
 def _pay(payroll, payout_id, reference="bank 17"):
     return _decide(payroll, payout_id, "mark-paid", {"externalTransactionId": reference})
-
-
-def _refused(answer):
-    assert "error" in answer.json, answer.get_data(as_text=True)
-    return answer.status_code, answer.json["error"]
 
 
 def _told(payroll):
@@ -104,8 +99,8 @@ def test_with_nothing_left_a_retry_is_refused_and_the_payout_stays_failed(app):
     payroll.pay()
     payroll.brand.refund("first")
 
-    assert _refused(_decide(payroll, payout_id, "retry")) == (409, "nothing_left_to_pay")
-    assert _refused(_pay(payroll, payout_id)) == (409, "nothing_left_to_pay")
+    assert refused(_decide(payroll, payout_id, "retry")) == (409, "nothing_left_to_pay")
+    assert refused(_pay(payroll, payout_id)) == (409, "nothing_left_to_pay")
     assert payroll.payouts("status, amount_cents") == [("Failed", 0)]
 
 
@@ -123,7 +118,7 @@ def test_a_retry_needs_somebody_to_pay(failed, sql, code):
     payroll, payout_id = failed
     payroll.execute(sql, payroll.affiliates["ann"])
 
-    assert _refused(_decide(payroll, payout_id, "retry")) == (409, code)
+    assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +135,7 @@ def test_a_retry_passes_the_gates_of_a_run(failed, settings, code):
     payroll, payout_id = failed
     payroll.brand.set(**settings)
 
-    assert _refused(_decide(payroll, payout_id, "retry")) == (409, code)
+    assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
     assert payroll.payouts("status, attempt") == [("Failed", 1)]
 
 
@@ -160,9 +155,9 @@ def test_a_retry_counts_against_the_cap_also_when_two_come_at_once(app):
 def test_only_a_failed_payout_is_retried_or_voided(payroll, verb):
     payout_id = one_payout(payroll)
 
-    assert _refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+    assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
     payroll.pay()
-    assert _refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+    assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
@@ -185,8 +180,8 @@ def test_a_voided_payout_is_due_again_and_never_retried(failed):
     assert shown["voidedAt"]
     assert len(shown["lineItems"]) == 1
     for verb in ("retry", "void"):
-        assert _refused(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
-    assert _refused(_pay(payroll, payout_id)) == (409, "payout_voided")
+        assert refused(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
+    assert refused(_pay(payroll, payout_id)) == (409, "payout_voided")
     run(payroll)
     payroll.pay()
     assert payroll.payouts("status, amount_cents") == [("Failed", 2_000), ("Paid", 2_000)]
@@ -224,7 +219,7 @@ def test_a_paid_payout_is_not_marked_again(payroll):
     payout_id = one_payout(payroll)
     payroll.pay()
 
-    assert _refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
 
 
 def test_a_payout_that_a_rail_is_at_work_on_is_left_to_it(app):
@@ -233,9 +228,9 @@ def test_a_payout_that_a_rail_is_at_work_on_is_left_to_it(app):
     payroll.pay()
 
     assert payroll.payouts() == [("Processing", 2_000)]
-    assert _refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
     for verb in ("retry", "void"):
-        assert _refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+        assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
 
 
 def test_marked_paid_twice_at_once_it_is_booked_once(payroll):
@@ -251,7 +246,7 @@ def test_nothing_is_paid_by_hand_before_its_run_was_reviewed(payroll):
     payroll.brand.set(needsReview="on")
     payout_id = one_payout(payroll)
 
-    assert _refused(_pay(payroll, payout_id)) == (409, "review_pending")
+    assert refused(_pay(payroll, payout_id)) == (409, "review_pending")
 
 
 def test_what_a_reviewer_rejected_is_voided_and_neither_sent_nor_paid(payroll):
@@ -261,8 +256,8 @@ def test_what_a_reviewer_rejected_is_voided_and_neither_sent_nor_paid(payroll):
     with db.unit_of_work(payroll.brand.id):
         decisions.decide_review(organization_id=payroll.brand.id, run_id=run_id, is_approved=False, now=clock.now())
 
-    assert _refused(_decide(payroll, payout_id, "retry")) == (409, "review_rejected")
-    assert _refused(_pay(payroll, payout_id)) == (409, "review_rejected")
+    assert refused(_decide(payroll, payout_id, "retry")) == (409, "review_rejected")
+    assert refused(_pay(payroll, payout_id)) == (409, "review_rejected")
     assert _decide(payroll, payout_id, "void").status_code == 200
 
 
@@ -288,7 +283,7 @@ def test_a_payment_by_hand_needs_its_reference(payroll, body):
 
 @pytest.mark.parametrize("raw", [b"[]", b"{", b'{"a": 1, "a": 2}'])
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
-def test_a_body_that_is_no_object_is_refused(failed, verb, raw):
+def test_a_body_that_is_no_object_isrefused(failed, verb, raw):
     payroll, payout_id = failed
 
     assert problem(_decide(payroll, payout_id, verb, raw)) == {"body"}
@@ -297,7 +292,7 @@ def test_a_body_that_is_no_object_is_refused(failed, verb, raw):
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
 @pytest.mark.parametrize("payout_id", [NOBODY, "x", "%00", "run"])
 def test_an_unknown_payout_is_404_whatever_is_sent_with_it(payroll, verb, payout_id):
-    assert _refused(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
+    assert refused(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
@@ -306,7 +301,7 @@ def test_another_organizations_payout_is_not_there(failed, rival, verb):
 
     answer = rival.person("Owner").post(f"{URL}/{payout_id}/{verb}", {"externalTransactionId": "x"})
 
-    assert _refused(answer) == (404, "not_found")
+    assert refused(answer) == (404, "not_found")
     assert payroll.payouts("status, voided_at is null") == [("Failed", True)]
 
 

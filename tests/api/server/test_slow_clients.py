@@ -19,7 +19,6 @@ _HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 _HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\r\n"
 _CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 _DOCUMENT = b"GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
-_METRICS = b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 # So long may a machine that is busy take for what is over in milliseconds.
 _PATIENCE_S = 20
 
@@ -53,6 +52,10 @@ class _Web:
         with self.socket(sent) as connected:
             return _answer(connected)[0]
 
+    def metrics(self) -> bytes:
+        with self.socket(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") as connected:
+            return b"".join(iter(lambda: connected.recv(65536), b""))
+
 
 def _answer(connected: socket.socket) -> tuple[int, bytes]:
     """Read one answer with a length and return its status and body."""
@@ -69,8 +72,7 @@ def _read_until(connected: socket.socket, end: bytes) -> bytes:
     read = b""
     while end not in read:
         piece = connected.recv(65536)
-        if not piece:
-            raise AssertionError(f"the server hung up after {read!r}")
+        assert piece, f"the server hung up after {read!r}"
         read += piece
     return read
 
@@ -165,10 +167,7 @@ def test_bodies_that_never_end_do_not_fill_the_memory(web):
 
         assert web.status(_HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
         assert web.status() == 200
-    with web.socket(_METRICS) as connected:
-        assert b'finderfee_refused_connections_total{why="no_room"}' in b"".join(
-            iter(lambda: connected.recv(65536), b"")
-        )
+    assert b'finderfee_refused_connections_total{why="no_room"}' in web.metrics()
 
 
 def test_bodies_that_were_answered_are_not_kept_with_their_connections(tmp_path):
@@ -322,10 +321,8 @@ def test_a_malformed_chunk_is_one_line_in_the_log(web):
 
 def test_what_was_kept_out_is_counted(web):
     web.status(_CHUNKED + b"zz\r\n\r\n")
-    with web.socket(_METRICS) as connected:
-        page = b"".join(iter(lambda: connected.recv(65536), b""))
 
-    assert b'finderfee_refused_connections_total{why="malformed_request"}' in page
+    assert b'finderfee_refused_connections_total{why="malformed_request"}' in web.metrics()
 
 
 def test_a_body_of_chunks_is_read_like_any_other(web):

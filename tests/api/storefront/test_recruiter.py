@@ -5,12 +5,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-
-
-def _apply(brand, body=None, *, program_id=None, **fields):
-    sent = {"email": "ada@example.com"} | fields if body is None else body
-    client = brand.app.test_client()
-    return client.post(f"/api/p/id/{program_id or brand.programs[-1]}/apply", json=sent)
+from tests.support.api.applying import apply
 
 
 def _rows(brand, columns):
@@ -27,7 +22,7 @@ class TestRecruiter:
         self.rita = brand.affiliate("rita")
 
     def _bound(self, **fields):
-        assert _apply(self.brand, **fields).status_code == 200
+        assert apply(self.brand, **fields).status_code == 200
         return _rows(self.brand, "recruited_by_affiliate_id")[-1][0]
 
     @pytest.mark.parametrize("reference", ["rita", " RITA ", "id"])

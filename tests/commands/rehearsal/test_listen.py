@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded.place import wait_until
+from adapters.embedded.places import wait_until
 from adapters.safe_http import client
 from commands.demo.receiver import is_genuine
 from models import db
@@ -23,7 +23,7 @@ _FLASK = str(Path(sys.executable).parent / "flask")
 _PATIENCE_S = 40
 
 
-class Shop:
+class OwnServer:
     """A developer's own server: keeps what it gets and answers `status`."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Listening:
 
 @pytest.fixture
 def shop():
-    with closing(Shop()) as opened:
+    with closing(OwnServer()) as opened:
         yield opened
 
 

@@ -145,7 +145,7 @@ def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, riv
     ("script", "told"),
     [(receivers.status(503), "answered 503"), (receivers.hang(4), "no complete answer within 2 s")],
 )
-def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, script, told):
+def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, told):
     endpoint = brand.endpoint(receiver.url)
     receiver.answers = [script]
     brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")

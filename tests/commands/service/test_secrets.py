@@ -16,7 +16,7 @@ from adapters import sealing
 from models import db
 from models.upkeep import sealed_rows
 from pipelines import resealing
-from pipelines.affiliates import tax_forms
+from pipelines.affiliates import filing
 from pipelines.leads import captured
 from tests.support import databases
 from tests.support.api.inviting import invite
@@ -61,7 +61,7 @@ def everything(alone):
     invite(alone)
     alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
-        tax_forms.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
+        filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
     with played() as stage:
         made = connected(alone.person(), stage, mode="test")
@@ -271,11 +271,11 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
         "api/edge/answers.py",
         "pipelines/leads/captured.py",
         "pipelines/webhooks/manage.py",
-        "pipelines/organization/keys.py",
+        "pipelines/organization/issuing.py",
         "pipelines/mail.py",
         "pipelines/gateways/accounts.py",
         "pipelines/gateways/connect.py",
-        "pipelines/affiliates/tax_forms.py",
+        "pipelines/affiliates/filing.py",
     }
 
 

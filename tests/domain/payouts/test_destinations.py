@@ -30,6 +30,7 @@ def test_the_person_goes_before_the_operator_and_that_before_the_import(own, ope
         ("@", "...@..."),
         ("acct_1Nv0FGQ9w3nQ", "...w3nQ"),
         ("acct_123", "..."),
+        ("ü" * 9, "...üüüü"),
         ("", "..."),
     ],
 )

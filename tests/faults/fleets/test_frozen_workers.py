@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adapters.embedded import place
+from adapters.embedded import places
 from tests.support.installation import outcome
 from tests.support.installation.ground import LEASE_S
 from tests.support.installation.machine import Machine
@@ -70,7 +70,7 @@ def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
             machine.pause(name)
         return Fate.PASSES
 
-    proxy = Proxy(place.of(machine.home).postgres_socket, asked=asked)
+    proxy = Proxy(places.of(machine.home).postgres_socket, asked=asked)
     try:
         yield proxy
     finally:

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 import redis
 
-from adapters.embedded import pair, place
+from adapters.embedded import pair, places
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.processes import Process
 
@@ -28,7 +28,7 @@ class _Kept:
         self.process = Process("servers", command, env=environment, log=self._log)
 
     def pid(self, title: str) -> int | None:
-        return place.listener_pid(getattr(place.of(self.home), _SOCKETS[title]))
+        return places.listener_pid(getattr(places.of(self.home), _SOCKETS[title]))
 
     def kill(self, title: str) -> int:
         """SIGKILL a server and return its process id."""
@@ -38,7 +38,7 @@ class _Kept:
         return pid
 
     def until_said(self, *lines: str, times: int = 1) -> None:
-        is_said = place.wait_until(
+        is_said = places.wait_until(
             lambda: all(self.said().count(line) >= times for line in lines), timeout_s=PATIENCE_S
         )
         assert is_said, f"{lines} of: {self.said()}"

@@ -4,7 +4,7 @@ Source: core spec, "Click and lead fraud review" and "Conversion" (status Invali
 """
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -12,21 +12,9 @@ from adapters.fraud import scorer as fraud_scorer
 from domain import jobs
 from domain.fraud import Verdict
 from models import db
-from tests.support.rows.click_rows import aggregates, outcomes, raw, write
+from tests.support.rows.click_rows import HOUR, aggregates, outcomes, raw, write
 
-HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
-
-
-@pytest.fixture
-def paying(brand):
-    brand.program(click_reward_cents=10)
-    return brand
-
-
-@pytest.fixture
-def ben(paying):
-    return paying.affiliate("ben")
 
 
 def _at(seconds: float) -> datetime:
@@ -34,7 +22,7 @@ def _at(seconds: float) -> datetime:
 
 
 def _events(brand):
-    return brand.rows("select subject, subject_id::text, action, score, reasons, status from fraud_event order by id")
+    return brand.rows("select subject, subject_id::text, action, score, reasons, status from fraud_event")
 
 
 def test_a_suspicious_click_is_held_with_a_row_in_quarantine_and_an_open_event(paying, ben):

@@ -40,7 +40,7 @@ def _group(brand, value, type="Percentage"):
 
 
 def _tiers(brand, *tiers, currency="USD"):
-    wanted = [performance_tiers.Tier(least, type, Decimal(value), currency) for least, type, value in tiers]
+    wanted = [performance_tiers.ProgramTier(least, type, Decimal(value), currency) for least, type, value in tiers]
     with db.unit_of_work(brand.id):
         performance_tiers.stage_replacement(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
 

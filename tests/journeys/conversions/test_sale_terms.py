@@ -122,7 +122,7 @@ def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain
                 "commission_value": Decimal("17.5"),
             }
         )
-        tier = performance_tiers.Tier(10_000, "Percentage", Decimal("22.25"), "USD")
+        tier = performance_tiers.ProgramTier(10_000, "Percentage", Decimal("22.25"), "USD")
         performance_tiers.stage_replacement(organization_id=brand.id, program_id=program_id, tiers=[tier])
     brand.affiliate("ben")
     brand.affiliate("zoe", partner_group_id=group_id)

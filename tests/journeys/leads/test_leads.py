@@ -6,46 +6,16 @@ from decimal import Decimal
 import peewee
 import pytest
 
-from adapters import clock
-from domain import jobs
 from domain.leads import LeadMethod
 from domain.programs.fees import Fee
 from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus
 from models import db, ids
 from models.leads import rows
-from pipelines import work
 from pipelines.leads import lifecycle
-from tests.support.api.racing import at_once, begun
+from tests.support.rows.lead_rows import DAY, expire, record
 from tests.support.rows.leads import emails, signed, states
 from tests.support.rows.program_rows import NOW, ago, conversion
-from workers import scheduler
-
-_DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def ben(brand):
-    """The affiliate of the brand's one campaign."""
-    brand.program()
-    return brand.affiliate("ben")
-
-
-def _record(brand, affiliate_id, email="ada@example.com", *, occurred_at=NOW, event_id=None, sub_id=None, **options):
-    """Record a lead; options are those of `lifecycle.record`, and is_test and method."""
-    signup = lifecycle.NewLead(
-        email=email,
-        name=None,
-        occurred_at=occurred_at,
-        is_test=options.pop("is_test", False),
-        external_event_id=event_id,
-        sub_id=sub_id,
-        method=options.pop("method", LeadMethod.lead_signup),
-    )
-    with db.unit_of_work(brand.id):
-        ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
-        referral = lifecycle.referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
-        return lifecycle.record(organization_id=brand.id, referral=referral, signup=signup, now=NOW, **options).lead_id
 
 
 def _reward(currency):
@@ -62,13 +32,8 @@ def _convert(brand, lead_id, conversion_id):
         lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=NOW)
 
 
-def _expire():
-    with db.any_org_work():
-        lifecycle.any_org_expire(now=clock.now())
-
-
 def test_a_buyer_is_matched_with_their_lead(brand, ben):
-    lead_id = _record(brand, ben, "Ada.L+x@gmail.com", sub_id="spring", occurred_at=ago(days=3))
+    lead_id = record(brand, ben, "Ada.L+x@gmail.com", sub_id="spring", occurred_at=ago(days=3))
 
     found = _match(brand, "adal@googlemail.com")
 
@@ -87,9 +52,9 @@ def test_a_buyer_is_matched_with_their_lead(brand, ben):
 
 def test_the_newest_lead_is_the_match(brand, ben):
     rita = brand.affiliate("rita")
-    _record(brand, ben, occurred_at=ago(days=2))
-    newest = _record(brand, rita, occurred_at=ago(days=1))
-    _record(brand, ben, occurred_at=ago(days=3), event_id="older")
+    record(brand, ben, occurred_at=ago(days=2))
+    newest = record(brand, rita, occurred_at=ago(days=1))
+    record(brand, ben, occurred_at=ago(days=3), event_id="older")
 
     assert _match(brand).lead_id == newest
 
@@ -98,23 +63,23 @@ def test_the_newest_lead_is_the_match(brand, ben):
     ("age", "is_found"),
     [
         (timedelta(0), True),
-        (90 * _DAY - timedelta(microseconds=1), True),
-        (90 * _DAY, False),
-        (91 * _DAY, False),
+        (90 * DAY - timedelta(microseconds=1), True),
+        (90 * DAY, False),
+        (91 * DAY, False),
         (timedelta(microseconds=-1), False),
     ],
     ids=["of this moment", "within 90 days", "of 90 days", "older", "after the sale"],
 )
 def test_a_lead_of_the_ninety_days_before_the_sale_is_a_match(brand, ben, age, is_found):
-    _record(brand, ben, occurred_at=NOW - age)
+    record(brand, ben, occurred_at=NOW - age)
 
     assert (_match(brand) is not None) == is_found
 
 
 def test_the_newest_lead_stands_whatever_its_affiliate_is_by_now(brand, ben):
     rita = brand.affiliate("rita")
-    _record(brand, ben, occurred_at=ago(days=2))
-    _record(brand, rita, occurred_at=ago(days=1))
+    record(brand, ben, occurred_at=ago(days=2))
+    record(brand, rita, occurred_at=ago(days=1))
 
     brand.rows("update affiliate set status = 'Banned' where id = %s returning id", rita)
     banned = _match(brand)
@@ -127,8 +92,8 @@ def test_the_newest_lead_stands_whatever_its_affiliate_is_by_now(brand, ben):
 
 def test_leads_are_matched_within_one_organization_and_apart_from_tests(brand, rival, ben):
     rival.program()
-    _record(rival, rival.affiliate("rita"))
-    tested = _record(brand, ben, is_test=True)
+    record(rival, rival.affiliate("rita"))
+    tested = record(brand, ben, is_test=True)
 
     assert _match(brand) is None
     assert _match(brand, is_test=True).lead_id == tested
@@ -136,7 +101,7 @@ def test_leads_are_matched_within_one_organization_and_apart_from_tests(brand, r
 
 @pytest.mark.parametrize("state", ["Converted", "Expired"])
 def test_what_has_been_converted_or_expired_since_is_a_match_still(brand, ben, state):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
     sale_id = conversion(brand, ben)
     brand.rows(
         "update lead set state = %s, converted_by_conversion_id = %s, converted_at = now() returning id", state, sale_id
@@ -146,7 +111,7 @@ def test_what_has_been_converted_or_expired_since_is_a_match_still(brand, ben, s
 
 
 def test_a_sale_converts_an_open_lead_once(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
     first, second = conversion(brand, ben), conversion(brand, ben)
 
     _convert(brand, lead_id, first)
@@ -157,7 +122,7 @@ def test_a_sale_converts_an_open_lead_once(brand, ben):
 
 @pytest.mark.parametrize("state", ["Expired", "Invalidated"])
 def test_only_an_open_lead_is_converted(brand, ben, state):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
     brand.rows("update lead set state = %s returning id", state)
 
     _convert(brand, lead_id, conversion(brand, ben))
@@ -166,7 +131,7 @@ def test_only_an_open_lead_is_converted(brand, ben, state):
 
 
 def test_a_lead_is_not_converted_by_what_is_not_there(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
 
     with pytest.raises(peewee.IntegrityError):
         _convert(brand, lead_id, ids.new_id())
@@ -175,94 +140,10 @@ def test_a_lead_is_not_converted_by_what_is_not_there(brand, ben):
 
 
 def test_a_lead_without_its_conversion_is_refused_by_the_database(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
 
     with pytest.raises(peewee.IntegrityError), db.unit_of_work(brand.id):
         db.db.run("update lead set id = %s where id = %s", (ids.new_id(), lead_id))
-
-
-def test_an_open_lead_expires_after_ninety_days(brand, ben):
-    _record(brand, ben, "old@example.com", occurred_at=ago(days=90))
-    _record(brand, ben, "new@example.com", occurred_at=ago(days=90) + timedelta(hours=1))
-
-    _expire()
-    _expire()
-
-    assert states(brand) == ["Expired", "Open"]
-
-
-@pytest.mark.parametrize("state", ["Converted", "Invalidated"])
-def test_only_an_open_lead_expires(brand, ben, state):
-    _record(brand, ben, occurred_at=ago(days=100))
-    brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
-
-    _expire()
-
-    assert states(brand) == [state]
-
-
-def test_who_expired_may_be_a_lead_again(brand, ben):
-    _record(brand, ben, occurred_at=ago(days=90))
-    _expire()
-
-    again = signed(brand, email="ada@example.com")
-
-    assert "leadId" in again.json
-    assert states(brand) == ["Expired", "Open"]
-
-
-@pytest.mark.parametrize("state", ["Converted", "Invalidated"])
-def test_who_was_converted_or_invalidated_is_known(brand, ben, state):
-    _record(brand, ben)
-    brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
-
-    assert signed(brand, email="ada@example.com").json == {"ok": True, "deduped": True}
-
-
-def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monkeypatch):
-    _expire()  # what other tests left due
-    rival.program()
-    rita = rival.affiliate("rita")
-    monkeypatch.setattr("pipelines.leads.lifecycle._AT_ONCE", 2)
-    for number in range(5):
-        _record(
-            brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)
-        )
-    with db.any_org_work():
-        work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
-
-    ran = drain()
-
-    assert {*states(brand), *states(rival)} == {"Expired"}
-    assert ran == 3
-
-
-def test_two_expiries_at_once_change_nothing_more(brand, ben):
-    for number in range(20):
-        _record(brand, ben, f"{number}@example.com", occurred_at=ago(days=91))
-
-    at_once(_expire, _expire)
-
-    assert set(states(brand)) == {"Expired"}
-
-
-def test_a_lead_that_somebody_is_at_work_on_expires_the_next_time(brand, ben):
-    lead_id = _record(brand, ben, occurred_at=ago(days=91))
-
-    with db.unit_of_work(brand.id):
-        db.db.run("select from lead where id = %s for update", (lead_id,))
-        begun(_expire)()
-    meanwhile = states(brand)
-    _expire()
-
-    assert (meanwhile, states(brand)) == (["Open"], ["Expired"])
-
-
-def test_it_runs_once_a_day():
-    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.LEADS_EXPIRE]
-
-    assert cron.split()[2:] == ["*"] * 3
-    assert all(part.isdigit() for part in cron.split()[:2])
 
 
 def _decide(brand, lead_id, word):
@@ -272,7 +153,7 @@ def _decide(brand, lead_id, word):
 
 
 def test_a_lead_goes_and_comes_back_with_its_conversion(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
 
     gone = (_decide(brand, lead_id, "invalidate"), states(brand), _match(brand))
     back = (_decide(brand, lead_id, "validate"), states(brand), _match(brand).lead_id)
@@ -282,8 +163,8 @@ def test_a_lead_goes_and_comes_back_with_its_conversion(brand, ben):
 
 
 def test_a_lead_that_comes_back_is_converted_or_expired_as_it_was(brand, ben):
-    converted = _record(brand, ben, "a@example.com", occurred_at=ago(days=100))
-    expired = _record(brand, ben, "b@example.com", occurred_at=ago(days=99))
+    converted = record(brand, ben, "a@example.com", occurred_at=ago(days=100))
+    expired = record(brand, ben, "b@example.com", occurred_at=ago(days=99))
     _convert(brand, converted, conversion(brand, ben))
     for lead_id in (converted, expired):
         _decide(brand, lead_id, "invalidate")
@@ -296,8 +177,8 @@ def test_a_lead_that_comes_back_is_converted_or_expired_as_it_was(brand, ben):
 
 
 def test_an_expired_lead_stays_so_and_keeps_nobody_out(brand, ben):
-    old = _record(brand, ben, occurred_at=ago(days=91))
-    _expire()
+    old = record(brand, ben, occurred_at=ago(days=91))
+    expire()
     signed(brand, email="ada@example.com")
 
     _decide(brand, old, "invalidate")
@@ -308,7 +189,7 @@ def test_an_expired_lead_stays_so_and_keeps_nobody_out(brand, ben):
 
 
 def test_a_denied_lead_is_a_lead_still(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
 
     answer = brand.person("Manager").post(f"/api/conversions/{lead_id}/deny")
 
@@ -317,7 +198,7 @@ def test_a_denied_lead_is_a_lead_still(brand, ben):
 
 
 def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
     sale_id = conversion(brand, ben)
     _convert(brand, lead_id, sale_id)
 
@@ -327,9 +208,9 @@ def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
 
 
 def test_a_paid_lead_carries_its_fee_and_is_a_row_beside_the_free_one(brand, ben):
-    free = _record(brand, ben)
-    paid = _record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
-    again = _record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
+    free = record(brand, ben)
+    paid = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
+    again = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
 
     assert again is None
     assert brand.rows(
@@ -345,7 +226,7 @@ def test_a_paid_lead_carries_its_fee_and_is_a_row_beside_the_free_one(brand, ben
 
 
 def test_a_lead_in_quarantine_owes_nothing_until_it_is_validated(brand, ben):
-    lead_id = _record(
+    lead_id = record(
         brand, ben, method=LeadMethod.lead_form, reward=_reward("USD"), status=ConversionStatus.Invalidated
     )
     held = (states(brand), brand.rows("select count(*) from ledger_entry"), _match(brand))
@@ -360,13 +241,13 @@ def test_a_lead_in_quarantine_owes_nothing_until_it_is_validated(brand, ben):
 def test_its_hold_is_the_organizations(brand, ben):
     brand.rows("update organization set payout_grace_days = 7 where id = %s returning id", brand.id)
 
-    _record(brand, ben)
+    record(brand, ben)
 
-    assert brand.rows("select hold_until - occurred_at from conversion") == [(7 * _DAY,)]
+    assert brand.rows("select hold_until - occurred_at from conversion") == [(7 * DAY,)]
 
 
 def test_leads_count_as_leads_in_the_campaigns_numbers(brand, ben):
-    _record(brand, ben)
+    record(brand, ben)
 
     (stats,) = brand.get("/api/v1/programs/stats").json
 
@@ -379,7 +260,7 @@ def test_leads_count_as_leads_in_the_campaigns_numbers(brand, ben):
 
 
 def test_another_tenant_cannot_change_a_lead(brand, rival, ben):
-    lead_id = _record(brand, ben)
+    lead_id = record(brand, ben)
     rival.program()
 
     _convert(rival, lead_id, conversion(rival, rival.affiliate("rita")))

@@ -12,7 +12,7 @@ from domain.payouts.transfers import Accepted, Paid, Rejected, Unknown
 from models import db
 from models.payouts import payouts
 from pipelines.conversions import review
-from pipelines.payouts import transfer
+from pipelines.payouts import decisions, transfer
 from tests.support.rows.paying import Payroll
 
 _PAID = Paid({"processorTransferId": "tr_1"})
@@ -52,7 +52,8 @@ def _payout(payroll):
 def _answer(payroll, answer, asked=None):
     asked = asked or _payout(payroll)
     with db.unit_of_work(payroll.brand.id):
-        return transfer.settle(asked, answer, now=clock.now())
+        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=asked.id)
+        return transfer.settle(payout, asked.attempt, answer, now=clock.now())
 
 
 def _told(payroll):

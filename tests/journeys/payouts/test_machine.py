@@ -31,7 +31,7 @@ from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused
 from models import db
 from models.ledger import rules
-from pipelines.affiliates import changes
+from pipelines.affiliates import deciding
 from pipelines.conversions import review
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
@@ -173,7 +173,7 @@ class Payouts(RuleBasedStateMachine):
     def ban(self, slug: str, is_forgiven: bool) -> None:
         where = {"organization_id": self.payroll.brand.id, "affiliate_id": self.payroll.affiliates[slug]}
         with db.unit_of_work(self.payroll.brand.id):
-            ban.ban(affiliate=changes.lock(**where), now=clock.now())
+            ban.ban(affiliate=deciding.lock(**where), now=clock.now())
         if is_forgiven:
             self._forgive()
 
@@ -326,7 +326,7 @@ def _age_rates(currency: str) -> None:
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 120)
-def test_money_adds_up_whatever_is_done_with_it(app):
+def test_money_adds_up_whatever_is_done_with_it(app, alone):  # what is checked after each step reads whole tables
     Payouts.app = app
     run_state_machine_as_test(
         Payouts,

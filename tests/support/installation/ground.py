@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg2
 import redis
 
-from adapters.embedded import pair, place
+from adapters.embedded import pair, places
 from models import db, migrate
 from tests.support.installation import servers
 
@@ -57,7 +57,7 @@ class Ground:
     def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
         """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
         self.note(f"{number.name} Valkey")
-        pid = place.listener_pid(place.of(self.home).valkey_socket)
+        pid = places.listener_pid(places.of(self.home).valkey_socket)
         assert pid is not None
         os.kill(pid, number)
 
@@ -136,7 +136,7 @@ class Ground:
 
     def until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
         """Return as soon as it is so; fail when it is not in time."""
-        is_in_time = place.wait_until(is_so, timeout_s=within_s)
+        is_in_time = places.wait_until(is_so, timeout_s=within_s)
         assert is_in_time, f"not within {within_s} s: {what}"
 
     def settle(self) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from adapters.embedded import pair
-from adapters.embedded import place as embedded_place
+from adapters.embedded import pair, places
 from tests.adapters.rails import fake_processor
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
@@ -122,7 +121,7 @@ class Machine(Ground):
             process.kill()
         if self._connection is not None:
             self._connection.close()
-        sockets = embedded_place.of(self.home).sockets
+        sockets = places.of(self.home).sockets
         pair.stop(self.home)
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)

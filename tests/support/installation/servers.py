@@ -8,34 +8,33 @@ import shutil
 import signal
 from pathlib import Path
 
-from adapters.embedded import pair, postgres, valkey
-from adapters.embedded import place as embedded_place
+from adapters.embedded import pair, places, postgres_server, valkey_server
 
 _MODES = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
 def restart_postgres(data_dir: Path, mode: str = "immediate", *, durable: bool = True) -> None:
     """Stop PostgreSQL as `pg_ctl -m MODE stop` would and start it again; 'immediate' is a crash with recovery."""
-    place = embedded_place.of(data_dir)
-    with embedded_place.exclusive(place.lock):
-        postgres.stop(place, how=_MODES[mode])
+    place = places.of(data_dir)
+    with places.exclusive(place.lock):
+        postgres_server.stop(place, how=_MODES[mode])
     pair.start(data_dir, valkey=False, durable=durable)
 
 
 def stop_valkey(data_dir: Path, save: bool) -> None:
     """Stop Valkey; with `save` False it forgets what its append-only file does not hold yet."""
-    place = embedded_place.of(data_dir)
-    with embedded_place.exclusive(place.lock):
-        if valkey.is_running(place):
-            embedded_place.ask(place.valkey_socket, b"SHUTDOWN SAVE\r\n" if save else b"SHUTDOWN NOSAVE\r\n")
-            valkey.stop(place)
+    place = places.of(data_dir)
+    with places.exclusive(place.lock):
+        if valkey_server.is_running(place):
+            places.ask(place.valkey_socket, b"SHUTDOWN SAVE\r\n" if save else b"SHUTDOWN NOSAVE\r\n")
+            valkey_server.stop(place)
 
 
 def kill_valkey(data_dir: Path) -> None:
     """Kill Valkey with SIGKILL and wait for its end."""
-    place = embedded_place.of(data_dir)
-    with embedded_place.exclusive(place.lock):
-        valkey.stop(place, how=signal.SIGKILL)
+    place = places.of(data_dir)
+    with places.exclusive(place.lock):
+        valkey_server.stop(place, how=signal.SIGKILL)
 
 
 def wipe_valkey(data_dir: Path) -> None:
@@ -43,8 +42,8 @@ def wipe_valkey(data_dir: Path) -> None:
 
     Raises RuntimeError while it runs.
     """
-    place = embedded_place.of(data_dir)
-    with embedded_place.exclusive(place.lock):
-        if valkey.is_running(place):
+    place = places.of(data_dir)
+    with places.exclusive(place.lock):
+        if valkey_server.is_running(place):
             raise RuntimeError("stop Valkey before its files are removed")
         shutil.rmtree(place.valkey)

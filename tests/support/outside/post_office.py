@@ -10,6 +10,7 @@ import settings
 from domain.mail import smtp_address
 from models import db
 from pipelines import mail
+from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
 from tests.support.turning import turned
@@ -23,7 +24,7 @@ class PostOffice:
         self.settings = settings.current()
         self.sink = Sink()
         self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), per_min=60_000)
-        change("update mail_pace set next_at = now()")
+        alter_any("update mail_pace set next_at = now()")
 
     def set(self, **changed: Any) -> None:
         """Change the mail settings of this process."""
@@ -60,14 +61,20 @@ def message(brand: Brand, columns: str = "status, attempts, last_error") -> tupl
     return row
 
 
-def change(sql: str, *params: object) -> None:
-    """Change rows of any tenant."""
-    with db.any_org_work():
-        db.db.stage(sql, params)
-
-
 def hurry(*, slots: bool = True) -> None:
     """Make every waiting job due now, and with `slots` the slots that are kept too."""
-    change("update job set run_at = now() where failed_at is null and deadline is null")
+    alter_any("update job set run_at = now() where failed_at is null and deadline is null")
     if slots:
-        change("update mail_message set slot_at = now() where slot_at is not null")
+        alter_any("update mail_message set slot_at = now() where slot_at is not null")
+
+
+def jobs_of(brand) -> list[tuple]:
+    """Return attempts left and is-it-dead of every job of the brand."""
+    return brand.rows("select max_attempts - attempt, failed_at is not null from job order by id")
+
+
+def waits_of(brand, column="run_at") -> list[float]:
+    """Return in how many seconds each job, or each message by a column of its own, is due."""
+    table = "job" if column == "run_at" else "mail_message"
+    rows = brand.rows(f"select extract(epoch from {column} - now())::float from {table} order by id")
+    return [wait_s for (wait_s,) in rows]

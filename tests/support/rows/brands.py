@@ -19,7 +19,7 @@ from domain.programs import terms
 from models import db, ids
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
-from pipelines.organization import keys, organizations
+from pipelines.organization import issuing, tenancy
 
 _NUMBERS = itertools.count(1)
 
@@ -48,11 +48,11 @@ class Brand:
         """Make an organization with a key."""
         now = datetime.now(UTC)
         with db.any_org_work():
-            organization_id = organizations.create(
+            organization_id = tenancy.create(
                 name=name, plan=plan, status=status, currency="USD", owner_email="owner@example.com", now=now
             )
             (owner_id,) = db.db.run("select id from member where organization_id = %s", (organization_id,))[0]
-            key = keys.create_for(
+            key = issuing.create_for(
                 organization_id=organization_id, member_id=owner_id, scope=scope, is_test=is_test, name="", now=now
             )
         return cls(app, organization_id, key.api_key, key.signing_secret)
@@ -60,7 +60,7 @@ class Brand:
     def other_key(self, *, scope: str = "read_write", is_test: bool = False) -> "Brand":
         """Return the same organization behind another key."""
         with db.any_org_work():
-            key = keys.create(
+            key = issuing.create(
                 organization_id=self.id, scope=scope, is_test=is_test, name="", user_email=None, now=datetime.now(UTC)
             )
         return Brand(self.app, self.id, key.api_key, key.signing_secret)
@@ -79,7 +79,7 @@ class Brand:
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
         with db.any_org_work():
-            organizations.change(organization_id=self.id, assignments=assignments, now=datetime.now(UTC))
+            tenancy.change(organization_id=self.id, assignments=assignments, now=datetime.now(UTC))
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
         """Send a request with the bearer key; a body is sent as JSON, bytes as they are."""

@@ -1,11 +1,12 @@
 """Clicks as the web processes send them, and the consumer that writes them, in the test's own process."""
 
 import hashlib
+import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from pipelines.clicks import clicks
 from tests.support.rows.brands import Brand
 from workers.clicks import ClickConsumer
 
+HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
@@ -99,3 +101,27 @@ def aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
         "select external_event_id, commission_cents, currency, status from conversion"
         " where source = 'cpc' and external_event_id like 'cpc:%%' order by external_event_id"
     )
+
+
+def minutes_on(minutes: float) -> datetime:
+    """Return so many minutes after HOUR."""
+    return HOUR + timedelta(minutes=minutes)
+
+
+def booked(brand: Brand) -> list[Any]:
+    """Return the sum and the number of the brand's ledger entries by kind."""
+    return brand.rows("select kind, sum(amount_cents)::int, count(*) from ledger_entry group by kind order by kind")
+
+
+def told(brand: Brand, event_type: str) -> list[Any]:
+    """Return the data of the brand's events of a type."""
+    rows = brand.rows("select body from event where type = %s order by created_at, id", event_type)
+    return [json.loads(body)["data"] for (body,) in rows]
+
+
+def write_apart(brand: Brand, *batch: RawClick) -> None:
+    """Write clicks on a connection of this thread's own."""
+    try:
+        write(brand, *batch)
+    finally:
+        db.db.drop_connection()

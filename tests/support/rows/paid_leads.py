@@ -75,7 +75,7 @@ def rows(brand: Brand) -> list[tuple[Any, ...]]:
     """Return status, commission, currency, payability and method of the brand's lead conversions, oldest first."""
     return brand.rows(
         "select status, commission_cents, currency, payability, attribution_method from conversion"
-        " where organization_id = %s and type = 'LeadReward' order by id",
+        " where organization_id = %s and type = 'LeadReward' order by created_at, id",
         brand.id,
     )
 

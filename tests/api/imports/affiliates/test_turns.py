@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from adapters import clock
 from models import db, turns
-from pipelines.affiliates import affiliates
+from pipelines.affiliates import joining
 from schemas.affiliates.affiliate import AffiliateBody
 from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, person_row
 from tests.support.api.racing import at_once, begun
@@ -42,16 +42,16 @@ def test_an_import_waits_for_somebody_who_is_joining(campaign):
 
     def join():
         with db.unit_of_work(campaign.id):
-            affiliates.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
+            joining.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
             is_joining.set()
             time.sleep(0.5)
         db.db.drop_connection()
 
-    joining = threading.Thread(target=join)
-    joining.start()
+    thread = threading.Thread(target=join)
+    thread.start()
     is_joining.wait(20)
     answer = import_people(campaign, person_row("ann"), person_row("ben"))
-    joining.join()
+    thread.join()
 
     assert (answer.status_code, answer.json["reasons"]) == (200, {"already_exists": 1})
 

@@ -9,12 +9,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain.programs import ceilings
-from domain.programs import changes as rules
+from domain.programs import ceilings, changes
 from models import turns
 from models.programs import former_slugs, programs
-from pipelines.programs import home_rate
-from pipelines.programs import programs as program_rules
+from pipelines.programs import home_rate, lifecycle
 
 
 def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> programs.Program:
@@ -24,7 +22,7 @@ def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) ->
     """
     if sent.get("is_primary"):
         turns.stage_primary_program(organization_id)
-    return program_rules.lock_living(organization_id=organization_id, program_id=program_id)
+    return lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
 
 
 def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime) -> programs.Program:
@@ -34,7 +32,7 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
     Raises Refused: what `domain.programs.changes.settle` raises; 409 slug_already_taken.
     """
     standard = home_rate.of(program.organization_id)
-    settled = rules.settle(asdict(program), sent, home=standard)
+    settled = changes.settle(asdict(program), sent, home=standard)
     if not settled:
         return program
     if "default_commission_model" in settled:
@@ -50,7 +48,7 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
 def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
     rates = programs.partner_rates(organization_id=program.organization_id, program_id=program.id)
     standards = {rate.currency: home_rate.in_currency(rate.currency) for rate in rates if rate.currency is not None}
-    rules.check_kept_rates(
+    changes.check_kept_rates(
         model, [(rate.type, rate.value, standards[rate.currency] if rate.currency else standard) for rate in rates]
     )
 
@@ -58,6 +56,6 @@ def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.
 def _rename(program: programs.Program, slug: str, now: datetime) -> None:
     organization_id = program.organization_id
     if not programs.rename(organization_id=organization_id, program_id=program.id, slug=slug):
-        raise program_rules.slug_taken()
+        raise lifecycle.slug_taken()
     former_slugs.stage_taken(organization_id=organization_id, slug=slug)
     former_slugs.stage_retired(organization_id=organization_id, program_id=program.id, slug=program.slug, at=now)

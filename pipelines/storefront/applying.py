@@ -17,8 +17,7 @@ from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
 from models.programs import programs
 from models.storefront import Desk
-from pipelines.affiliates import affiliates as affiliate_rules
-from pipelines.affiliates import recruiting
+from pipelines.affiliates import joining, recruiting
 from pipelines.organization import capacity
 
 _EVENT_SOURCE = "public_apply"
@@ -69,15 +68,15 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])
     if desk.is_alias_taken:
-        raise affiliate_rules.alias_taken()
+        raise joining.alias_taken()
     if desk.affiliate_id is not None:
         return Filed(desk.affiliate_id, None, [])
     values = _columns(program, application, recruiter_id, now)
-    links = affiliate_rules.link_values(values, slug=slug, alias=application["alias"])
+    links = joining.link_values(values, slug=slug, alias=application["alias"])
     affiliates.stage_all([values])
     tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
-    affiliate_rules.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
+    joining.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
     return Filed(
         affiliate.id,
         affiliate,
@@ -100,7 +99,7 @@ def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[
     if alias is not None:
         turns.take_slug(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
-        spare = affiliate_rules.random_slug()
+        spare = joining.random_slug()
         found = storefront.desk(
             organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
         )

@@ -15,8 +15,7 @@ from domain.refused import Refused, not_found
 from models import ids
 from models.programs import partner_groups, programs
 from models.programs.partner_groups import CountedGroup
-from pipelines.programs import home_rate
-from pipelines.programs import programs as program_rules
+from pipelines.programs import home_rate, lifecycle
 
 _MOST_GROUPS = 100
 
@@ -27,7 +26,7 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
     Raises Refused: 404 not_found for the program; 409 invalid_status_transition for an archived one,
     partner_group_name_taken, partner_group_limit_reached; what `terms.check_rate` raises.
     """
-    program = program_rules.lock_living(organization_id=organization_id, program_id=program_id)
+    program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
     standard = home_rate.of(organization_id)
     _check_rate(program, wanted["commission_type"], wanted["commission_value"], standard)
     if partner_groups.count(organization_id=organization_id, program_id=program_id) >= _MOST_GROUPS:
@@ -58,7 +57,7 @@ def lock(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> tuple[pr
 
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program.
     """
-    program = program_rules.lock_living(organization_id=organization_id, program_id=program_id)
+    program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
     return program, find(organization_id=organization_id, program_id=program_id, group_id=group_id)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from domain.programs import terms
 from models.programs import performance_tiers, programs
-from models.programs.performance_tiers import Tier
+from models.programs.performance_tiers import ProgramTier
 from pipelines.programs import home_rate
 
 
-def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -> list[Tier]:
+def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -> list[ProgramTier]:
     """Set the tiers of a locked program as a whole and return them; none clears them.
 
     Their amounts are in the home currency of now, and keep it.
@@ -21,7 +21,7 @@ def replace(*, program: programs.Program, wanted: Sequence[Mapping[str, Any]]) -
     Raises Refused: what `terms.check_rate` raises, naming the position (`tiers.2.commissionValue`).
     """
     standard = home_rate.of(program.organization_id)
-    tiers = [Tier(**tier, currency=standard.currency) for tier in wanted]
+    tiers = [ProgramTier(**tier, currency=standard.currency) for tier in wanted]
     for position, tier in enumerate(tiers):
         terms.check_rate(
             model=program.default_commission_model,

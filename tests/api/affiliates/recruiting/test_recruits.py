@@ -1,224 +1,16 @@
-"""The link that recruits and the lists of recruits, through HTTP."""
+"""The lists of recruits and what they brought, through HTTP."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
-import settings
-from models import db
-from models.organization import organizations
-from tests.support.rows.brands import Brand, Partner
+from tests.support.api.recruiting import RECRUITS, run, update
+from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import ago, conversion, rate
 
-LINK = "/api/v1/me/sub-affiliate/link"
-RECRUITS = "/api/v1/me/sub-affiliate/recruits"
 NOBODY = "01890000-0000-7000-8000-000000000000"
 PROBLEM = "application/problem+json"
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A brand with a campaign that pays for recruiting and a portal; ann, who signed in, is Approved in it."""
-
-    brand: Brand
-    email: str
-    ann: Partner
-    ann_id: UUID
-    portal: str
-
-    @property
-    def program_id(self):
-        return self.brand.programs[0]
-
-    def link(self, program_id=None, *, caller=None):
-        return (caller or self.ann).get(f"{LINK}?programId={program_id or self.program_id}")
-
-    def recruit(self, slug, *, brand=None, by=None, **columns):
-        return (brand or self.brand).affiliate(slug, recruited_by_affiliate_id=by or self.ann_id, **columns)
-
-    def recruits(self, query="", *, caller=None):
-        answer = (caller or self.ann).get(RECRUITS + query)
-        assert answer.status_code == 200, answer.data
-        return answer.json
-
-    def drilldown(self, affiliate_id=None, *, brand=None):
-        return (brand or self.brand).get(f"/api/v1/affiliates/{affiliate_id or self.ann_id}/sub-affiliates")
-
-    def sell(self, affiliate_id, cents, share=0, **columns):
-        """A sale that earns its affiliate `cents` and ann `share`; other columns are both rows'."""
-        parent_id = conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
-        if share:
-            override = {"source": "override", "amount_cents": 0, "commission_cents": share, "parent_id": parent_id}
-            conversion(self.brand, self.ann_id, **columns | override)
-        return parent_id
-
-
-@pytest.fixture
-def scene(brand):
-    email, portal = f"ann-{uuid4().hex}@example.com", f"{uuid4().hex[:12]}.portal.test"
-    brand.program(slug="tea", sub_affiliate_enabled=True, sub_affiliate_percent=10)
-    _set(brand, portal_host=portal)
-    ann_id = brand.affiliate("ann", email=email, email_normalized=email)
-    return Scene(brand, email, Partner(brand.app, email), ann_id, portal)
-
-
-def _set(brand, **columns):
-    with db.unit_of_work(brand.id):
-        organizations.update(brand.id, columns)
-
-
-def _change(sql, *params):
-    with db.any_org_work():
-        db.db.stage(sql, params)
-
-
-class TestLink:
-    """GET /api/v1/me/sub-affiliate/link."""
-
-    def test_names_the_caller_by_their_default_link(self, scene):
-        answer = scene.link()
-
-        assert answer.status_code == 200
-        assert answer.json == {
-            "affiliateId": str(scene.ann_id),
-            "programId": str(scene.program_id),
-            "programSlug": "tea",
-            "url": f"https://{scene.portal}/tea?recruited_by=ann",
-        }
-
-    def test_names_the_caller_by_the_slug_of_their_account(self, scene):
-        scene.recruits()  # signs in
-        slug = f"ann-{uuid4().hex}"
-        _change("update affiliate_account set slug = %s where email = %s", slug, scene.email)
-
-        assert scene.link().json["url"].endswith(f"?recruited_by={slug}")
-
-    def test_names_the_caller_by_their_id_without_any_slug(self, scene):
-        _change("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
-
-        assert scene.link().json["url"].endswith(f"?recruited_by={scene.ann_id}")
-
-    @pytest.mark.parametrize("token", ["account", "link", "id"])
-    def test_token_binds_an_applicant(self, scene, token):
-        scene.recruits()
-        if token == "account":
-            _change("update affiliate_account set slug = %s where email = %s", f"ann-{uuid4().hex}", scene.email)
-        if token == "id":
-            _change("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
-        shared = scene.link().json["url"].partition("recruited_by=")[2]
-
-        client = scene.brand.app.test_client()
-        body = {"email": "ada@example.com", "recruitedBy": shared}
-        applied = client.post(f"/api/p/id/{scene.program_id}/apply", json=body)
-
-        assert applied.status_code == 200
-        assert scene.brand.rows("select recruited_by_affiliate_id from affiliate where source = 'Public'") == [
-            (scene.ann_id,)
-        ]
-
-    def test_leads_to_the_brands_host_then_the_campaigns_domain_then_the_subdomain(self, scene, monkeypatch):
-        monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
-        settings.current.cache_clear()
-        domain = f"{uuid4().hex[:12]}.shop.test"
-        _change(
-            "update program set custom_domain = %s, custom_domain_verified = true where id = %s",
-            domain,
-            scene.program_id,
-        )
-        subdomain = scene.brand.rows("select subdomain from organization")[0][0]
-
-        hosts = [self._host(scene)]
-        _set(scene.brand, portal_host=None)
-        hosts.append(self._host(scene))
-        _change("update program set custom_domain_verified = false where id = %s", scene.program_id)
-        hosts.append(self._host(scene))
-        monkeypatch.undo()
-        settings.current.cache_clear()
-
-        assert hosts == [scene.portal, domain, f"{subdomain}.partners.example.com"]
-
-    @pytest.mark.parametrize("columns", [{"portal_host": None}, {"portal_host": None, "subdomain": None}])
-    def test_needs_a_portal(self, scene, columns):
-        _set(scene.brand, **columns)
-
-        answer = scene.link()
-
-        assert (answer.status_code, answer.json["error"]) == (409, "portal_not_configured")
-
-    def test_needs_a_campaign_that_pays_for_recruiting(self, scene):
-        _change("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
-
-        answer = scene.link()
-
-        assert (answer.status_code, answer.json["error"]) == (400, "sub_affiliate_recruiting_disabled")
-
-    @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-    def test_is_for_the_approved_alone_and_says_nothing_to_the_others(self, scene, status):
-        _change("update affiliate set status = %s where id = %s", status, scene.ann_id)
-        _change("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
-
-        answer = scene.link()
-
-        assert (answer.status_code, answer.data) == (403, b"")
-
-    @pytest.mark.parametrize("whose", ["nobody's", "a campaign without the caller", "archived", "left"])
-    def test_of_a_campaign_that_is_not_the_callers_is_an_empty_404(self, scene, rival, whose):
-        program_id = {"nobody's": NOBODY, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
-        if whose == "archived":
-            _change("update program set archived_at = now() where id = %s", scene.program_id)
-        if whose == "left":
-            _change("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
-
-        answer = scene.link(program_id.get(whose))
-
-        assert (answer.status_code, answer.data) == (404, b"")
-
-    @pytest.mark.parametrize(
-        "query", ["", "?programId=", "?programId=tea", "?programId=%00", "?programId=" + "x" * 5000, "?programId=%FF"]
-    )
-    def test_without_the_id_of_a_campaign_is_refused(self, scene, query):
-        answer = scene.ann.get(LINK + query)
-
-        assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
-
-    @pytest.mark.parametrize("query", ["", f"?programId={NOBODY}"])
-    def test_asks_for_a_verified_email_before_everything_else(self, scene, query):
-        unverified = Partner(scene.brand.app, scene.email, is_email_verified=False)
-
-        answer = unverified.get(LINK + query)
-
-        assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
-
-    def test_finds_the_caller_in_every_tenant(self, scene, rival):
-        _set(rival, portal_host=f"{uuid4().hex[:12]}.portal.test")
-        program_id = rival.program(slug="coffee", sub_affiliate_enabled=True)
-        theirs = rival.affiliate("annie", email=scene.email)
-
-        answer = scene.link(program_id)
-
-        assert (answer.status_code, answer.json["affiliateId"]) == (200, str(theirs))
-
-    def test_is_not_for_keys_and_dashboards(self, scene):
-        callers = (scene.brand, scene.brand.person("Owner"))
-
-        answers = [
-            caller.get(f"{path}?programId={scene.program_id}") for caller in callers for path in (LINK, RECRUITS)
-        ]
-
-        assert {(answer.status_code, answer.data) for answer in answers} == {(401, b"")}
-
-    def test_of_an_account_is_not_for_who_has_its_email_later(self, scene):
-        scene.recruits()
-        _change("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
-
-        answer = scene.link()
-
-        assert (answer.status_code, answer.data) == (404, b"")
-
-    def _host(self, scene):
-        return scene.link().json["url"].split("/")[2]
 
 
 class TestRecruits:
@@ -281,7 +73,7 @@ class TestRecruits:
     def test_come_from_every_tenant_newest_first(self, scene, rival):
         rival.program()
         ann_there = rival.affiliate("annie", email=scene.email)
-        _set(rival, home_currency="EUR")
+        update(rival, home_currency="EUR")
         scene.recruit("old", created_at=ago(days=3))
         scene.recruit("there", brand=rival, by=ann_there, created_at=ago(days=2))
         scene.recruit("new", created_at=ago(days=1))
@@ -423,7 +215,7 @@ class TestSums:
     def test_home_may_be_another_currency(self):
         rate("VUV", "100", datetime(1994, 8, 1, tzinfo=UTC))
         rate("TOP", "2", datetime(1994, 8, 1, tzinfo=UTC))
-        _set(self.scene.brand, home_currency="VUV")
+        update(self.scene.brand, home_currency="VUV")
         for currency in ("USD", "TOP", "VUV"):
             self.scene.sell(self.ben, 200, currency=currency, occurred_at=datetime(1994, 8, 2, tzinfo=UTC))
 
@@ -484,7 +276,7 @@ class TestDrilldown:
         rival.program()
         ids = {"a rival's": rival.affiliate("ben"), "nobody's": NOBODY, "deleted": scene.ann_id, "no id": "x%00"}
         if whose == "deleted":
-            _change("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+            run("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
         answer = scene.drilldown(ids[whose])
 

@@ -13,7 +13,7 @@ from models import ids
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.tracking_links import ShownLink
 from models.programs import programs
-from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import joining
 
 
 def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> ShownLink:
@@ -26,20 +26,20 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     assert program is not None  # it has this affiliate
     _check_room(affiliate, links.most(program.default_commission_model))
     if alias is not None:
-        affiliate_rules.check_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
+        joining.check_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
     values: dict[str, Any] = {
         "id": ids.new_id(),
         "organization_id": organization_id,
         "program_id": affiliate.program_id,
         "affiliate_id": affiliate.id,
-        "slug": alias or affiliate_rules.free_slug(organization_id=organization_id, email=affiliate.email),
+        "slug": alias or joining.free_slug(organization_id=organization_id, email=affiliate.email),
         "custom_alias": alias,
         "is_default": False,
         "format": format,
         "created_at": now,
     }
     if not tracking_links.insert(values):
-        raise affiliate_rules.alias_taken()
+        raise joining.alias_taken()
     made = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
     assert made is not None  # inserted in this transaction
     return made

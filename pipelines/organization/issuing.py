@@ -21,7 +21,7 @@ _PREFIX = "ff"
 
 
 @dataclass(frozen=True, slots=True)
-class NewKey:
+class IssuedKey:
     """A key at the only moment when its two secrets are readable."""
 
     id: UUID
@@ -31,7 +31,7 @@ class NewKey:
 
 def create(
     *, organization_id: UUID, scope: str, is_test: bool, name: str, user_email: str | None, now: datetime
-) -> NewKey:
+) -> IssuedKey:
     """Create an API key for a member known by email (by default the first Owner), as an operator does.
 
     Raises Refused: 404 not_found; what `create_for` raises.
@@ -48,7 +48,7 @@ def create(
 
 def create_for(
     *, organization_id: UUID, member_id: UUID, scope: str, is_test: bool, name: str, now: datetime
-) -> NewKey:
+) -> IssuedKey:
     """Create an API key that belongs to a member, whose rate limit it shares.
 
     Raises Refused 409 api_key_limit_reached.
@@ -60,7 +60,7 @@ def create_for(
     return _insert(organization_id, member_id, scope=scope, is_test=is_test, name=name, now=now)
 
 
-def rotate(*, organization_id: UUID, member_id: UUID, key_id: UUID, now: datetime) -> NewKey:
+def rotate(*, organization_id: UUID, member_id: UUID, key_id: UUID, now: datetime) -> IssuedKey:
     """Revoke a key and create one like it, which belongs to the member who rotates.
 
     Raises Refused 404 not_found when there is none in force.
@@ -72,7 +72,9 @@ def rotate(*, organization_id: UUID, member_id: UUID, key_id: UUID, now: datetim
     return _insert(organization_id, member_id, scope=former.scope, is_test=former.is_test, name=former.name, now=now)
 
 
-def _insert(organization_id: UUID, member_id: UUID, *, scope: str, is_test: bool, name: str, now: datetime) -> NewKey:
+def _insert(
+    organization_id: UUID, member_id: UUID, *, scope: str, is_test: bool, name: str, now: datetime
+) -> IssuedKey:
     key_id = ids.new_id()
     api_key = f"{_PREFIX}_{'test' if is_test else 'live'}_{secrets.token_urlsafe(32)}"
     signing_secret = f"ffsec_{secrets.token_urlsafe(32)}"
@@ -90,4 +92,4 @@ def _insert(organization_id: UUID, member_id: UUID, *, scope: str, is_test: bool
             "created_at": now,
         }
     )
-    return NewKey(id=key_id, api_key=api_key, signing_secret=signing_secret)
+    return IssuedKey(id=key_id, api_key=api_key, signing_secret=signing_secret)

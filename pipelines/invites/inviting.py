@@ -1,7 +1,7 @@
 """Invitations: writing one or many, sending one again, taking one back.
 
 What adds to the pending invites of an organization holds its turn until the end, so the ceiling holds and two
-invites never promise one slug. `pipelines.invites.accept` is the other side.
+invites never promise one slug. `pipelines.invites.acceptance` is the other side.
 Source: core spec, "Affiliate invites" and section 3 (Invite).
 """
 
@@ -19,23 +19,23 @@ from models import invites, turns
 from models.affiliates import affiliates, sets
 from models.invites import NamedInvite
 from models.programs import programs
-from pipelines.affiliates import affiliates as affiliate_rules
+from pipelines.affiliates import joining
 from pipelines.invites import sending
-from pipelines.invites.sending import Inviter, Sent
+from pipelines.invites.sending import Inviter, SentInvite
 from pipelines.programs import home_rate
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InvitesSent:
     """What was sent, and which pending invites of the same people it took the place of."""
 
-    sent: list[Sent]
+    sent: list[SentInvite]
     replaced: list[NamedInvite]
     skipped: int = 0
     conflicts: list[Conflict] = field(default_factory=list)
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
+def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
     """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
 
     Raises Refused: 404 not_found for the program; 400 slug_reserved and what `terms.check_rate` raises;
@@ -44,7 +44,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     if wanted["custom_commission_type"] is not None:
         affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
     program = _program(organization_id, wanted["program_id"])
-    invitation = {**wanted, "custom_commission_currency": affiliate_rules.checked_rate(program, wanted)}
+    invitation = {**wanted, "custom_commission_currency": joining.checked_rate(program, wanted)}
     email, slug = wanted["email"], wanted["slug"]
     if slug in slugs.RESERVED:
         raise Refused(400, "slug_reserved", "This word is kept for the service.", field="slug")
@@ -55,10 +55,10 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
         raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
     sent = sending.write(program=program, wanted=[invitation], inviter=inviter, now=now)
-    return Outcome(sent=sent, replaced=replaced)
+    return InvitesSent(sent=sent, replaced=replaced)
 
 
-def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> Outcome:
+def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
     """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
 
     People who are in the batch twice or in the program already are skipped; a slug that cannot be had is a conflict.
@@ -78,7 +78,7 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
     granted, conflicts = _granted(organization_id, people, now)
     shared = {name: wanted[name] for name in ("program_id", "personal_note_html", "auto_approve")}
     rows = [{**shared, **person, "slug": granted[person["email"]]} for person in people]
-    return Outcome(
+    return InvitesSent(
         sent=sending.write(program=program, wanted=rows, inviter=inviter, now=now),
         replaced=replaced,
         skipped=len(wanted["recipients"]) - len(people),
@@ -86,7 +86,7 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
     )
 
 
-def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
+def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesSent:
     """Send an invite again with a new link that works as long as the first one did; the old link is dead.
 
     Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
@@ -103,7 +103,7 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> Outcome:
     replaced = _close([other for other in pending if other.id != invite.id], now)
     if _state(invite, now) == InviteState.Expired:
         sending.check_room(organization_id=organization_id, adding=1, now=now)
-    return Outcome(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
+    return InvitesSent(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
 
 
 def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:

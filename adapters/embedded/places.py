@@ -1,7 +1,7 @@
 """Names the folders, sockets and locks of the embedded servers and says who listens where.
 
 Everything is derived from the data folder alone, so every process that knows the folder finds the same servers.
-Starts nothing: that is in `postgres` and `valkey`.
+Starts nothing: that is in `postgres_server` and `valkey_server`.
 """
 
 import fcntl
@@ -126,7 +126,7 @@ def close(home: Path) -> None:
     """Make a data folder that only we may enter, or close our own that is open to others.
 
     Ours is what belongs to this user and holds nothing but what Finderfee puts there. Where PostgreSQL runs as nobody
-    and may pass through no closed folder (`runner`), others may pass through it, and see nothing.
+    and may pass through no closed folder (`runners`), others may pass through it, and see nothing.
     """
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = home.stat()

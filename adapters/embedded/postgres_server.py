@@ -12,9 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import SubprocessError
 
-from adapters.embedded import place as embedded_place
-from adapters.embedded import roles
-from adapters.embedded import runner as embedded_runner
+from adapters.embedded import places, roles, runners
 
 #: It names the socket; nobody listens on it as a port.
 PORT = "5432"
@@ -64,26 +62,27 @@ _FOR_TESTS = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_wal_size": "1GB",
+    "min_wal_size": "2MB",
     "autovacuum": "off",
 }
-# Small files make a cluster that is quickly copied.
+# Small files, of which few are kept, make a cluster that is quickly copied.
 _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 
 
-def start(place: embedded_place.Place, *, durable: bool) -> None:
+def start(place: places.Place, *, durable: bool) -> None:
     """Return once the server answers: reuse a running one, wait for a starting or stopping one, else start it.
 
     `durable` is ignored when it runs already. Raises DidNotStart, OSError.
     """
-    settled = embedded_place.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
+    settled = places.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
     if is_ready(place):
         if roles.are_made(place):
             return
         stop(place)  # It was started before this version, which logs in as others.
     if not settled:
         raise _failed(place, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
-    runner = embedded_runner.choose(place)
-    embedded_place.shorten(place.postgres_log)
+    runner = runners.choose(place)
+    places.shorten(place.postgres_log)
     place.postgres_log.touch(mode=0o600)
     for path in (place.sockets, place.postgres_log, place.postgres):
         runner.own(path)
@@ -98,28 +97,28 @@ def start(place: embedded_place.Place, *, durable: bool) -> None:
         raise _failed(place, f"PostgreSQL could not be run: {error}") from error
 
 
-def stop(place: embedded_place.Place, *, how: signal.Signals = signal.SIGINT) -> None:
+def stop(place: places.Place, *, how: signal.Signals = signal.SIGINT) -> None:
     """Stop the server if it runs and wait for its end.
 
     SIGINT is the fast mode: sessions end, everything committed is written. SIGQUIT is the immediate mode, as after a
     crash. Raises TimeoutError.
     """
-    pid = embedded_place.listener_pid(place.postgres_socket)
+    pid = places.listener_pid(place.postgres_socket)
     if pid is None:
         return
     with suppress(ProcessLookupError):
         os.kill(pid, how)
     # The server removes its pid file as the last thing it does.
-    if not embedded_place.wait_until(lambda: not _pid_file(place).exists(), timeout_s=_STOP_TIMEOUT_S):
+    if not places.wait_until(lambda: not _pid_file(place).exists(), timeout_s=_STOP_TIMEOUT_S):
         raise TimeoutError(f"PostgreSQL (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {place.postgres_log}")
 
 
-def is_running(place: embedded_place.Place) -> bool:
+def is_running(place: places.Place) -> bool:
     """Return whether a server listens, be it still starting or already stopping."""
-    return embedded_place.listener_pid(place.postgres_socket) is not None
+    return places.listener_pid(place.postgres_socket) is not None
 
 
-def is_ready(place: embedded_place.Place) -> bool:
+def is_ready(place: places.Place) -> bool:
     """Return whether the server takes sessions: its pid file's eighth line says so, and it answers."""
     try:
         lines = _pid_file(place).read_text().splitlines()
@@ -128,20 +127,20 @@ def is_ready(place: embedded_place.Place) -> bool:
     return len(lines) > 7 and lines[7].strip() == "ready" and _answers(place)
 
 
-def _answers(place: embedded_place.Place) -> bool:
+def _answers(place: places.Place) -> bool:
     """Return whether the server answers: asked whether it speaks TLS, it says that it does not."""
-    return embedded_place.ask(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
+    return places.ask(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
 
 
-def _pid_file(place: embedded_place.Place) -> Path:
+def _pid_file(place: places.Place) -> Path:
     return place.postgres / "postmaster.pid"
 
 
-def _failed(place: embedded_place.Place, what: str) -> embedded_place.DidNotStart:
-    return embedded_place.DidNotStart(what, log=place.postgres_log, advice=_ADVICE)
+def _failed(place: places.Place, what: str) -> places.DidNotStart:
+    return places.DidNotStart(what, log=place.postgres_log, advice=_ADVICE)
 
 
-def _create(place: embedded_place.Place, runner: embedded_runner.Runner, *, durable: bool) -> None:
+def _create(place: places.Place, runner: runners.Runner, *, durable: bool) -> None:
     """Create the cluster with its database beside its place and move it there when it is complete.
 
     What a kill leaves behind is in the folder beside and is swept away by the next attempt.
@@ -163,23 +162,21 @@ def _create(place: embedded_place.Place, runner: embedded_runner.Runner, *, dura
     _sync(place.home)
 
 
-def _make_roles(place: embedded_place.Place, runner: embedded_runner.Runner) -> None:
+def _make_roles(place: places.Place, runner: runners.Runner) -> None:
     password = roles.new_password()
     if not _run_alone(place, runner, place.postgres, roles.statements(password)):
         raise _failed(place, "the roles of the database could not be made")
     roles.keep(place, password)
 
 
-def _run_alone(
-    place: embedded_place.Place, runner: embedded_runner.Runner, cluster: Path, statements: str, *options: str
-) -> bool:
+def _run_alone(place: places.Place, runner: runners.Runner, cluster: Path, statements: str, *options: str) -> bool:
     """Run statements, one a line, in a cluster without a server; of those that fail nothing is kept in the log."""
     chosen = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
     single = ["postgres", "--single", "-D", str(cluster), *chosen, "postgres"]
     return runner.run(single, log=place.postgres_log, stdin=statements)
 
 
-def _launch(place: embedded_place.Place, runner: embedded_runner.Runner, *, durable: bool) -> None:
+def _launch(place: places.Place, runner: runners.Runner, *, durable: bool) -> None:
     for stale in (place.postgres_socket, place.sockets / f"{place.postgres_socket.name}.lock"):
         stale.unlink(missing_ok=True)  # Nobody listens there, and the folder is ours alone.
     roles.rule(place.postgres)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import slugs
-from domain.programs import terms as program_terms
+from domain.programs import terms
 from domain.refused import Refused, not_found
 from models import ids, turns
 from models.programs import former_slugs, programs
@@ -25,11 +25,11 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
 
     Raises Refused: what `terms.settle` raises; 409 slug_already_taken for a slug that was asked for.
     """
-    terms = program_terms.settle(wanted, home=home_rate.of(organization_id))
+    settled = terms.settle(wanted, home=home_rate.of(organization_id))
     values = {
         "id": ids.new_id(),
         "organization_id": organization_id,
-        **terms,
+        **settled,
         "created_at": now,
         "updated_at": now,
     }

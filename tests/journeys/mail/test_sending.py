@@ -1,37 +1,17 @@
-"""A message from the transaction that stages it to the mail server, at the pace of the installation."""
+"""A message from the transaction that stages it to the mail server, once, however that answers."""
 
-import threading
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime
 
 import pytest
 
-from domain import jobs
 from domain.refused import Refused
 from models import db, ids
 from models import mail as messages
 from models.jobs import desk
 from pipelines import mail, upkeep
-from tests.support.outside.post_office import PostOffice, change, hurry, message, stage
+from tests.support.databases import alter_any
+from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
 from tests.support.outside.smtp_sink import HANG_UP
-
-
-@pytest.fixture
-def office(app, monkeypatch):
-    opened = PostOffice(monkeypatch)
-    yield opened
-    opened.close()
-
-
-def _jobs(brand) -> list[tuple]:
-    """Return attempts left and is-it-dead of every job of the brand."""
-    return brand.rows("select max_attempts - attempt, failed_at is not null from job order by id")
-
-
-def _wait_s(brand, column="run_at") -> list[float]:
-    table = "job" if column == "run_at" else "mail_message"
-    rows = brand.rows(f"select extract(epoch from {column} - now())::float from {table} order by id")
-    return [wait_s for (wait_s,) in rows]
 
 
 def test_a_message_is_sent_once_however_often_its_job_is_handed_out(office, brand, drain):
@@ -44,7 +24,7 @@ def test_a_message_is_sent_once_however_often_its_job_is_handed_out(office, bran
     assert taken.text == "Hello Ben"
     assert taken.message.get_body(("html",)).get_content().strip() == "<p>Hello Ben</p>"
     assert taken.message["Message-ID"] == f"<{message_id}@localhost>"
-    assert _jobs(brand) == []
+    assert jobs_of(brand) == []
 
 
 def test_the_body_is_gone_as_soon_as_the_message_is_sent(office, brand, drain):
@@ -123,7 +103,7 @@ def test_an_address_that_the_server_cannot_take_fails_with_the_reason(office, br
 
     assert (status, attempts) == ("Failed", 1)
     assert "SMTPUTF8" in reason
-    assert _jobs(brand) == []
+    assert jobs_of(brand) == []
 
 
 def test_a_refused_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
@@ -134,7 +114,7 @@ def test_a_refused_recipient_fails_at_once_without_a_dead_letter(office, brand, 
 
     assert message(brand) == ("Failed", 1, "550 5.1.1 no such user")
     assert message(brand, "body_sealed is not null, sent_at") == (True, None)
-    assert _jobs(brand) == []
+    assert jobs_of(brand) == []
 
 
 def test_a_server_that_asks_for_time_is_given_it(office, brand, drain):
@@ -142,7 +122,7 @@ def test_a_server_that_asks_for_time_is_given_it(office, brand, drain):
     stage(brand)
 
     drain()
-    waiting, (wait_s,) = message(brand), _wait_s(brand)
+    waiting, (wait_s,) = message(brand), waits_of(brand)
     hurry()
     drain()
 
@@ -187,8 +167,8 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
     for _ in range(8):
         hurry()
         drain()
-        waits += _wait_s(brand)
-    dead, told = _jobs(brand), message(brand)
+        waits += waits_of(brand)
+    dead, told = jobs_of(brand), message(brand)
 
     office.sink.scripts = []
     with db.any_org_work():
@@ -204,7 +184,9 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
 
 def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand, drain):
     stage(brand)
-    change("update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id)
+    alter_any(
+        "update mail_message set body_sealed = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx' where organization_id = %s", brand.id
+    )
 
     drain()
 
@@ -212,125 +194,16 @@ def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand,
     assert office.sink.said == []
 
 
-def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
-    office.set(per_min=60)
-    subjects = [str(number) for number in range(5)]
-    stage(brand, *subjects)
-
-    ran = drain()
-    at_once, waits = len(office.subjects), sorted(_wait_s(brand))
-    hurry()
-    drain()
-
-    assert ran == 5
-    assert at_once == 1
-    assert [later - sooner for sooner, later in pairwise(waits)] == pytest.approx([1, 1, 1])
-    assert 0 < waits[0] <= 1
-    assert sorted(office.subjects) == subjects
-
-
-def test_who_comes_later_waits_longer(office, brand, rival, drain):
-    office.set(per_min=60)
-    for sender in (brand, rival, brand, rival):
-        stage(sender)
-        drain()
-
-    (third,), (second, fourth) = _wait_s(brand), _wait_s(rival)
-
-    assert [third - second, fourth - third] == pytest.approx([1, 1], abs=0.2)
-
-
-def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_attempt(office, brand, drain):
-    office.set(per_min=60)
-    stage(brand, *map(str, range(500)))
-
-    ran = drain()
-
-    assert 500 <= ran <= 520  # those whose second has come meanwhile ran again, to be sent
-    assert set(_jobs(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
-    assert max(_wait_s(brand)) == pytest.approx(499, abs=20)
-
-
-def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
-    office.set(per_min=1)
-    stage(brand, "first")
-    stage(rival, "second")
-
-    drain()
-
-    assert len(office.subjects) == 1
-    assert _wait_s(brand) + _wait_s(rival) == pytest.approx([60], abs=5)
-
-
-def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
-    office.set(per_min=60)
-    change("update mail_pace set next_at = now() + interval '1 hour'")
-    stage(brand, "0", "1", "2")
-    drain()
-    change("update mail_pace set next_at = now() - interval '1 minute'")
-    change("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
-
-    hurry(slots=False)
-    drain()
-
-    assert len(office.subjects) == 1
-    assert all(0 < wait_s <= 2 for wait_s in _wait_s(brand))
-
-
-def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
-    change("update mail_pace set next_at = now() + interval '1 hour'")
-    stage(brand)
-    drain()
-    slot_at = message(brand, "slot_at")
-
-    hurry(slots=False)
-    drain()
-
-    assert message(brand, "slot_at") == slot_at
-    assert brand.rows("select run_at from job") == [slot_at]
-
-
-def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
-    office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
-    stage(brand)
-    drain()
-    change("update mail_pace set next_at = now() + interval '1 hour'")
-
-    hurry()
-    drain()
-
-    assert message(brand)[:2] == ("Queued", 1)
-    assert _wait_s(brand) == pytest.approx([3600], abs=5)
-
-
-def test_workers_that_ask_at_the_same_time_get_slots_of_their_own(office):
-    gap, now, slots = timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1), []
-
-    def take():
-        for _ in range(5):
-            with db.any_org_work():
-                slots.append(messages.take_slot(now=now, gap=gap))
-        db.db.drop_connection()
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(slots) == [now + number * gap for number in range(20)]
-
-
 def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, brand, drain):
     office.set(smtp=None)
-    change("update mail_pace set next_at = now() + interval '1 hour'")
+    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
 
     drain()
 
     assert message(brand) == ("Kept", 0, None)
     assert message(brand, "body_sealed is not null") == (True,)
-    assert _jobs(brand) == []
+    assert jobs_of(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -346,7 +219,7 @@ def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, bra
 def test_bodies_are_forgotten_after_fourteen_days(brand, status, days, expected):
     stage(brand)
     error = "550 no" if status == "Failed" else None
-    change(
+    alter_any(
         "update mail_message set status = %s, last_error = %s, created_at = now() - make_interval(days => %s)"
         " where organization_id = %s",
         status,

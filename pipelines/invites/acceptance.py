@@ -17,15 +17,15 @@ from models.affiliates.affiliates import Affiliate
 from models.invites import NamedInvite
 from models.organization import organizations
 from models.programs import programs
-from pipelines.affiliates import affiliates as affiliate_rules
-from pipelines.invites import invites as invite_rules
+from pipelines.affiliates import joining
+from pipelines.invites import inviting
 from pipelines.invites.letter import Occasion
 
 _SLUG_UNAVAILABLE = "slug_unavailable"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Acceptance:
     """What accepting led to. `warning` is set when the invite promised a slug that could not be had.
 
     `link` is the link of that slug, None when the brand has taken it away since.
@@ -40,20 +40,20 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class OpenedInvite:
     """An invite with what it is about; `standing` once it is accepted."""
 
     occasion: Occasion
     state: InviteState
-    standing: Standing | None
+    standing: Acceptance | None
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedInvite:
     """An accepted invite with where that leads; `before` is the invite as it was, None when it was accepted already."""
 
     invite: NamedInvite
-    standing: Standing
+    standing: Acceptance
     before: NamedInvite | None
 
 
@@ -65,7 +65,7 @@ def any_org_organization(token_hash: bytes) -> UUID:
     return organization_id
 
 
-def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Preview:
+def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> OpenedInvite:
     """Return what an invite is about.
 
     Raises Refused: 404 not_found; 410 invite_expired, invite_revoked.
@@ -78,14 +78,14 @@ def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Previ
     program = programs.find(organization_id=organization_id, program_id=invite.program_id)
     assert organization is not None  # foreign keys hold both
     assert program is not None
-    return Preview(
+    return OpenedInvite(
         occasion=Occasion(organization=organization, program=program, invite=invite),
         state=state,
         standing=_standing(invite) if state == InviteState.Accepted else None,
     )
 
 
-def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accepted:
+def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> AcceptedInvite:
     """Make the invited person an affiliate; a repetition gets the same answer.
 
     Somebody who joined in the meantime stays the affiliate that they are.
@@ -95,11 +95,11 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
     if invite is None:
         raise _unknown()
     if _check_good(invite, now) == InviteState.Accepted:
-        return Accepted(invite=invite, standing=_standing(invite), before=None)
-    program = invite_rules.open_program(organization_id, invite.program_id)
+        return AcceptedInvite(invite=invite, standing=_standing(invite), before=None)
+    program = inviting.open_program(organization_id, invite.program_id)
     affiliate_id, kept_slug = _joined(invite, program, now)
     accepted = invites.accept(invite, affiliate_id=affiliate_id, kept_slug=kept_slug, now=now)
-    return Accepted(invite=accepted, standing=_standing(accepted), before=invite)
+    return AcceptedInvite(invite=accepted, standing=_standing(accepted), before=invite)
 
 
 def _unknown() -> Refused:
@@ -123,7 +123,7 @@ def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tu
     if known is not None:
         return known.id, _slug_of(known, invite)
     kept_slug = _free(invite)
-    joined = affiliate_rules.join(_columns(invite), alias=kept_slug, now=now)
+    joined = joining.join(_columns(invite), alias=kept_slug, now=now)
     return joined.affiliate.id, kept_slug
 
 
@@ -159,14 +159,14 @@ def _columns(invite: NamedInvite) -> dict[str, Any]:
     }
 
 
-def _standing(invite: NamedInvite) -> Standing:
+def _standing(invite: NamedInvite) -> Acceptance:
     affiliate_id = invite.affiliate_id
     assert affiliate_id is not None  # the table holds that for an accepted one
     found = invites.outcome(organization_id=invite.organization_id, affiliate_id=affiliate_id)
     slug = invite.kept_slug or found.slug
     held = tracking_links.of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
-    return Standing(
+    return Acceptance(
         affiliate_id=affiliate_id,
         program_id=invite.program_id,
         status=found.status,

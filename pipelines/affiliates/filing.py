@@ -22,7 +22,7 @@ _ENDINGS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedForm:
     """A form's file as it was sent in."""
 
     content: bytes
@@ -31,7 +31,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptForm:
     """A form that was put on file, and whose affiliate it is."""
 
     form: TaxForm
@@ -44,17 +44,17 @@ def signed_url(form: TaxForm, *, now: datetime) -> str:
     return file_links.signed(form.file_id, now=now)
 
 
-def any_org_open(file_id: UUID) -> Opened:
+def any_org_open(file_id: UUID) -> OpenedForm:
     """Return a form's file; whether the link to it is good is the caller's to ask. Raises Refused 404."""
     file = stored_files.any_org_tax_form(file_id)
     if file is None:
         raise Refused(404)
     # Not through the cache of sealed secrets: a form is opened rarely and is not to stay in memory.
     content = base64.b64decode(sealing.unseal.__wrapped__(file.content, belongs_to=str(file_id)))
-    return Opened(content, file.content_type, f"tax-form.{_ENDINGS[file.content_type]}")
+    return OpenedForm(content, file.content_type, f"tax-form.{_ENDINGS[file.content_type]}")
 
 
-def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> Kept:
+def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> KeptForm:
     """Put a form on file in the place of the one before.
 
     Raises Refused: 404 not_found; 413 payload_too_large; 400 unsupported_file.
@@ -76,14 +76,14 @@ def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime
     return _replace(organization_id, affiliate_id, type=type, file_id=file_id, now=now)
 
 
-def any_org_held_by_stripe(*, affiliate_id: UUID, now: datetime) -> Kept:
+def any_org_held_by_stripe(*, affiliate_id: UUID, now: datetime) -> KeptForm:
     """Record that the payout provider holds the form; a file of ours goes. Raises Refused 404 not_found."""
     return _replace(_owner(affiliate_id), affiliate_id, type=None, file_id=None, now=now)
 
 
 def _replace(
     organization_id: UUID, affiliate_id: UUID, *, type: str | None, file_id: UUID | None, now: datetime
-) -> Kept:
+) -> KeptForm:
     affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     before = tax_forms.find(organization_id=organization_id, affiliate_id=affiliate_id)
     form = TaxForm(
@@ -98,7 +98,7 @@ def _replace(
     tax_forms.stage(form)
     if before is not None and before.file_id is not None:
         stored_files.stage_delete(organization_id=organization_id, file_id=before.file_id)
-    return Kept(form, organization_id)
+    return KeptForm(form, organization_id)
 
 
 def _owner(affiliate_id: UUID) -> UUID:

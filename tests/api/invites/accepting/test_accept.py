@@ -1,6 +1,5 @@
 """What the link of an invite opens, through HTTP. Source: core spec, "Affiliate invites" and section 3 (Invite)."""
 
-import re
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -14,21 +13,11 @@ from tests.support.api.inviting import (
     invite,
     let_expire,
     look,
-    own_elsewhere,
     rows,
     someone,
     token_of,
 )
 from tests.support.api.racing import at_once
-from tests.support.rows.brands import Partner
-
-
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign, listening to every event."""
-    brand.program(name="Spring", description="Tea <b>and</b> more")
-    brand.endpoint("https://localhost/hook")
-    return brand
 
 
 def _affiliates(brand, columns):
@@ -170,70 +159,6 @@ def test_a_rate_of_their_own_comes_with_them(campaign):
     assert terms == ("Percentage", "33.250000")
 
 
-def test_without_a_slug_they_get_a_random_one_without_a_warning(campaign):
-    answer = accept(campaign, token_of(invite(campaign)))
-
-    assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
-    assert "warning" not in answer.json
-    assert rows(campaign, "kept_slug") == [(None,)]
-
-
-@pytest.mark.parametrize("owner", ["affiliate", "rival", "account"])
-def test_a_slug_that_somebody_took_meanwhile_is_replaced_with_a_warning(campaign, rival, owner):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
-    if owner == "account":
-        campaign.rows(
-            "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s)"
-            " returning id",
-            slug,
-            someone(),
-            slug,
-        )
-    else:
-        rival.program()
-        {"affiliate": campaign, "rival": rival}[owner].affiliate(slug)
-
-    first, again = accept(campaign, token), accept(campaign, token)
-
-    assert (first.status_code, first.json["warning"]) == (200, "slug_unavailable")
-    assert first.json["slug"] != slug
-    assert again.json == first.json
-    assert rows(campaign, "slug, kept_slug") == [(slug, None)]
-
-
-@pytest.mark.parametrize("owner", ["rival", "account"])
-@pytest.mark.parametrize("is_theirs", [True, False])
-def test_a_slug_that_is_taken_elsewhere_is_replaced_whosever_it_is(campaign, rival, owner, is_theirs):
-    email, slug = someone(), a_slug()
-    token = token_of(invite(campaign, email=email, slug=slug))
-    own_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else someone())
-
-    answer = accept(campaign, token)
-
-    assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
-    assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
-
-
-def test_a_slug_that_became_a_word_of_the_service_is_replaced(campaign):
-    token = token_of(invite(campaign))
-    campaign.rows("update affiliate_invite set slug = 'admin' returning id")
-
-    assert accept(campaign, token).json["warning"] == "slug_unavailable"
-
-
-def test_who_is_known_by_another_slug_keeps_it_and_has_this_one_too(campaign):
-    email, known, promised = someone(), a_slug("known"), a_slug("promised")
-    campaign.affiliate(known, email=email)
-    program_id = campaign.program()
-
-    answer = accept(campaign, token_of(invite(campaign, email=email, slug=promised)))
-
-    assert (answer.json["slug"], "warning" in answer.json) == (promised, False)
-    links = campaign.rows("select slug, is_default from tracking_link where program_id = %s order by slug", program_id)
-    assert links == [(known, True), (promised, False)]
-
-
 def test_repeating_it_is_told_the_same_and_writes_nothing(campaign):
     token = token_of(invite(campaign, slug=a_slug()))
 
@@ -254,17 +179,6 @@ def test_two_at_once_make_one_affiliate(campaign):
     assert {(answer.status_code, answer.data) for answer in answers} == {(200, answers[0].data)}
     assert len(_affiliates(campaign, "id")) == 1
     assert len(_events(campaign)) == 2
-
-
-def test_one_slug_that_two_brands_promised_goes_to_one_of_two_at_once(campaign, rival):
-    slug = a_slug()
-    rival.program()
-    tokens = [token_of(invite(brand, slug=slug)) for brand in (campaign, rival)]
-
-    answers = at_once(*[lambda token=token: accept(campaign, token) for token in tokens])
-
-    assert sorted(answer.json["slug"] == slug for answer in answers) == [False, True]
-    assert [answer.json.get("warning") for answer in answers].count("slug_unavailable") == 1
 
 
 @pytest.mark.parametrize(
@@ -303,16 +217,6 @@ def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
     assert again.json == first.json
     assert _affiliates(campaign, "status, custom_commission_type, source") == [(status, None, "Direct")]
     assert _events(campaign) == []
-
-
-def test_who_joined_with_the_promised_slug_has_kept_it(campaign):
-    email, slug = someone(), a_slug()
-    token = token_of(invite(campaign, email=email, slug=slug))
-    campaign.affiliate(slug, email=email)
-
-    answer = accept(campaign, token)
-
-    assert (answer.json["slug"], "warning" in answer.json) == (slug, False)
 
 
 def test_a_deleted_affiliate_is_invited_and_joins_anew(campaign):
@@ -405,36 +309,6 @@ def test_it_is_audited_without_the_token(campaign):
         ("public", None)
     ]
     assert token not in str(campaign.rows("select to_jsonb(a) from audit_entry a"))
-
-
-def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
-    email, slug = someone(), a_slug()
-    accept(campaign, token_of(invite(campaign, email=email, slug=slug)))
-
-    from api.access import callers
-
-    account = callers.account(Partner(campaign.app, email).token)
-
-    assert account is not None
-    assert account.slug == slug
-    assert campaign.rows("select account_id from affiliate") == [(account.id,)]
-
-
-def test_an_account_that_has_a_slug_keeps_it(campaign):
-    from api.access import callers
-
-    email, first, second = someone(), a_slug("first"), a_slug("second")
-    accept(campaign, token_of(invite(campaign, email=email, slug=first)))
-    token = Partner(campaign.app, email).token
-    callers.account(token)
-    campaign.program()
-    accept(campaign, token_of(invite(campaign, email=email, slug=second)))
-    callers.forget_cached()
-
-    account = callers.account(token)
-
-    assert account is not None
-    assert account.slug == first
 
 
 def test_a_sale_counts_at_once_for_whom_accepted(campaign, drain):

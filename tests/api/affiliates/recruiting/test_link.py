@@ -1,0 +1,158 @@
+"""The link that recruits, through HTTP."""
+
+from uuid import uuid4
+
+import pytest
+
+import settings
+from tests.support.api.recruiting import LINK, RECRUITS, run, update
+from tests.support.rows.brands import Partner
+
+NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+class TestLink:
+    """GET /api/v1/me/sub-affiliate/link."""
+
+    def test_names_the_caller_by_their_default_link(self, scene):
+        answer = scene.link()
+
+        assert answer.status_code == 200
+        assert answer.json == {
+            "affiliateId": str(scene.ann_id),
+            "programId": str(scene.program_id),
+            "programSlug": "tea",
+            "url": f"https://{scene.portal}/tea?recruited_by=ann",
+        }
+
+    def test_names_the_caller_by_the_slug_of_their_account(self, scene):
+        scene.recruits()  # signs in
+        slug = f"ann-{uuid4().hex}"
+        run("update affiliate_account set slug = %s where email = %s", slug, scene.email)
+
+        assert scene.link().json["url"].endswith(f"?recruited_by={slug}")
+
+    def test_names_the_caller_by_their_id_without_any_slug(self, scene):
+        run("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+
+        assert scene.link().json["url"].endswith(f"?recruited_by={scene.ann_id}")
+
+    @pytest.mark.parametrize("token", ["account", "link", "id"])
+    def test_token_binds_an_applicant(self, scene, token):
+        scene.recruits()
+        if token == "account":
+            run("update affiliate_account set slug = %s where email = %s", f"ann-{uuid4().hex}", scene.email)
+        if token == "id":
+            run("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+        shared = scene.link().json["url"].partition("recruited_by=")[2]
+
+        client = scene.brand.app.test_client()
+        body = {"email": "ada@example.com", "recruitedBy": shared}
+        applied = client.post(f"/api/p/id/{scene.program_id}/apply", json=body)
+
+        assert applied.status_code == 200
+        assert scene.brand.rows("select recruited_by_affiliate_id from affiliate where source = 'Public'") == [
+            (scene.ann_id,)
+        ]
+
+    def test_leads_to_the_brands_host_then_the_campaigns_domain_then_the_subdomain(self, scene, monkeypatch):
+        monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
+        settings.current.cache_clear()
+        domain = f"{uuid4().hex[:12]}.shop.test"
+        run(
+            "update program set custom_domain = %s, custom_domain_verified = true where id = %s",
+            domain,
+            scene.program_id,
+        )
+        subdomain = scene.brand.rows("select subdomain from organization")[0][0]
+
+        hosts = [self._host(scene)]
+        update(scene.brand, portal_host=None)
+        hosts.append(self._host(scene))
+        run("update program set custom_domain_verified = false where id = %s", scene.program_id)
+        hosts.append(self._host(scene))
+        monkeypatch.undo()
+        settings.current.cache_clear()
+
+        assert hosts == [scene.portal, domain, f"{subdomain}.partners.example.com"]
+
+    @pytest.mark.parametrize("columns", [{"portal_host": None}, {"portal_host": None, "subdomain": None}])
+    def test_needs_a_portal(self, scene, columns):
+        update(scene.brand, **columns)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.json["error"]) == (409, "portal_not_configured")
+
+    def test_needs_a_campaign_that_pays_for_recruiting(self, scene):
+        run("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.json["error"]) == (400, "sub_affiliate_recruiting_disabled")
+
+    @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
+    def test_is_for_the_approved_alone_and_says_nothing_to_the_others(self, scene, status):
+        run("update affiliate set status = %s where id = %s", status, scene.ann_id)
+        run("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.data) == (403, b"")
+
+    @pytest.mark.parametrize("whose", ["nobody's", "a campaign without the caller", "archived", "left"])
+    def test_of_a_campaign_that_is_not_the_callers_is_an_empty_404(self, scene, rival, whose):
+        program_id = {"nobody's": NOBODY, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
+        if whose == "archived":
+            run("update program set archived_at = now() where id = %s", scene.program_id)
+        if whose == "left":
+            run("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+
+        answer = scene.link(program_id.get(whose))
+
+        assert (answer.status_code, answer.data) == (404, b"")
+
+    @pytest.mark.parametrize(
+        "query", ["", "?programId=", "?programId=tea", "?programId=%00", "?programId=" + "x" * 5000, "?programId=%FF"]
+    )
+    def test_without_the_id_of_a_campaign_is_refused(self, scene, query):
+        answer = scene.ann.get(LINK + query)
+
+        assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
+
+    @pytest.mark.parametrize("query", ["", f"?programId={NOBODY}"])
+    def test_asks_for_a_verified_email_before_everything_else(self, scene, query):
+        unverified = Partner(scene.brand.app, scene.email, is_email_verified=False)
+
+        answer = unverified.get(LINK + query)
+
+        assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
+
+    def test_finds_the_caller_in_every_tenant(self, scene, rival):
+        update(rival, portal_host=f"{uuid4().hex[:12]}.portal.test")
+        program_id = rival.program(slug="coffee", sub_affiliate_enabled=True)
+        theirs = rival.affiliate("annie", email=scene.email)
+
+        answer = scene.link(program_id)
+
+        assert (answer.status_code, answer.json["affiliateId"]) == (200, str(theirs))
+
+    def test_is_not_for_keys_and_dashboards(self, scene):
+        callers = (scene.brand, scene.brand.person("Owner"))
+
+        answers = [
+            caller.get(f"{path}?programId={scene.program_id}") for caller in callers for path in (LINK, RECRUITS)
+        ]
+
+        assert {(answer.status_code, answer.data) for answer in answers} == {(401, b"")}
+
+    def test_of_an_account_is_not_for_who_has_its_email_later(self, scene):
+        scene.recruits()
+        run("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
+
+        answer = scene.link()
+
+        assert (answer.status_code, answer.data) == (404, b"")
+
+    def _host(self, scene):
+        return scene.link().json["url"].split("/")[2]

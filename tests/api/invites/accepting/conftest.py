@@ -1,0 +1,11 @@
+"""A campaign that is described, with somebody who listens."""
+
+import pytest
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, listening to every event."""
+    brand.program(name="Spring", description="Tea <b>and</b> more")
+    brand.endpoint("https://localhost/hook")
+    return brand

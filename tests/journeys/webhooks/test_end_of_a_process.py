@@ -1,0 +1,43 @@
+"""What a process that delivers leaves behind when it ends."""
+
+import os
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+_DELIVER = """
+import sys
+from pipelines.webhooks import deliver
+print(deliver._client().post(sys.argv[1], body=b"{}", headers={}).status)
+"""
+
+
+class _KeepsAlive(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url():
+    with ThreadingHTTPServer(("127.0.0.1", 0), _KeepsAlive) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_connections_that_are_kept_for_the_next_delivery_are_closed_with_the_process(url):
+    env = os.environ | {"WEBHOOK_ALLOW_PRIVATE": "on", "SECRET_KEY": "of-this-test-alone" * 3}
+    command = [sys.executable, "-W", "always::ResourceWarning", "-c", _DELIVER, url]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ended.stdout, ended.stderr) == ("204\n", "")

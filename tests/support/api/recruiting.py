@@ -1,0 +1,61 @@
+"""A brand that pays for recruiting, its recruiter ann, and whom she brings."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from models import db
+from models.organization import organizations
+from tests.support.rows.brands import Brand, Partner
+from tests.support.rows.program_rows import conversion
+
+LINK = "/api/v1/me/sub-affiliate/link"
+RECRUITS = "/api/v1/me/sub-affiliate/recruits"
+
+
+@dataclass(frozen=True)
+class RecruitingScene:
+    """A brand with a campaign that pays for recruiting and a portal; ann, who signed in, is Approved in it."""
+
+    brand: Brand
+    email: str
+    ann: Partner
+    ann_id: UUID
+    portal: str
+
+    @property
+    def program_id(self):
+        return self.brand.programs[0]
+
+    def link(self, program_id=None, *, caller=None):
+        return (caller or self.ann).get(f"{LINK}?programId={program_id or self.program_id}")
+
+    def recruit(self, slug, *, brand=None, by=None, **columns):
+        return (brand or self.brand).affiliate(slug, recruited_by_affiliate_id=by or self.ann_id, **columns)
+
+    def recruits(self, query="", *, caller=None):
+        answer = (caller or self.ann).get(RECRUITS + query)
+        assert answer.status_code == 200, answer.data
+        return answer.json
+
+    def drilldown(self, affiliate_id=None, *, brand=None):
+        return (brand or self.brand).get(f"/api/v1/affiliates/{affiliate_id or self.ann_id}/sub-affiliates")
+
+    def sell(self, affiliate_id, cents, share=0, **columns):
+        """A sale that earns its affiliate `cents` and ann `share`; other columns are both rows'."""
+        parent_id = conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
+        if share:
+            override = {"source": "override", "amount_cents": 0, "commission_cents": share, "parent_id": parent_id}
+            conversion(self.brand, self.ann_id, **columns | override)
+        return parent_id
+
+
+def update(brand, **columns):
+    """Change columns of the brand."""
+    with db.unit_of_work(brand.id):
+        organizations.update(brand.id, columns)
+
+
+def run(sql, *params):
+    """Run a statement as nobody's."""
+    with db.any_org_work():
+        db.db.stage(sql, params)

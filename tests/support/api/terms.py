@@ -1,0 +1,8 @@
+"""What the tests of a program's terms share."""
+
+PROGRAMS = "/api/v1/programs"
+
+
+def change_program(brand, program_id, **fields):
+    """Change fields of a program."""
+    return brand.call("PATCH", f"{PROGRAMS}/{program_id}", fields)

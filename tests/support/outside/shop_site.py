@@ -1,0 +1,78 @@
+"""A brand's site in the browser, on another origin than the service's."""
+
+import json
+
+SHOP = "https://www.shop.co.uk"
+STUB = "<script>window.Finderfee=window.Finderfee||function(){(Finderfee.q=Finderfee.q||[]).push(arguments)}</script>"
+# What a page has begun by now shows up within this.
+SOON_MS = 500
+
+
+class ShopSite:
+    """A brand's site: every address of it shows the same page, with the script's tag on it. Keeps what is sent."""
+
+    def __init__(self, page, service, program_id):
+        self.page, self.service, self.program_id = page, service, program_id
+        self.clicks, self.leads, self.seen = [], [], []
+        self.headers = {}
+        self.show()
+        self.move_to(SHOP)
+        page.on("request", self._keep)
+
+    def move_to(self, origin):
+        """Put the site at another origin."""
+        self.origin = origin
+        self.page.route(f"{origin}/**", self._answer)
+
+    def show(self, attributes="", body="", before=""):
+        """Change the page: attributes of the tag, what the page holds, what comes before the tag."""
+        tag = f'<script async src="{self.service}/api/v1/r/loader.js" data-program-id="{self.program_id}" {attributes}>'
+        self.html = f'<!doctype html><link rel="icon" href="data:,">{before}{tag}</script><body>{body}'
+
+    def visit(self, address="/"):
+        """Go to an address of the site and wait until it is known who sent the visitor. Returns the slug."""
+        self.page.goto(f"{self.origin}{address}")
+        return self.settled()
+
+    def settled(self):
+        """Wait until it is known who sent the visitor. Returns the slug."""
+        self.page.wait_for_function("window.Finderfee && Finderfee.isLoaded")
+        return self.page.evaluate("new Promise(done => Finderfee.ready(() => done(Finderfee.slug())))")
+
+    def say(self, *arguments):
+        """Call the script's function as a page does."""
+        return self.page.evaluate("given => Finderfee(...given)", list(arguments))
+
+    def be_somebody_else(self):
+        """Forget everything that the browser keeps; the page to come is loaded anew whatever its address."""
+        self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        self.page.context.clear_cookies()
+        self.page.goto("about:blank")
+
+    def told(self, number):
+        """Wait for this many leads, and a moment for one too many. Returns the emails."""
+        for _ in range(100):
+            if len(self.leads) >= number:
+                break
+            self.page.wait_for_timeout(20)
+        self.page.wait_for_timeout(60)
+        return [lead["email"] for lead in self.leads]
+
+    def cookies(self):
+        """Return the cookies of the site by name."""
+        return {cookie["name"]: cookie for cookie in self.page.context.cookies(self.origin)}
+
+    def stored(self):
+        """Return how many entries the browser's two storages hold for the site."""
+        return self.page.evaluate("localStorage.length + sessionStorage.length")
+
+    def _answer(self, route):
+        route.fulfill(body=self.html, content_type="text/html; charset=utf-8", headers=self.headers)
+
+    def _keep(self, request):
+        if request.url.endswith("/track/click"):
+            self.clicks.append(json.loads(request.post_data))
+        if "/c.gif?" in request.url:
+            self.seen.append(request.url.partition("/c.gif")[2])
+        if request.url.endswith("/lead/signup"):
+            self.leads.append(json.loads(request.post_data))

@@ -1,0 +1,34 @@
+"""The Python files of this repository and their syntax trees, for the tests that hold rules about all of them."""
+
+import ast
+import functools
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PRODUCT = (
+    "adapters",
+    "api",
+    "bench",
+    "commands",
+    "domain",
+    "models",
+    "pages",
+    "pipelines",
+    "schemas",
+    "settings",
+    "workers",
+)
+
+
+def files(*houses: str) -> list[Path]:
+    return [path for house in houses for path in sorted((ROOT / house).rglob("*.py"))]
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a file. A process parses a file once, and nobody may change what it gets."""
+    return ast.parse(path.read_text())
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
