@@ -79,7 +79,7 @@ class Gumroad:
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Take what comes to the address, which only they know: it is believed in nothing but what the API confirms."""
-        if not account.secrets("sellerId"):
+        if request.method != "POST" or not account.secrets("sellerId"):
             raise NotProved
         return ProvedRequest((_delivery(request),))
 

@@ -123,6 +123,8 @@ def test_an_id_cannot_lead_to_another_address_of_the_api(stage):
 def test_nothing_comes_in_before_the_seller_is_known():
     with pytest.raises(NotProved):
         GATEWAY.prove(dataclasses.replace(ACCOUNT, made={}), _inbound(form(_SALE)))
+    with pytest.raises(NotProved):
+        GATEWAY.prove(ACCOUNT, Inbound("GET", {}, {}, b"", datetime.now(UTC)))
 
 
 def test_a_rehearsal_with_the_last_real_sale_never_touches_it(stage):

@@ -1,0 +1,124 @@
+"""Gateways of digital goods, from their events to the money: what each of them tells twice, late, or not at all."""
+
+import json
+
+import pytest
+
+from tests.support.gateways.digital import lemonsqueezy
+from tests.support.gateways.stage import Purchase
+
+
+def played(*names):
+    """Return the mark that has a test played by these gateways."""
+    return pytest.mark.parametrize("stage", names, indirect=True)
+
+
+@played("gumroad", "lemonsqueezy", "thrivecart")
+def test_sales_renewals_and_refunds_are_each_counted_once(shop, drain):
+    first = shop.stage.pay(Purchase(cents=10_000))
+    again = shop.stage.pay(Purchase(renews=first, cents=5_000, slug=None))
+    sent = [*first.sent, *again.sent, *shop.stage.refund(first, 4_000)]
+    for order in (sent, sent[::-1], sent):
+        assert set(shop.deliver(*order)) == {200}
+        drain()
+    name = shop.stage.gateway.name
+    assert sorted(
+        shop.conversions("external_event_id, commission_cents, refunded_cents, attribution_method")
+    ) == sorted(
+        [
+            (first.id, 2_000, 4_000, _METHODS[name]),
+            (again.id, 1_000, 0, _METHODS[name] if name == "lemonsqueezy" else f"{name}_customer_history"),
+        ]
+    )
+    assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
+
+
+_METHODS = {
+    "gumroad": "gumroad_url_param",
+    "lemonsqueezy": "lemonsqueezy_custom_data",
+    "thrivecart": "thrivecart_url_param",
+}
+
+
+@played("gumroad", "lemonsqueezy", "thrivecart")
+def test_what_was_missed_is_credited_by_what_is_known_and_says_so(shop, drain):
+    first = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(*first.sent)
+    drain()
+    missed = shop.stage.pay(Purchase(cents=5_000, slug="jane"))
+    shop.stage.refund(first, 4_000)
+    path = f"/api/v1/connections/{shop.connection['id']}/reconcile"
+    for _ in range(2):
+        assert shop.brand.person("Owner").post(path, {}).status_code == 202
+        drain()
+    known = {"lemonsqueezy": "lemonsqueezy_custom_data"}  # of the subscription, told apart
+    method = known.get(name := shop.stage.gateway.name, f"{name}_customer_history")
+    assert (missed.id, method) in shop.conversions("external_event_id, attribution_method")
+    assert dict(shop.conversions("external_event_id, refunded_cents")) == {first.id: 4_000, missed.id: 0}
+    assert ("Processed", "history_only") in shop.events("status, reason")
+
+
+@played("lemonsqueezy")
+def test_a_refund_told_of_the_order_and_of_its_invoice_is_counted_once(shop, drain):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    drain()
+    invoice = json.loads(sale.sent[2].body)["data"]
+    invoice["attributes"] |= {"refunded_amount": 4_500, "updated_at": "2026-11-22T09:00:00Z"}
+    shop.deliver(shop.stage.event("subscription_payment_refunded", invoice, sale.purchase))
+    drain()
+    assert shop.conversions("external_event_id, refunded_cents") == [(sale.id, 4_500)]
+
+
+@played("lemonsqueezy")
+def test_only_a_trial_is_a_lead_and_an_order_of_nothing_is_none(shop, drain):
+    free = shop.stage.pay(Purchase(cents=0, customer="6", email="free@example.com"))
+    shop.deliver(free.sent[0], *shop.stage.start_trial(Purchase(cents=0, customer="7", email="eve@example.com")))
+    drain()
+    assert shop.brand.rows("select email_normalized from lead") == [("eve@example.com",)]
+    assert shop.conversions("amount_cents") == []
+
+
+@played("lemonsqueezy")
+def test_another_secret_is_refused(shop):
+    sale = shop.stage.pay(Purchase())
+    assert shop.deliver(lemonsqueezy.signed(sale.sent[0].body)) == [401]  # not the secret that was made
+    assert shop.deliver(*sale.sent) == [200, 200, 200]
+
+
+@played("gumroad")
+def test_a_partial_refund_of_an_unknown_amount_waits_and_is_a_dead_letter_in_the_end(shop, drain):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.stage.sales[sale.id]["currency_symbol"] = "€"
+    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    drain()
+    assert shop.events() == [("sale", "Processed", None), ("refund", "Parked", "refund_amount_unknown")]
+    assert shop.conversions("refunded_cents") == [(0,)]
+
+    (parked,) = shop.brand.get(f"/api/v1/connections/{shop.connection['id']}/events?status=Parked").json["items"]
+    shop.brand.rows("update gateway_event set received_at = received_at - interval '8 days' returning id")
+    replay = f"/api/v1/connections/{shop.connection['id']}/events/{parked['id']}/replay"
+    assert shop.brand.person("Owner").post(replay).status_code == 202
+    drain()
+    assert shop.events("status, reason, error")[1] == (
+        "Failed",
+        "refund_amount_unknown",
+        "nobody could say how much it is within 7 days",
+    )
+    shop.deliver(*shop.stage.refund(sale, 6_000))  # the rest: now it is told
+    drain()
+    assert shop.conversions("refunded_cents, status") == [(10_000, "Refunded")]
+
+
+@played("thrivecart")
+def test_the_former_secret_word_counts_for_an_hour_and_no_word_is_kept(shop, drain):
+    path = f"/api/v1/connections/{shop.connection['id']}"
+    changed = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"secretWord": "another"}})
+    assert changed.status_code == 200
+    sale = shop.stage.pay(Purchase())
+    assert shop.deliver(*sale.sent, shop.stage.forged(sale.sent[0])) == [200, 401]
+    assert shop.brand.rows("select position('SECRETWORD' in encode(raw, 'escape')) from gateway_event") == [(0,)]
+    client = shop.brand.app.test_client()
+    tried = [client.open(shop.path, method=method).status_code for method in ("HEAD", "GET", "POST")]
+    assert tried == [200, 200, 200]
+    assert len(shop.events()) == 1
