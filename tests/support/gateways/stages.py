@@ -1,6 +1,7 @@
 """The gateways of the tests by name."""
 
 from tests.support.gateways.billing.chargebee import ChargebeeStage
+from tests.support.gateways.billing.maxio import MaxioStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.billing.recurly import RecurlyStage
 from tests.support.gateways.card.mollie import MollieStage
@@ -21,6 +22,7 @@ _PLAYED: tuple[type[Stage], ...] = (
     PaddleStage,
     ChargebeeStage,
     RecurlyStage,
+    MaxioStage,
     GumroadStage,
     LemonSqueezyStage,
     ShopifyStage,

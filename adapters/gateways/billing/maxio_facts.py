@@ -1,0 +1,274 @@
+"""What maxio's events mean. A sale's id is its transaction's; invoices say tax, discounts and where refunds belong."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from adapters.gateways import shapes
+from adapters.gateways.wire import GatewayWire, Params
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnclearFact,
+    UnreadableEvent,
+)
+from domain.gateways.referrals import SLUG_KEY
+from domain.money import currencies
+
+Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
+
+#: What a list of invoices shows of each.
+SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
+
+_EASTERN = ZoneInfo("America/New_York")
+_ZONE = re.compile(r"\s+([+-][0-9]{2}:?[0-9]{2})$")
+_INVOICES = 200
+_CHARGEBACKS = {"open": DisputeState.Opened, "lost": DisputeState.Lost, "won": DisputeState.Won}
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRefund:
+    """A refund as an invoice has it: its id, the payment that it is of, and how much in which currency."""
+
+    refund_id: str
+    payment_id: str
+    cents: int
+    currency: str
+    at: datetime
+
+
+def moment(value: Any, *path: str) -> datetime:
+    """Return a time at a path; one without a zone is US Eastern. Raises UnreadableEvent."""
+    told = shapes.text(value, *path) or ""
+    try:
+        read = datetime.fromisoformat(_ZONE.sub(r"\1", told))
+        return (read if read.tzinfo else read.replace(tzinfo=_EASTERN)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
+
+
+def quoted(part: str) -> str:
+    """Return an id as it stands in a path."""
+    return quote(part, safe="")
+
+
+def full_name(customer: Any) -> str | None:
+    """Return the name of a customer."""
+    return " ".join(filter(None, (shapes.text(customer, part) for part in ("first_name", "last_name")))) or None
+
+
+def marked(fact: Fact, *, is_test: bool) -> Fact:
+    """Return a fact that says of its origin whether it is a rehearsal."""
+    if is_test and isinstance(fact, PaymentFact | StartFact | ReferralFact):
+        return replace(fact, origin=replace(fact.origin, is_test=True))
+    return fact
+
+
+def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    transaction = shapes.at(payload, "transaction")
+    transaction_id = shapes.needed(transaction, "id")
+    if (
+        shapes.text(transaction, "success") == "false"
+        or (shapes.text(transaction, "type") or "payment").lower() != "payment"
+    ):
+        return (IgnoredFact("no_money_moved"),)
+    subscription = _subscription(wire, payload)
+    invoice, applied = _paid_invoice(_invoices(wire, payload), transaction_id)
+    told = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
+    currency = amounts.currency(told or shapes.at(wire.get("/site.json"), "site", "currency"))
+    paid = _paid(transaction, applied, currency)
+    is_reduced = shapes.at(invoice, "discounts") != []
+    return (
+        PaymentFact(
+            external_id=transaction_id,
+            amount_cents=paid,
+            currency=currency,
+            paid_at=moment(transaction, "created_at"),
+            origin=_origin(wire, subscription, has_codes=is_reduced),
+            net_cents=_net(invoice, applied, paid, currency),
+        ),
+    )
+
+
+def _refund(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    """Place a refund by the invoices: under its own id, else by its amount; what they do not confirm waits."""
+    refund_id = shapes.identity(payload, "refund_id") or shapes.needed(payload, "transaction", "id")
+    cents = shapes.at(payload, "amount_in_cents") or shapes.at(payload, "transaction", "amount_in_cents")
+    placed = list(_refunds(_invoices(wire, payload)))
+    own = [one for one in placed if one.refund_id == refund_id][:1]
+    alike = [one for one in placed if _has_amount(one, cents)]
+    is_contradicted = own and cents is not None and own[0] not in alike and currencies.exponent(own[0].currency) == 2
+    sure = own or alike
+    if not sure or is_contradicted or len({one.payment_id for one in sure}) > 1:
+        return (UnclearFact("not_confirmed"),)
+    return tuple(
+        RefundFact(
+            refund_id=one.refund_id,
+            sale_ids=(one.payment_id,),
+            amount_cents=one.cents,
+            currency=one.currency,
+            refunded_at=moment(payload, "timestamp") if shapes.text(payload, "timestamp") else one.at,
+        )
+        for one in sure
+    )
+
+
+def _signup(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    subscription = shapes.at(payload, "subscription")
+    subscription_id = shapes.needed(subscription, "id")
+    revenue = shapes.text(subscription, "signup_revenue")
+    if shapes.text(subscription, "state") != "trialing" and (revenue is None or revenue.strip("0.")):
+        return (IgnoredFact("duplicate_of_another_event"),)
+    told = subscription
+    if not shapes.text(subscription, "created_at"):
+        told = shapes.at(wire.get(f"/subscriptions/{quoted(subscription_id)}.json"), "subscription")
+    origin = _origin(wire, subscription, has_codes=True)
+    return (StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin),)
+
+
+def _chargeback(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    """Read where a dispute of an invoice stands; one that was paid by several payments does not say of which."""
+    state = _CHARGEBACKS.get(shapes.text(payload, "status") or "")
+    if state is None:
+        return (IgnoredFact("no_money_moved"),)
+    uid = shapes.needed(payload, "invoice_uid")
+    (invoice,) = _invoices(wire, payload)
+    payments = {shapes.needed(one, "transaction_id") for one in shapes.items(invoice, "payments")}
+    if len(payments) != 1:
+        return (UnclearFact("not_confirmed"),)
+    return (DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp")),)
+
+
+#: What reads the payload of an event, by its key. The last one is told in lists alone.
+READERS: Mapping[str, Reader] = {
+    "payment_success": _payment,
+    "refund_success": _refund,
+    "signup_success": _signup,
+    "change_chargeback_status": _chargeback,
+}
+
+
+def _subscription(wire: GatewayWire, payload: Any) -> Any:
+    """Return the subscription that an event tells, or that it names."""
+    told = shapes.at(payload, "subscription")
+    if shapes.identity(told, "id"):
+        return told
+    return shapes.at(wire.get(f"/subscriptions/{quoted(_subscription_id(payload))}.json"), "subscription")
+
+
+def _subscription_id(payload: Any) -> str:
+    places = (("subscription", "id"), ("subscription_id",))
+    found = next((named for place in places if (named := shapes.identity(payload, *place))), None)
+    return found or shapes.needed(payload, "transaction", "subscription_id")
+
+
+def _invoices(wire: GatewayWire, payload: Any) -> list[Any]:
+    """Return the invoice that was listed, or those of the subscription, the newest first; none on a site without."""
+    if uid := shapes.identity(payload, "invoice_uid"):
+        return [wire.get(f"/invoices/{quoted(uid)}.json")]
+    params: Params = {
+        "subscription_id": _subscription_id(payload),
+        "direction": "desc",
+        "per_page": _INVOICES,
+        **SHOWN,
+    }
+    return shapes.items(wire.find("/invoices.json", params), "invoices")
+
+
+def _paid_invoice(invoices: list[Any], transaction_id: str) -> tuple[Any, Any]:
+    """Return the invoice that a transaction paid, and how it was applied there."""
+    for invoice in invoices:
+        for applied in shapes.items(invoice, "payments"):
+            if shapes.text(applied, "transaction_id") == transaction_id:
+                return invoice, applied
+    return None, None
+
+
+def _paid(transaction: Any, applied: Any, currency: str) -> int:
+    """Return what was paid. How cents of a currency without cents are counted is not documented: an invoice says it."""
+    cents = shapes.at(transaction, "amount_in_cents")
+    if cents is not None and currencies.exponent(currency) == 2:
+        return amounts.of_minor(cents, currency)
+    if applied is None:
+        raise UnreadableEvent(f"no invoice says how much the payment in {currency} is")
+    return amounts.of_decimal(shapes.at(applied, "original_amount"), currency)
+
+
+def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
+    tax, total = shapes.at(invoice, "tax_amount"), shapes.at(invoice, "total_amount")
+    whole = shapes.at(applied, "applied_amount") == shapes.at(applied, "original_amount")
+    if tax is None or total is None or not whole:
+        return None
+    return amounts.without_tax(paid, amounts.of_decimal(tax, currency), amounts.of_decimal(total, currency))
+
+
+def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
+    """Yield the refunds of invoices; one that names neither itself nor its payment confirms nothing."""
+    for invoice in invoices:
+        for refund in shapes.items(invoice, "refunds"):
+            refund_id, payment_id = (shapes.identity(refund, name) for name in ("transaction_id", "payment_id"))
+            if refund_id is None or payment_id is None:
+                continue
+            currency = amounts.currency(shapes.at(invoice, "currency"))
+            dates = (name for name in ("updated_at", "paid_date", "issue_date") if shapes.text(invoice, name))
+            cents = amounts.of_decimal(shapes.at(refund, "original_amount"), currency)
+            yield PlacedRefund(refund_id, payment_id, cents, currency, moment(invoice, next(dates, "updated_at")))
+
+
+def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
+    """Say whether a refund is of the amount that was told; not where it is not known how that one is counted."""
+    if cents is None or currencies.exponent(refund.currency) != 2:
+        return False
+    return amounts.of_minor(cents, refund.currency) == refund.cents
+
+
+def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOrigin:
+    """Return where a payment comes from; what the brand wrote down of subscription and customer is read."""
+    subscription_id, customer = shapes.needed(subscription, "id"), shapes.at(subscription, "customer")
+    customer_id = shapes.identity(customer, "id")
+    carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
+    if reference := shapes.text(subscription, "reference"):
+        carriers.append(Carrier("maxio_reference_id", {SLUG_KEY: reference}))
+    codes = dict.fromkeys(_codes(subscription)) if has_codes else ()
+    return BuyerOrigin(
+        customer_id=customer_id,
+        email=shapes.text(customer, "email"),
+        name=full_name(customer),
+        subscription_id=subscription_id,
+        carriers=tuple(carriers),
+        codes=tuple(RedeemedCode(code, "maxio_coupon_code") for code in codes),
+    )
+
+
+def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iterator[Carrier]:
+    if holder_id is None:
+        return
+    found = shapes.items(wire.find(f"/{collection}/{quoted(holder_id)}/metadata.json"), "metadata")
+    table = {
+        name: value for one in found if (name := shapes.text(one, "name")) and (value := shapes.text(one, "value"))
+    }
+    if table:
+        yield Carrier("maxio_metadata", table)
+
+
+def _codes(subscription: Any) -> Iterator[str]:
+    """Yield the codes of a subscription: one, or a list, which is a table by its indices in a form."""
+    several = shapes.at(subscription, "coupon_codes")
+    several = several.values() if isinstance(several, Mapping) else several if isinstance(several, list) else ()
+    for code in (shapes.at(subscription, "coupon_code"), *several):
+        if isinstance(code, str) and code.strip():
+            yield code.strip()

@@ -1,0 +1,174 @@
+"""maxio for the tests: forms that are signed, and the site's subscriptions, invoices and webhooks."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from adapters.gateways.billing.maxio import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+KEY, SHARED = "maxio_fake", "site_key"
+SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"
+
+
+class MaxioStage(Stage):
+    """Every purchase is a payment of a subscription, with an invoice of its own."""
+
+    gateway = GATEWAY
+    credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
+    cannot = frozenset({"test_mode", "uninstall", "dispute", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, Any] = {"/site.json": {"site": {"subdomain": "acme", "currency": "USD", "test": False}}}
+        self.invoices: list[dict[str, Any]] = []
+        self.webhooks: list[dict[str, Any]] = []
+        self.chargebacks: list[dict[str, Any]] = []
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/invoices.json":
+            return 200, {"invoices": _page(asked, self._invoices_of(asked))}
+        if asked.path == "/invoices/events.json":
+            return 200, {"events": _page(asked, self.chargebacks)}
+        if asked.path == "/webhooks.json":
+            return 200, _page(asked, [{"webhook": webhook} for webhook in self.webhooks])
+        if asked.method == "POST" and asked.path == "/endpoints.json":
+            number = self.number()
+            self.objects[f"/endpoints/{number}.json"] = asked.json
+            return 201, {"endpoint": {"id": number, **asked.json["endpoint"]}}
+        if asked.method == "PUT" and asked.path == "/webhooks/settings.json":
+            return 200, asked.json
+        if asked.method == "PUT" and asked.path in self.objects:
+            self.objects[asked.path] = asked.json
+            return 200, asked.json
+        found = self.objects.get(asked.path)
+        return (200, found) if found else (404, {"errors": ["Not found"]})
+
+    def pay(self, purchase: Purchase) -> Sale:
+        number = self.number()
+        subscription = self._subscription(purchase, "active")
+        if purchase.cents == 0:
+            free = {"subscription": {**subscription, "signup_revenue": "0.00"}}
+            return Sale(purchase, f"{7000 + number}", (self.webhook("signup_success", free),))
+        transaction = {
+            "id": 7000 + number,
+            "type": "Payment",
+            "success": "true",
+            "amount_in_cents": purchase.cents,
+            "created_at": self.now.strftime("%Y-%m-%d %H:%M:%S +0000"),
+            "subscription_id": subscription["id"],
+        }
+        payment = {
+            "transaction_id": transaction["id"],
+            "transaction_time": self.now.isoformat(timespec="seconds"),
+            "original_amount": _major(purchase.cents),
+            "applied_amount": _major(purchase.cents),
+        }
+        self.add_invoice(
+            {
+                "uid": f"inv_{number}",
+                "subscription_id": subscription["id"],
+                "currency": purchase.currency,
+                "total_amount": _major(purchase.cents),
+                "tax_amount": "0.0",
+                "updated_at": self.now.isoformat(timespec="seconds"),
+                "discounts": [{"code": purchase.code}] if purchase.code else [],
+                "payments": [payment],
+                "refunds": [],
+            }
+        )
+        payload = {"site": {"subdomain": "acme"}, "subscription": subscription, "transaction": transaction}
+        return Sale(purchase, str(transaction["id"]), (self.webhook("payment_success", payload),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        number = 7000 + self.number()
+        invoice = self.objects[f"/invoices/inv_{int(sale.id) - 7000}.json"]
+        amount = {"original_amount": _major(cents), "applied_amount": _major(cents)}
+        invoice["refunds"].append({"transaction_id": number, "payment_id": int(sale.id), **amount})
+        payload = {
+            "refund_id": number,
+            "amount_in_cents": cents,
+            "subscription_id": invoice["subscription_id"],
+            "currency": sale.purchase.currency,
+            "memo": "Refund",
+        }
+        return (self.webhook("refund_success", payload),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        return (self.webhook("signup_success", {"subscription": self._subscription(purchase, "trialing")}),)
+
+    def unknown(self) -> Sent:
+        return self.webhook("statement_settled", {"subscription": {"id": 501}})
+
+    def malformed(self) -> Sent:
+        subscription = {"id": 501, "currency": "USD", "state": "active"}
+        transaction = {"id": 7, "amount_in_cents": "x", "created_at": "2026-01-01 22:00:00 -0500"}
+        return self.webhook("payment_success", {"subscription": subscription, "transaction": transaction})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b"&x=1", sent.headers)
+
+    def add_invoice(self, invoice: dict[str, Any]) -> None:
+        """Let there be an invoice."""
+        self.invoices.append(invoice)
+        self.objects[f"/invoices/{invoice['uid']}.json"] = invoice
+
+    def webhook(self, kind: str, payload: dict[str, Any]) -> Sent:
+        """Return what is sent about something, and keep it in the list of webhooks."""
+        number = 9000 + self.number()
+        fields = [("id", number), ("event", kind), *_fields("payload", {**payload, "event_id": number - 1000})]
+        body = urlencode(fields)
+        self.webhooks.append({"id": number, "event": kind, "body": body, "successful": False})
+        return signed(body.encode())
+
+    def _subscription(self, purchase: Purchase, state: str) -> dict[str, Any]:
+        subscription_id, customer_id = f"50{purchase.customer}", f"30{purchase.customer}"
+        customer = {"id": customer_id, "email": purchase.email, "first_name": "Ann", "reference": ""}
+        subscription = {
+            "id": subscription_id,
+            "state": state,
+            "currency": purchase.currency,
+            "coupon_code": purchase.code or "",
+            "reference": purchase.slug or "",
+            "created_at": self.now.strftime("%Y-%m-%d %H:%M:%S +0000"),
+            "customer": customer,
+        }
+        self.objects[f"/customers/{customer_id}.json"] = {"customer": customer}
+        self.objects[f"/subscriptions/{subscription_id}.json"] = {"subscription": subscription}
+        return subscription
+
+    def _invoices_of(self, asked: Asked) -> list[dict[str, Any]]:
+        of = asked.params.get("subscription_id", [None])[0]
+        return [one for one in reversed(self.invoices) if of in (None, str(one["subscription_id"]))]
+
+
+def signed(body: bytes, *, key: str = SHARED) -> Sent:
+    """Return a form with the signature of a site's shared key."""
+    digest = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
+    return Sent(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
+
+
+def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield name, "" if value is None else value
+        return
+    for inner, told in value.items():
+        yield from _fields(f"{name}[{inner}]", told)
+
+
+def _page(asked: Asked, found: list[Any]) -> list[Any]:
+    start = (int(asked.params.get("page", ["1"])[0]) - 1) * int(asked.params["per_page"][0])
+    return found[start : start + int(asked.params["per_page"][0])]
+
+
+def _major(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
