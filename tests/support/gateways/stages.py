@@ -4,6 +4,7 @@ from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.maxio import MaxioStage
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.billing.recurly import RecurlyStage
+from tests.support.gateways.card.braintree import BraintreeStage
 from tests.support.gateways.card.mollie import MollieStage
 from tests.support.gateways.card.paypal import PaypalStage
 from tests.support.gateways.card.stripe import StripeStage
@@ -17,6 +18,7 @@ from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 
 _PLAYED: tuple[type[Stage], ...] = (
     StripeStage,
+    BraintreeStage,
     MollieStage,
     PaypalStage,
     PaddleStage,

@@ -1,0 +1,184 @@
+"""What braintree's notifications mean, and the transactions that are found by searching.
+
+A sale's id is its transaction's; a refund is a transaction of its own that names the one it refunds. A charge of a
+subscription counts when it is told, everything else when it is settled.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.wire import GatewayWire
+from domain.gateways import amounts, referrals
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RefundFact,
+    RestoredFact,
+    UnreadableEvent,
+)
+
+Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
+
+_FIELD, _ORDER = "braintree_custom_field", "braintree_reference_id"
+_NO_MONEY = (
+    "authorization_expired",
+    "failed",
+    "gateway_rejected",
+    "processor_declined",
+    "settlement_declined",
+    "voided",
+)
+
+
+def _charged(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    """Tell the newest of a subscription's transactions: it is the one that this is about."""
+    transactions = shapes.items(subject, "subscription", "transactions")
+    if not transactions:
+        raise UnreadableEvent("subscription.transactions is missing")
+    newest = max(transactions, key=lambda transaction: shapes.moment(transaction, "created_at"))
+    return _sale(wire, newest, shapes.identity(subject, "subscription", "id"))
+
+
+def _settled(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    transaction = shapes.at(subject, "transaction")
+    if shapes.text(transaction, "type") == "credit":
+        return _refund(transaction)
+    return _sale(wire, transaction, None)
+
+
+def _undone(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    """Take back a charge of a subscription, which counted before it was settled. Nothing else did."""
+    transaction = shapes.at(subject, "transaction")
+    transaction_id = shapes.needed(transaction, "id")
+    if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:
+        return (IgnoredFact("not_paid"),)
+    told = RefundFact(
+        refund_id=f"{transaction_id}:undone",
+        sale_ids=(transaction_id,),
+        amount_cents=None,
+        currency=None,
+        refunded_at=at,
+        reason=shapes.text(transaction, "status"),
+    )
+    return (told,)
+
+
+def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    transaction = shapes.at(subject, "transaction")
+    sale_ids = (shapes.needed(transaction, "refunded_transaction_id"),)
+    return (RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.needed(transaction, "id")),)
+
+
+def _dispute(state: DisputeState) -> Reader:
+    def read(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+        dispute = shapes.at(subject, "dispute")
+        dispute_id, sale_id = shapes.needed(dispute, "id"), shapes.needed(dispute, "transaction", "id")
+        if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
+            return (IgnoredFact("no_money_moved"),)
+        return (DisputeFact(dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at),)
+
+    return read
+
+
+def _revoked(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    return (DisconnectedFact("The merchant took the access back."),)
+
+
+def _ping(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    return (IgnoredFact("ping"),)
+
+
+#: What no notification tells, and searching finds.
+FOUND = ("transaction_voided",)
+READERS: Mapping[str, Reader] = {
+    "subscription_charged_successfully": _charged,
+    "transaction_settled": _settled,
+    "transaction_settlement_declined": _undone,
+    "transaction_voided": _undone,
+    "refund_failed": _refund_failed,
+    "dispute_opened": _dispute(DisputeState.Opened),
+    "dispute_lost": _dispute(DisputeState.Lost),
+    "dispute_accepted": _dispute(DisputeState.Lost),
+    "dispute_auto_accepted": _dispute(DisputeState.Lost),
+    "dispute_won": _dispute(DisputeState.Won),
+    "oauth_access_revoked": _revoked,
+    "check": _ping,
+}
+
+
+def is_counted(transaction: Any, kind: str) -> bool:
+    """Say whether a transaction that was found means anything: a voided one only if it is a subscription's charge."""
+    if kind == "transaction_voided":
+        is_charge = shapes.text(transaction, "subscription_id") is not None
+        return is_charge and shapes.text(transaction, "status") == "voided"
+    return shapes.text(transaction, "status") == "settled"
+
+
+def carriers(holder: Any) -> tuple[Carrier, ...]:
+    """Return what the custom fields and the order id of a transaction, or a customer, carry.
+
+    An order id is mostly a shop's own number, and is believed only where it is a query.
+    """
+    fields = shapes.table(holder, "custom_fields")
+    order = shapes.text(holder, "order_id") or ""
+    query = referrals.of_address(order if "?" in order else f"?{order}") if "=" in order else {}
+    return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
+
+
+def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None) -> tuple[Fact, ...]:
+    transaction_id = shapes.needed(transaction, "id")
+    if shapes.text(transaction, "currency_iso_code") is None:
+        said = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
+        transaction = shapes.at(said, "transaction")
+    if shapes.text(transaction, "status") in _NO_MONEY:
+        return (IgnoredFact("not_paid"),)
+    currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
+    paid = amounts.of_decimal(shapes.at(transaction, "amount"), currency)
+    customer = shapes.at(transaction, "customer")
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(customer, "id"),
+        email=shapes.text(customer, "email"),
+        name=shapes.full_name(customer, "first_name", "last_name"),
+        subscription_id=subscription_id or shapes.identity(transaction, "subscription_id"),
+        carriers=carriers(transaction),
+    )
+    payment = PaymentFact(
+        external_id=transaction_id,
+        amount_cents=paid,
+        currency=currency,
+        paid_at=shapes.moment(transaction, "created_at"),
+        origin=origin,
+        net_cents=_net(transaction, paid, currency),
+    )
+    return (payment,)
+
+
+def _refund(transaction: Any) -> tuple[Fact, ...]:
+    refund_id, sale_id = shapes.needed(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
+    if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that was given to nobody's purchase
+        return (IgnoredFact("no_money_moved"),)
+    currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
+    told = RefundFact(
+        refund_id=refund_id,
+        sale_ids=(sale_id,),
+        amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+        currency=currency,
+        refunded_at=shapes.moment(transaction, "created_at"),
+    )
+    return (told,)
+
+
+def _net(transaction: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and shipping; None where the tax is not told."""
+    tax, shipping = shapes.text(transaction, "tax_amount"), shapes.text(transaction, "shipping_amount")
+    if tax is None:
+        return None
+    return max(paid - sum(amounts.of_decimal(said, currency) for said in (tax, shipping) if said is not None), 0)

@@ -1,0 +1,269 @@
+"""braintree: signed forms of XML, the challenge, the samples, and what only searching finds."""
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters.gateways.base import GatewayAccount, GatewayUnreachable, NotProved
+from adapters.gateways.card import braintree_xml
+from adapters.gateways.card.braintree import GATEWAY
+from domain.gateways.facts import (
+    DisputeFact,
+    DisputeState,
+    IgnoredFact,
+    PaymentFact,
+    RefundFact,
+    RestoredFact,
+    UnreadableEvent,
+)
+from domain.gateways.referrals import claims
+from tests.support.gateways.card.braintree import BraintreeStage, signed
+from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.told import account, delivered, facts, inbound, listed
+
+CHARGED = (
+    b"<notification><kind>subscription_charged_successfully</kind>"
+    b'<timestamp type="datetime">2026-01-02T03:00:01Z</timestamp><subject><subscription><id>bt_sub1</id>'
+    b'<plan-id>pro</plan-id><current-billing-cycle type="integer">1</current-billing-cycle><add-ons type="array"/>'
+    b'<discounts type="array"/><transactions type="array"><transaction><id>bt_tx1</id><type>sale</type>'
+    b'<status>submitted_for_settlement</status><amount>49.99</amount><tax-amount nil="true"/>'
+    b"<currency-iso-code>USD</currency-iso-code><subscription-id>bt_sub1</subscription-id>"
+    b"<custom-fields><affiliate-slug>jane</affiliate-slug></custom-fields><customer><id>bt_c1</id>"
+    b"<email>ann@example.com</email><first-name>Ann</first-name></customer>"
+    b'<created-at type="datetime">2026-01-02T03:00:00Z</created-at></transaction></transactions></subscription>'
+    b"</subject></notification>"
+)
+CHARGEBACK = (
+    b"<notification><kind>dispute_opened</kind>"
+    b'<timestamp type="datetime">2026-02-02T00:00:00Z</timestamp><subject><dispute><id>bt_d1</id>'
+    b"<kind>chargeback</kind><status>open</status><amount>49.99</amount><amount-disputed>49.99</amount-disputed>"
+    b"<amount-won>0.00</amount-won><currency-iso-code>USD</currency-iso-code>"
+    b"<transaction><id>bt_tx1</id><amount>49.99</amount></transaction></dispute></subject></notification>"
+)
+PING = (
+    b'<notification><kind>check</kind><timestamp type="datetime">2026-01-02T03:04:05Z</timestamp>'
+    b'<subject><check type="boolean">true</check></subject></notification>'
+)
+_KEYS = {"merchantId": "m", "publicKey": "pub", "privateKey": "priv"}
+
+
+@pytest.fixture
+def stage(play):
+    return play(BraintreeStage)
+
+
+def _swapped(old: bytes, new: bytes, told: bytes = CHARGED) -> Sent:
+    assert old in told
+    return signed(told.replace(old, new))
+
+
+def _credit(**other: str) -> dict[str, str]:
+    credit = {"id": "bt_tx4", "type": "credit", "amount": "20.00", "currency-iso-code": "USD"}
+    return {**credit, "refunded-transaction-id": "bt_tx1", **other}
+
+
+def test_the_known_challenge_is_answered():
+    asked = Sent(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
+    proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
+    assert proved.body == b"pub|5d50acea216b983cf6c6d424dbaa95d601aed729"
+    assert (proved.deliveries, proved.status) == ((), 200)
+
+
+@pytest.mark.parametrize("challenge", ["", "20f9", "20F9F8ED05F77439FE955C977E4C8A53", "a" * 33, "g" * 20])
+def test_a_challenge_that_is_none_is_refused(challenge):
+    asked = Sent(b"", method="GET", query={"bt_challenge": challenge})
+    with pytest.raises(NotProved):
+        GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
+
+
+def test_a_charge_of_a_subscription_is_a_payment(stage):
+    (payment,) = facts(stage, signed(CHARGED))
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.currency) == ("bt_tx1", 4999, "USD")
+    assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
+    assert (payment.origin.subscription_id, payment.origin.customer_id) == ("bt_sub1", "bt_c1")
+    assert (payment.origin.email, payment.origin.name, payment.net_cents) == ("ann@example.com", "Ann", None)
+    assert [(claim.slug, claim.method) for claim in claims(payment.origin.carriers, [])] == [
+        ("jane", "braintree_custom_field")
+    ]
+
+
+def test_the_newest_of_a_subscriptions_transactions_is_the_one_that_was_charged(stage):
+    older = (
+        b"<transaction><id>bt_tx0</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code>"
+        b'<created-at type="datetime">2025-12-02T03:00:00Z</created-at></transaction></transactions>'
+    )
+    (payment,) = facts(stage, _swapped(b"</transactions>", older))
+    assert payment.external_id == "bt_tx1"
+
+
+def test_a_charge_without_its_currency_is_read_again(stage):
+    stage.make({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
+    (payment,) = facts(stage, _swapped(b"<currency-iso-code>USD</currency-iso-code>", b""))
+    assert payment.currency == "EUR"
+
+
+def test_tax_is_in_the_amount(stage):
+    (payment,) = facts(stage, _swapped(b'<tax-amount nil="true"/>', b"<tax-amount>7.99</tax-amount>"))
+    assert (payment.amount_cents, payment.net_cents) == (4999, 4200)
+
+
+@pytest.mark.parametrize(
+    ("order", "slugs"), [(b"1042", []), (b"jane", []), (b"affiliate_slug=jane", ["jane"]), (b"/?via=jane", ["jane"])]
+)
+def test_an_order_id_names_somebody_only_as_a_query(stage, order, slugs):
+    fields = b"<custom-fields><affiliate-slug>jane</affiliate-slug></custom-fields>"
+    (payment,) = facts(stage, _swapped(fields, b"<order-id>%b</order-id>" % order))
+    assert [claim.slug for claim in claims(payment.origin.carriers, ["via"])] == slugs
+
+
+def test_what_the_customer_carries_is_looked_up(stage):
+    sale = stage.pay(Purchase(slug=None, email=None))
+    stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
+    (payment,) = facts(stage, *sale.sent)
+    closer = GATEWAY.look_closer(account(stage), payment.origin)
+    assert (closer.email, [claim.slug for claim in claims(closer.carriers, [])]) == ("ann@example.com", ["jane"])
+
+
+def test_a_chargeback_holds_and_a_question_of_the_bank_does_not(stage):
+    (dispute,) = facts(stage, signed(CHARGEBACK))
+    assert isinstance(dispute, DisputeFact)
+    assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("bt_d1", ("bt_tx1",), DisputeState.Opened)
+    asked = _swapped(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
+    assert facts(stage, asked) == [IgnoredFact("no_money_moved")]
+    (accepted,) = facts(stage, _swapped(b"dispute_opened", b"dispute_auto_accepted", CHARGEBACK))
+    assert accepted.state == DisputeState.Lost
+
+
+def test_a_ping_means_nothing(stage):
+    assert facts(stage, signed(PING)) == [IgnoredFact("ping")]
+
+
+@pytest.mark.parametrize("amount", [b"49.995", b"-49.99", b"x", b"", b"1e30", b"9" * 30])
+def test_a_bad_amount_is_never_money(stage, amount):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _swapped(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))
+
+
+def test_an_id_that_is_none_is_never_money(stage):
+    with pytest.raises(UnreadableEvent):
+        facts(stage, _swapped(b"<id>bt_tx1</id>", b"<id>%b</id>" % (b"x" * 500)))
+
+
+@pytest.mark.parametrize("status", [b"processor_declined", b"voided", b"settlement_declined", b"failed"])
+def test_a_charge_that_was_declined_is_no_money(stage, status):
+    assert facts(stage, _swapped(b"submitted_for_settlement", status)) == [IgnoredFact("not_paid")]
+
+
+def test_the_key_is_of_the_payload_and_the_same_when_it_comes_again(stage):
+    (first,), (again,) = delivered(stage, signed(CHARGED)), delivered(stage, signed(CHARGED))
+    (other,) = delivered(stage, signed(CHARGEBACK))
+    assert first.key == again.key != other.key
+    assert first.key.startswith("sha256:")
+    assert first.raw == CHARGED
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"bt_payload": "QUJD"},
+        {"bt_signature": "public_fake|" + "0" * 40},
+        {"bt_signature": "public_fake|", "bt_payload": "QUJD"},
+        {"bt_signature": "public_fake|" + "0" * 40, "bt_payload": "QUJD"},
+        {"bt_signature": "public_fake|" + "0" * 40, "bt_payload": "<xml/>"},
+        {"bt_signature": "|" + "0" * 40, "bt_payload": "QUJD"},
+    ],
+)
+def test_a_form_without_its_signature_is_refused(stage, form):
+    with pytest.raises(NotProved):
+        delivered(stage, Sent(urlencode(form).encode()))
+
+
+def test_a_signature_by_another_pair_of_keys_is_refused(stage):
+    with pytest.raises(NotProved):
+        delivered(stage, signed(CHARGED, public="another"))
+    with pytest.raises(NotProved):
+        delivered(stage, signed(CHARGED, private="another"))
+
+
+def test_a_pair_of_keys_is_never_mixed_with_the_former(stage):
+    former = {**stage.credentials, "publicKey": "old", "privateKey": "old private"}
+    rotated = GatewayAccount("live", stage.credentials, former=(former,))
+    for public, private in (("public_fake", "private_fake"), ("old", "old private")):
+        assert GATEWAY.prove(rotated, inbound(signed(CHARGED, public, private))).deliveries
+
+
+_ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        _ENTITY + CHARGED.replace(b"49.99", b"&a;"),
+        b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + CHARGED,
+        b"<a>" * 100_000,
+        b'<?xml version="1.0" encoding="nobodys"?>' + CHARGED,
+        CHARGED[:-1],
+        CHARGED + CHARGED,
+        b"<html>Please wait</html>",
+        b"<notification/>",
+    ],
+)
+def test_a_document_that_is_none_or_declares_anything_is_unreadable(stage, document):
+    (delivery,) = delivered(stage, signed(document))
+    with pytest.raises(UnreadableEvent):
+        GATEWAY.facts(account(stage), delivery)
+
+
+def test_xml_becomes_what_json_would_have_been():
+    told = b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
+    assert braintree_xml.parsed(told) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
+
+
+def test_a_refund_that_failed_is_undone(stage):
+    told = stage.told("refund_failed", {"transaction": _credit(status="settlement_declined")})
+    (restored,) = facts(stage, told)
+    assert isinstance(restored, RestoredFact)
+    assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
+
+
+def test_a_debit_that_bounced_is_taken_back_only_where_it_counted(stage):
+    sale = {"id": "bt_tx1", "type": "sale", "status": "settlement_declined"}
+    assert facts(stage, stage.told("transaction_settlement_declined", {"transaction": sale})) == [
+        IgnoredFact("not_paid")
+    ]
+    charge = {**sale, "subscription-id": "bt_sub1"}
+    (refund,) = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
+    assert isinstance(refund, RefundFact)
+    assert (refund.sale_ids, refund.amount_cents) == (("bt_tx1",), None)
+
+
+def test_sales_refunds_and_voids_are_found_page_by_page(stage):
+    for number in range(120):
+        stage.make({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
+    stage.make(_credit())
+    stage.make(_credit(**{"id": "to-nobody", "refunded-transaction-id": ""}))
+    long_ago = "2020-01-01T00:00:00Z"
+    stage.make({"id": "old", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"}, **{"settled-at": long_ago})
+    voided = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "status": "voided"}
+    stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
+    stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
+
+    found = listed(stage, stage.now - timedelta(hours=1))
+    kinds = [type(fact) for told in found.values() for fact in told]
+    assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 2, 1)
+    (refund,), (undone,) = found["reconcile:bt_tx4"], found["reconcile:charge:voided"]
+    assert (refund.amount_cents, refund.sale_ids) == (2000, ("bt_tx1",))
+    assert (undone.amount_cents, undone.sale_ids) == (None, ("charge",))
+
+
+def test_a_page_that_is_no_answer_is_no_account_and_no_empty_list(stage):
+    for fault in ("html", "cut"):
+        stage.faults.append(fault)
+        with pytest.raises(GatewayUnreachable):
+            GATEWAY.check(account(stage))
+        stage.faults.append(fault)
+        with pytest.raises(GatewayUnreachable):
+            listed(stage, stage.now)

@@ -1,0 +1,146 @@
+"""braintree for the tests: notifications as signed forms of XML, and the search for transactions."""
+
+import base64
+import hashlib
+import hmac
+import re
+from typing import Any
+from urllib.parse import urlencode
+from xml.sax.saxutils import escape
+
+from adapters.gateways.card.braintree import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
+_BASIC = f"Basic {base64.b64encode(f'{PUBLIC}:{PRIVATE}'.encode()).decode()}"
+_HOME = f"/merchants/{MERCHANT}"
+
+
+class BraintreeStage(Stage):
+    """Every purchase is a subscription's charge, by direct debit: of its refunds notifications come too."""
+
+    gateway = GATEWAY
+    credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
+    cannot = frozenset({"trial", "code", "test_mode", "time"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transactions: dict[str, dict[str, Any]] = {}
+        self.customers: dict[str, dict[str, Any]] = {}
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Authorization") == _BASIC and asked.path.startswith(f"{_HOME}/")
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        match asked.path.removeprefix(_HOME).split("/")[1:]:
+            case ["plans"]:
+                return 200, xml({"plans": [{"id": "pro"}]})
+            case ["customers", customer] if customer in self.customers:
+                return 200, xml({"customer": self.customers[customer]})
+            case ["transactions", "advanced_search_ids"]:
+                ids = "".join(f"<item>{found['id']}</item>" for found in self._found(asked))
+                return 200, f'<search-results><ids type="array">{ids}</ids></search-results>'.encode()
+            case ["transactions", "advanced_search"]:
+                wanted = re.findall("<item>(.*?)</item>", asked.body.decode())
+                inside = b"".join(xml({"transaction": one}) for one in self._found(asked) if one["id"] in wanted)
+                number = b'<current-page-number type="integer">1</current-page-number>'
+                tag = b"credit-card-transactions"
+                return 200, b"<%b type='collection'>%b%b</%b>" % (tag, number, inside, tag)
+            case ["transactions", transaction] if transaction in self.transactions:
+                return 200, xml({"transaction": self.transactions[transaction]})
+        return 404, b""
+
+    def pay(self, purchase: Purchase) -> Sale:
+        transaction = self.make(
+            {
+                "id": f"bt_tx{self.number()}",
+                "type": "sale",
+                "amount": _value(purchase.cents),
+                "tax-amount": None,
+                "currency-iso-code": purchase.currency,
+                "subscription-id": f"bt_sub{purchase.customer}",
+                "custom-fields": {"affiliate-slug": purchase.slug} if purchase.slug else "",
+                "customer": {"id": f"bt_c{purchase.customer}", "email": purchase.email, "first-name": "Ann"},
+            }
+        )
+        self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
+        told = {**transaction, "status": "submitted_for_settlement"}
+        subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [told]}
+        sent = self.told("subscription_charged_successfully", {"subscription": subscription})
+        return Sale(purchase, transaction["id"], (sent,))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        refund = self.make(
+            {
+                "id": f"bt_tx{self.number()}",
+                "type": "credit",
+                "amount": _value(cents),
+                "currency-iso-code": sale.purchase.currency,
+                "refunded-transaction-id": sale.id,
+            }
+        )
+        return (self.told("transaction_settled", {"transaction": refund}),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        value = _value(sale.purchase.cents)
+        dispute = {"id": "bt_d1", "kind": "chargeback", "amount": value, "transaction": {"id": sale.id}}
+        return (self.told(f"dispute_{state}", {"dispute": dispute}),)
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        return (self.told("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
+
+    def make(self, transaction: dict[str, Any], **happened: str) -> dict[str, Any]:
+        """Keep a transaction; by default it was settled now."""
+        made = {"created-at": self.time(), "status": "settled", **transaction}
+        self.transactions[made["id"]] = {**made, **(happened or {"settled-at": self.time()})}
+        return made
+
+    def time(self) -> str:
+        """Return the time as braintree writes it."""
+        return self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def told(self, kind: str, subject: dict[str, Any]) -> Sent:
+        """Return a notification."""
+        return signed(xml({"notification": {"kind": kind, "timestamp": self.time(), "subject": subject}}))
+
+    def unknown(self) -> Sent:
+        return self.told("subscription_canceled", {"subscription": {"id": "bt_sub1"}})
+
+    def malformed(self) -> Sent:
+        bad = {"id": "bt_bad", "amount": "x", "currency-iso-code": "USD", "created-at": self.time()}
+        return self.told("subscription_charged_successfully", {"subscription": {"id": "s", "transactions": [bad]}})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed(body)
+
+    def forged(self, sent: Sent) -> Sent:
+        return Sent(sent.body + b"AAAA", sent.headers)
+
+    def _found(self, asked: Asked) -> list[dict[str, Any]]:
+        """Return what a search is for: since when what happened to it."""
+        said = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', asked.body.decode())
+        assert said is not None, asked.body
+        return [found for found in self.transactions.values() if found.get(said[1], "") >= said[2]]
+
+
+def signed(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Sent:
+    """Return the form with a payload and its signature, among that of another pair of keys."""
+    payload = base64.encodebytes(content).decode()
+    digest = hmac.new(hashlib.sha1(private.encode()).digest(), payload.encode(), hashlib.sha1).hexdigest()
+    form = {"bt_signature": f"another|{'0' * 40}&{public}|{digest}", "bt_payload": payload}
+    return Sent(urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+
+
+def xml(value: Any, name: str = "") -> bytes:
+    """Return a value as braintree's XML: lists are arrays of what their name is the plural of."""
+    if isinstance(value, dict):
+        inside, attributes = b"".join(xml(one, key) for key, one in value.items()), ""
+    elif isinstance(value, list):
+        inside, attributes = b"".join(xml(one, name.removesuffix("s")) for one in value), ' type="array"'
+    else:
+        inside, attributes = escape(value or "").encode(), ' nil="true"' if value is None else ""
+    return b"<%b%b>%b</%b>" % (name.encode(), attributes.encode(), inside, name.encode()) if name else inside
+
+
+def _value(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
