@@ -65,6 +65,8 @@ class GatewayWire:
         place = settings.current().gateways.urls.get(gateway)
         self._call = _call_typed if is_typed and not place else _call
         self._address = f"{place}{urlsplit(address).path}" if place else address
+        if not all(value.isascii() and value.isprintable() for value in headers.values()):
+            raise CredentialsRefused("they have characters that cannot be sent")
         self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
         self._reads = reads or parsed
 

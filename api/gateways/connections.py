@@ -129,8 +129,8 @@ def change_connection(connection_id: str) -> Response:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
-    connect.changed(connection, credentials, now=now)
-    answer = answers.once(lambda: _rotate(connection_id, credentials))
+    tried = connect.changed(connection, credentials, now=now)
+    answer = answers.once(lambda: _rotate(connection_id, tried))
     wake_relay()
     return answer
 

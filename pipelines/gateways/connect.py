@@ -60,7 +60,7 @@ def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Proved
     Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
     """
     adapter = _adapter(gateway)
-    _check_fields(adapter, credentials, is_whole=True)
+    credentials = _typed(adapter, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
     name = _asked(adapter, lambda: _checked(adapter, account))
@@ -121,13 +121,17 @@ def already_connected(gateway: str, mode: str) -> Refused:
     )
 
 
-def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> None:
-    """Try some credentials in place of those that a connection has. Calls the gateway. Raises Refused as `prove`."""
+def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> Mapping[str, str]:
+    """Try some credentials in place of those that a connection has, and return them as they are kept.
+
+    Calls the gateway. Raises Refused as `prove`.
+    """
     adapter = registry.named(connection.gateway)
-    _check_fields(adapter, credentials, is_whole=False)
+    credentials = _typed(adapter, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     _asked(adapter, lambda: _checked(adapter, account))
+    return credentials
 
 
 def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> GatewayConnection:
@@ -207,7 +211,8 @@ def _adapter(gateway: str) -> GatewayAdapter:
     return found
 
 
-def _check_fields(adapter: GatewayAdapter, credentials: Mapping[str, str], *, is_whole: bool) -> None:
+def _typed(adapter: GatewayAdapter, credentials: Mapping[str, str], *, is_whole: bool) -> Mapping[str, str]:
+    """Return credentials without the space around them. Raises Refused 400 invalid_request."""
     known = {field.name: field for field in adapter.fields}
     for name, value in credentials.items():
         if name not in known:
@@ -217,6 +222,7 @@ def _check_fields(adapter: GatewayAdapter, credentials: Mapping[str, str], *, is
     missing = [field.name for field in adapter.fields if field.required and field.name not in credentials]
     if is_whole and missing:
         raise _invalid(missing[0], f"{adapter.label} needs {', '.join(missing)}.")
+    return {name: value.strip() for name, value in credentials.items()}
 
 
 def _invalid(name: str, message: str) -> Refused:
