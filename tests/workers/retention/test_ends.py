@@ -4,6 +4,7 @@ from models import db
 from models.upkeep import expiry
 from pipelines import retention
 from tests.support.databases import alter
+from tests.support.gateways.playing import connected, played
 from tests.support.rows.ending import count, end
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.program_rows import NOW, ago
@@ -42,6 +43,32 @@ def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
     assert count(brand, "fraud_event") == 1
     assert brand.rows("select status from mail_message where kind = 'x' order by 1") == [("Queued",), ("Sent",)]
     assert brand.rows("select state from affiliate_invite order by 1") == [("Expired",), ("Pending",)]
+
+
+def test_what_a_gateway_sent_is_dropped_and_what_it_meant_stays(brand):
+    with played() as stage:
+        made = connected(brand.person(), stage)
+    for status, days in (("Processed", 91), ("Failed", 91), ("Processed", 89), ("Received", 91)):
+        alter(
+            brand,
+            "insert into gateway_event (id, organization_id, connection_id, event_key, type, status, raw, facts,"
+            " received_at) values (gen_random_uuid(), %s, %s, %s, 'x', %s, 'sent', '[]', %s)",
+            brand.id,
+            made["id"],
+            f"{status}{days}",
+            status,
+            ago(days=days),
+        )
+
+    assert end("gateway_payloads")["gateway_payloads"] == 2
+
+    left = brand.rows("select event_key, raw is null, facts is null from gateway_event order by 1")
+    assert left == [
+        ("Failed91", True, False),
+        ("Processed89", False, False),
+        ("Processed91", True, False),
+        ("Received91", False, False),
+    ]
 
 
 def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
