@@ -14,7 +14,7 @@ class Gateways(Concern):
 
     urls: Mapping[str, str | None] = family(
         {
-            name: Variable(
+            name.value: Variable(
                 f"GATEWAY_{name.upper()}_URL",
                 host_url("the gateway's own address"),
                 None,

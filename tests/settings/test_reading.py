@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import settings
+from domain.gateways.names import Gateway
 
 _LONG = "a secret that is long enough to be one"
 
@@ -73,6 +74,7 @@ _DEFAULTS = {
         "global_payouts": None,
     },
     "rates": {"feed_url": None},
+    "gateways": {"urls": dict.fromkeys(Gateway)},
     "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
     "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
     "retention": {
@@ -89,6 +91,7 @@ _DEFAULTS = {
             "invites": 90,
             "members": 365,
             "imports": 365,
+            "gateway_payloads": 90,
         }
     },
 }

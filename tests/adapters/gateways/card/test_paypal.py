@@ -139,7 +139,7 @@ def test_a_sale_of_no_subscription_is_a_payment_all_the_same(stage):
         ),
     ],
 )
-def test_a_refund_names_its_payment_in_both_ages(stage, kind, resource, refund_id, sale_id, cents):
+def test_a_refund_names_its_payment_in_both_ages(stage, *, kind, resource, refund_id, sale_id, cents):
     (refund,) = _told(stage, kind, resource)
     assert isinstance(refund, RefundFact)
     assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == (refund_id, (sale_id,), cents)
