@@ -41,10 +41,10 @@ def stage(payment: GatewayPayment, *, dispute_id: str, state: str, at: datetime)
 
 _OPEN = """
 select from gateway_dispute
-where organization_id = %s and payment_id = %s and state = 'opened' and dispute_id <> %s limit 1
+where organization_id = %s and payment_id = %s and state = 'opened' and dispute_id is distinct from %s limit 1
 """
 
 
-def has_other_open(payment: GatewayPayment, *, dispute_id: str) -> bool:
-    """Say whether another dispute of a payment is open."""
-    return bool(db.run(_OPEN, (payment.organization_id, payment.id, dispute_id)))
+def has_open(payment: GatewayPayment, *, beside: str | None = None) -> bool:
+    """Say whether a dispute of a payment is open, besides the one with this id."""
+    return bool(db.run(_OPEN, (payment.organization_id, payment.id, beside)))

@@ -87,10 +87,18 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
         _give_back(desk, payment, taken, refund_id=refund_id)
     if payment.conversion_id is not None:
-        is_held = told.state == DisputeState.Opened or disputes.has_other_open(payment, dispute_id=told.dispute_id)
+        is_held = told.state == DisputeState.Opened or disputes.has_open(payment, beside=told.dispute_id)
         act = dispute.hold if is_held else dispute.release
         act(organization_id=desk.organization_id, conversion_id=payment.conversion_id, now=desk.now)
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+
+
+def catch_up(desk: BookingDesk, payment: GatewayPayment) -> None:
+    """Bring a conversion that a known payment has only now to what went back of it before, and hold it if disputed."""
+    if payment.refunded_cents:
+        _follow(desk, payment, None)
+    if payment.conversion_id is not None and disputes.has_open(payment):
+        dispute.hold(organization_id=desk.organization_id, conversion_id=payment.conversion_id, now=desk.now)
 
 
 def _is_old(told: DisputeFact, before: disputes.KnownDispute) -> bool:

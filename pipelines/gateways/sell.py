@@ -18,7 +18,7 @@ from models.gateways import payments
 from models.gateways.payments import Creditable, GatewayPayment, Priced
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
-from pipelines.gateways import origins
+from pipelines.gateways import origins, reverse
 from pipelines.gateways.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
 
@@ -63,6 +63,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         row = _booked(desk, replace(paid, origin=origin), row, found, found.named)
     payments.stage(row)
     payments.stage_aliases(row, all_ids)
+    if known is not None and row.conversion_id is not None:
+        reverse.catch_up(desk, row)
     desk.wake(all_ids)
     is_lost = origin.is_referral_lost and found.reason in (None, NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
@@ -77,7 +79,7 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
     origins.stage(desk, started.origin)
     if not desk.has_trials:
         return Booking(reason=ZERO)
-    return _lead(desk, started.external_id, started.origin, started.started_at)
+    return _lead(desk, started.origin, started.started_at)
 
 
 def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
@@ -200,10 +202,10 @@ def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) ->
         payments.stage(row)
         payments.stage_aliases(row, [paid.external_id, *paid.aliases])
     origins.stage(desk, paid.origin)
-    return _lead(desk, paid.external_id, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
+    return _lead(desk, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
 
 
-def _lead(desk: BookingDesk, external_id: str, origin: BuyerOrigin, at: datetime) -> Booking:
+def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
     completed = origins.completed(desk, origin)
     found = whom(desk, completed, at)
     if found.named is None or found.reason is not None:
@@ -221,7 +223,8 @@ def _lead(desk: BookingDesk, external_id: str, origin: BuyerOrigin, at: datetime
         name=completed.name,
         occurred_at=at,
         is_test=is_test(desk, completed),
-        external_event_id=f"{desk.gateway}:{external_id}",
+        # Not by an event: a subscription and its invoice of nothing are one start of one person.
+        external_event_id=None,
         sub_id=found.decision.sub_id,
     )
     recorded = lifecycle.record(organization_id=desk.organization_id, referral=referral, signup=signup, now=desk.now)

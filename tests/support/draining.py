@@ -15,7 +15,7 @@ def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
         processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
     ran = 0
     while ran < most:
-        pointers = _hand_out(queues or jobs.QUEUES)
+        pointers = hand_out(queues or jobs.QUEUES)
         if not pointers:
             return ran
         for pointer in pointers:
@@ -31,7 +31,8 @@ def run(pointer: rows.Pointer) -> None:
     actor.fn(job_id=pointer.job_id, attempt=pointer.attempt)
 
 
-def _hand_out(queues: Sequence[str]) -> list[rows.Pointer]:
+def hand_out(queues: Sequence[str]) -> list[rows.Pointer]:
+    """Hand out what is due of these queues, for `run`."""
     with db.any_org_work():
         return [
             pointer

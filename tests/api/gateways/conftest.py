@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,10 @@ class Shop:
     brand: Brand
     stage: Stage
     connection: dict[str, Any]
+
+    def wait(self) -> None:
+        """Let a second pass at the gateway: what it tells from now on is later than what it told."""
+        self.stage.now += timedelta(seconds=1)
 
     @property
     def path(self) -> str:
@@ -53,6 +58,18 @@ class Shop:
         assert set(self.deliver(*sale.sent)) == {200}
         drain()
         return sale
+
+    def event(self, kind: str, told: dict[str, Any]) -> Sent:
+        """Return an event of stripe's about an object."""
+        event = {"id": f"evt_{self.stage.number()}", "object": "event", "livemode": True, "type": kind}
+        event |= {"created": int(self.stage.now.timestamp()), "data": {"object": told}}
+        return self.stage.proved(json.dumps(event).encode())
+
+    def changed(self, sent: Sent, **fields: Any) -> Sent:
+        """Return an event of stripe's with other fields of its object."""
+        event = json.loads(sent.body)
+        event["data"]["object"] |= fields
+        return self.stage.proved(json.dumps(event).encode())
 
     def hear(self, *sent: Sent) -> None:
         """Take what the gateway sends, and book it."""

@@ -1,6 +1,5 @@
 """Refunded money that comes back: that refund is undone, and everything that hangs on it with it."""
 
-from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from tests.support.gateways.stage import Purchase
 
 _MONEY = "refunded_cents, reversed_cents, status"
-_SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
@@ -76,13 +74,13 @@ def test_refunds_after_a_restoration_count_again_to_the_same_totals(shop, sale):
 
 def test_a_refund_that_is_told_after_its_money_came_back_changes_nothing(shop, sale):
     late = shop.stage.refund(sale, 4_000)
-    shop.stage.now = shop.stage.now.replace(microsecond=0) + _SECOND
+    shop.wait()
     shop.hear(*shop.stage.restore(sale, 4_000))
     assert shop.events()[-1] == ("refund.failed", "Processed", "known")
     shop.hear(*late)
     assert shop.conversions(_MONEY) == [(0, 0, "Pending")]
 
-    shop.stage.now += _SECOND
+    shop.wait()
     shop.hear(*shop.stage.refund(sale, 1_500))
     assert shop.conversions(_MONEY) == [(1_500, 300, "Pending")]
 
@@ -90,7 +88,7 @@ def test_a_refund_that_is_told_after_its_money_came_back_changes_nothing(shop, s
 def test_a_restoration_waits_for_its_payment(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
     refund = shop.stage.refund(sale, 4_000)
-    shop.stage.now += _SECOND
+    shop.wait()
     shop.hear(*shop.stage.restore(sale, 4_000), *refund)
     assert {row[1:] for row in shop.events()} == {("Parked", "payment_unknown")}
     shop.hear(*sale.sent)
@@ -103,7 +101,7 @@ def test_a_lost_dispute_that_is_won_later_gives_back_what_it_took(shop, sale):
     shop.hear(*shop.stage.dispute(sale, "lost"))
     assert shop.conversions(_MONEY) == [(10_000, 2_000, "Refunded")]
 
-    shop.stage.now += _SECOND
+    shop.wait()
     won = shop.stage.dispute(sale, "won")
     shop.hear(*won, *won)
     assert shop.conversions(f"{_MONEY}, disputed_at") == [(4_000, 800, "Pending", None)]
@@ -111,13 +109,13 @@ def test_a_lost_dispute_that_is_won_later_gives_back_what_it_took(shop, sale):
 
 def test_a_dispute_that_was_won_is_not_lost_by_what_comes_late(shop, sale):
     lost = shop.stage.dispute(sale, "lost")
-    shop.stage.now += _SECOND
+    shop.wait()
     shop.hear(*shop.stage.dispute(sale, "won"))
     shop.hear(*lost)
     assert shop.conversions(_MONEY) == [(0, 0, "Pending")]
     assert shop.events()[-1] == ("charge.dispute.closed", "Processed", "known")
 
-    shop.stage.now += _SECOND
+    shop.wait()
     shop.hear(*shop.stage.dispute(sale, "lost"))
     assert shop.conversions(_MONEY) == [(10_000, 2_000, "Refunded")]
 

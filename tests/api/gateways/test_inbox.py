@@ -1,0 +1,102 @@
+"""The inbox: what is let in, what cannot be read, what waits, what is played again; what was missed is listed."""
+
+from tests.support.gateways.stage import Purchase
+
+
+def test_a_bad_proof_is_401_and_an_unknown_address_404_both_empty(shop):
+    sale = shop.stage.pay(Purchase())
+    assert shop.deliver(shop.stage.forged(sale.sent[0])) == [401]
+    client = shop.brand.app.test_client()
+    answer = client.post("/api/gateways/stripe/nobody", data=sale.sent[0].body, headers=dict(sale.sent[0].headers))
+    assert (answer.status_code, answer.data) == (404, b"")
+    assert shop.events() == []
+
+
+def test_what_cannot_be_read_fails_once_and_is_a_dead_letter_with_its_bytes(shop, drain):
+    shop.deliver(shop.stage.malformed())
+    drain()
+    assert shop.events("type, status, reason, raw is not null") == [("invoice.paid", "Failed", "unreadable", True)]
+    assert shop.brand.rows("select name, last_error from job where failed_at is not null") == [
+        ("gateway.event", "stripe invoice.paid: an amount is not an integer")
+    ]
+
+
+def test_the_inbox_is_listed_narrowed_counted_and_replayed(shop, drain):
+    nobodys = shop.stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
+    shop.deliver(*shop.stage.pay(Purchase()).sent, shop.stage.malformed(), *nobodys.sent)
+    drain()
+    path = f"/api/v1/connections/{shop.connection['id']}"
+    listed = shop.brand.get(f"{path}/events?status=Failed").json["items"]
+    assert [(each["type"], each["status"], each["error"]) for each in listed] == [
+        ("invoice.paid", "Failed", "an amount is not an integer")
+    ]
+    assert len(shop.brand.get(f"{path}/events?take=2").json["items"]) == 2
+    assert shop.brand.get(f"{path}/stats").json == {
+        "received": 5,
+        "credited": 1,
+        "unreferred": 1,
+        "refunds": 0,
+        "failed": 1,
+        "parked": 0,
+    }
+    again = shop.brand.person("Owner").post(f"{path}/events/{listed[0]['id']}/replay")
+    assert (again.status_code, again.json["status"]) == (202, "Received")
+    drain()
+    assert shop.brand.get(f"{path}/events?status=Failed").json["items"][0]["id"] == listed[0]["id"]
+
+
+def test_what_was_missed_is_taken_in_once_and_what_is_known_does_nothing(shop, drain):
+    known = shop.stage.pay(Purchase(cents=10_890))
+    shop.deliver(*known.sent)
+    drain()
+    missed = shop.stage.pay(Purchase(cents=5_000, customer="2", email="bob@example.com"))
+    shop.stage.refund(missed, 2_000)
+    path = f"/api/v1/connections/{shop.connection['id']}/reconcile"
+    for _ in range(2):
+        asked = shop.brand.person("Owner").post(path, {"since": "2020-01-01T00:00:00Z"})
+        assert (asked.status_code, list(asked.json)) == (202, ["jobId"])
+        drain()
+
+    assert {row[:2] for row in shop.conversions("external_event_id, refunded_cents")} == {
+        (known.id, 0),
+        (missed.id, 2_000),
+    }
+
+
+def test_what_waits_in_vain_for_seven_days_is_a_dead_letter_and_its_payment_still_wakes_it(shop, drain):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.hear(*shop.stage.refund(sale, 4_000))
+    assert shop.events() == [("charge.refunded", "Parked", "payment_unknown")]
+    shop.change("update gateway_event set received_at = now() - interval '7 days'")
+    shop.change("update job set run_at = now()")
+    drain()
+    assert shop.events("status, reason, error, raw is not null") == [
+        ("Failed", "payment_unknown", "the payment that it names did not come within 7 days", True)
+    ]
+    assert _dead(shop) == [
+        ("gateway.event", "stripe charge.refunded: the payment that it names did not come within 7 days")
+    ]
+
+    shop.hear(*sale.sent)
+    assert shop.conversions("refunded_cents") == [(4_000,)]
+
+
+def test_a_dead_letter_that_is_played_again_after_a_mend_is_booked(shop, drain, flask):
+    sale = shop.sell(cents=10_000)
+    shop.hear(*shop.stage.refund(sale, 4_000))
+    failed = shop.stage.restore(sale, 4_000)
+    charges = {path: shop.stage.objects.pop(path) for path in list(shop.stage.objects) if "/charges/" in path}
+    shop.hear(*failed)
+    assert shop.events()[-1] == ("refund.failed", "Failed", "unreadable")
+    ((job_id,),) = shop.brand.rows("select id from job where failed_at is not null")
+
+    shop.stage.objects |= charges
+    flask("jobs", "replay", str(job_id))
+    drain()
+    assert shop.events()[-1] == ("refund.failed", "Processed", None)
+    assert shop.conversions("refunded_cents, reversed_cents") == [(0, 0)]
+    assert _dead(shop) == []
+
+
+def _dead(shop):
+    return shop.brand.rows("select name, last_error from job where failed_at is not null")

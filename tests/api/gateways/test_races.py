@@ -1,0 +1,105 @@
+"""Deliveries and bookings at the same moment, on connections of their own: everything is counted exactly once."""
+
+import dataclasses
+from uuid import UUID
+
+import psycopg2
+import pytest
+
+from models import db
+from models.gateways import payments
+from tests.support.api.racing import at_once
+from tests.support.draining import drain as drain_all
+from tests.support.draining import hand_out, run
+from tests.support.gateways.stage import Purchase
+from tests.support.rows.brands import Brand
+
+_MONEY = "refunded_cents, reversed_cents, status"
+
+
+def _race(times=1):
+    """Run what is due, all of it at the same moment, each as often."""
+    pointers = hand_out(("gateways",))
+    at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers for _ in range(times)])
+    drain_all()
+
+
+def test_ten_deliveries_of_one_event_are_one(shop):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    answers = at_once(*[lambda: shop.deliver(sale.sent[0])] * 10)
+    assert answers == [[200]] * 10
+    assert shop.events("type") == [("invoice.paid",)]
+    _race(times=3)
+    assert shop.conversions("amount_cents") == [(10_000,)]
+    assert shop.brand.rows("select count(*) from gateway_payment") == [(1,)]
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_a_payment_and_its_refund_at_once_wake_each_other(shop, attempt):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(*shop.stage.refund(sale, 4_000), *sale.sent, *shop.stage.dispute(sale, "opened"))
+    _race(times=2)
+    assert shop.conversions(f"{_MONEY}, disputed_at is null") == [(4_000, 800, "Pending", False)]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
+
+
+def test_refunds_and_what_comes_back_at_once_end_where_one_after_the_other_do(shop):
+    sale = shop.sell(cents=10_000)
+    shop.deliver(*(sent for cents in (1_000, 2_000, 3_000) for sent in shop.stage.refund(sale, cents)))
+    shop.wait()
+    shop.deliver(*shop.stage.restore(sale, 5_000))
+    _race(times=2)
+    assert shop.conversions(_MONEY) == [(1_000, 200, "Pending")]
+
+
+def test_two_payments_of_one_customer_at_once_are_numbered_one_by_one(shop):
+    first = shop.stage.pay(Purchase(cents=10_000))
+    again = shop.stage.pay(Purchase(cents=10_000, renews=first))
+    shop.deliver(*first.sent, *again.sent)
+    _race()
+    assert sorted(shop.conversions("type")) == [("OneTime",), ("Recurring",)]
+
+
+def test_the_same_ids_at_two_tenants_are_two_payments(shop):
+    other = Brand.create(shop.brand.app)
+    other.program(default_commission_type="Percentage", default_commission_value=10)
+    other.affiliate("jane")
+    connected = other.person("Owner").post(
+        "/api/v1/connections",
+        {"gateway": "stripe", "mode": "live", "credentials": dict(shop.stage.credentials)},
+    )
+    theirs = dataclasses.replace(shop, brand=other, connection=connected.json)
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    refund = shop.stage.refund(sale, 4_000)
+    assert [shop.deliver(*sale.sent, *refund), theirs.deliver(*sale.sent)] == [[200] * 3, [200] * 2]
+    _race()
+    assert shop.conversions("commission_cents, refunded_cents") == [(2_000, 4_000)]
+    assert theirs.conversions("commission_cents, refunded_cents") == [(1_000, 0)]
+    token = shop.connection["webhookUrl"].rsplit("/", 1)[1]
+    assert token not in connected.json["webhookUrl"]
+
+
+def test_a_booking_that_ends_before_its_last_statement_leaves_nothing_and_is_done_again(shop, monkeypatch):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(sale.sent[0])
+    stage_aliases = payments.stage_aliases
+
+    def killed(payment, aliases):
+        # As the process would end between the conversion and the aliases: what was sent is sent, nothing is committed.
+        db.db.run("select 1")
+        raise psycopg2.OperationalError("killed")
+
+    monkeypatch.setattr(payments, "stage_aliases", killed)
+    pointers = hand_out(("gateways",))
+    for pointer in pointers:
+        run(pointer)
+    assert shop.brand.rows(
+        "select (select count(*) from conversion), (select count(*) from gateway_payment),"
+        " (select count(*) from ledger_entry), (select count(*) from program_customer)"
+    ) == [(0, 0, 0, 0)]
+
+    monkeypatch.setattr(payments, "stage_aliases", stage_aliases)
+    shop.change("update job set run_at = now()")
+    drain_all()
+    assert shop.conversions("amount_cents") == [(10_000,)]
+    assert all(isinstance(found, UUID) for (found,) in shop.brand.rows("select payment_id from gateway_alias"))

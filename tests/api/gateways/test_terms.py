@@ -1,0 +1,66 @@
+"""What a gateway's payment earns: the terms in force, the recurring window, tiers, overrides, rehearsals."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+
+def test_the_first_invoices_of_a_customer_may_earn_nothing(shop):
+    shop.change("update program set recurring_delay_invoices = 1")
+    first = shop.sell(cents=10_000)
+    shop.sell(cents=10_000, renews=first, email="other@example.com")
+    shop.sell(cents=10_000, customer="2")
+    assert shop.conversions("commission_cents") == [(0,), (2_000,), (0,)]
+
+
+def test_a_customer_earns_until_their_months_are_over(shop):
+    shop.change("update program set recurring_months = 1")
+    shop.stage.now -= timedelta(days=40)
+    first = shop.sell(cents=10_000)
+    shop.stage.now += timedelta(days=20)
+    shop.sell(cents=10_000, renews=first)
+    shop.stage.now += timedelta(days=20)
+    shop.sell(cents=10_000, renews=first)
+    shop.sell(cents=10_000, customer="2")
+    assert sorted(shop.conversions("commission_cents")) == [(0,), (2_000,), (2_000,), (2_000,)]
+
+
+def test_the_terms_are_those_of_the_renewal(shop):
+    first = shop.sell(cents=10_000)
+    shop.change("update program set default_commission_value = 10")
+    shop.sell(cents=10_000, renews=first)
+    assert shop.conversions("commission_cents") == [(2_000,), (1_000,)]
+
+
+def test_the_recruiter_earns_their_share_of_every_payment(shop):
+    recruiter = shop.brand.affiliate("rita")
+    shop.change("update affiliate set recruited_by_affiliate_id = %s where id <> %s", recruiter, recruiter)
+    shop.change("update program set sub_affiliate_enabled = true, sub_affiliate_percent = %s", Decimal(10))
+    first = shop.sell(cents=10_000)
+    shop.sell(cents=10_000, renews=first)
+    assert shop.brand.rows(
+        "select affiliate_id, commission_cents, type from conversion where parent_id is not null order by created_at"
+    ) == [(recruiter, 200, "OneTime"), (recruiter, 200, "Recurring")]
+
+
+def test_a_rehearsal_is_a_conversion_that_nobody_is_paid_for(shop):
+    shop.sell(is_test=True)
+    (listed,) = shop.brand.get("/api/v1/conversions").json["items"]
+    shown = shop.brand.get(f"/api/v1/conversions/{listed['id']}").json
+    assert (listed["isTest"], shown["isTest"]) == (True, True)
+    assert shop.brand.rows("select net_cents from affiliate_revenue") == []
+    assert shop.brand.rows("select distinct is_test from ledger_entry") == [(True,)]
+
+
+def test_what_was_sold_counts_towards_tiers_and_what_came_back_with_it(shop):
+    sale = shop.sell(cents=10_000)
+    shop.hear(*shop.stage.refund(sale, 4_000))
+    shop.hear(*shop.stage.restore(sale, 1_000))
+    assert shop.brand.rows("select sum(net_cents)::int from affiliate_revenue") == [(7_000,)]
+
+
+def test_signed_sales_are_refused_while_a_live_connection_is_active(shop):
+    refused = shop.brand.sale(affiliateSlug="jane")
+    assert (refused.status_code, refused.json["error"]) == (409, "stripe_connect_active")
+    gone = shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
+    assert gone.status_code == 204
+    assert shop.brand.sale(affiliateSlug="jane").status_code == 200
