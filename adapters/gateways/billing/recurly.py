@@ -97,7 +97,8 @@ class Recurly:
             "limit": _PAGE,
         }
         for page in _pages(wire, "/invoices", {"type": "charge", "state": "paid", **params}):
-            yield [_listed("charge_invoice", "paid", item, "") for item in page]
+            if found := [_listed("charge_invoice", "paid", item, "") for item in page if _is_since(item, since)]:
+                yield found
         for page in _pages(wire, "/transactions", params):
             if found := [delivery for item in page if (delivery := _given_back(item))]:
                 yield found
@@ -138,6 +139,14 @@ def _pages(wire: GatewayWire, path: str, params: Params | None) -> Iterator[Sequ
         path, params = f"/{parts.path.lstrip('/')}?{parts.query}", None
 
 
+def _is_since(invoice: Any, since: datetime) -> bool:
+    """Say whether an invoice was paid since then; whatever else happens to an old one changes it too."""
+    try:
+        return shapes.moment(invoice, "closed_at") >= since
+    except UnreadableEvent:
+        return True  # `facts` says of this invoice alone what is wrong
+
+
 def _given_back(transaction: Any) -> GatewayDelivery | None:
     """Return a refund, a void or a chargeback as the notification of it."""
     status = shapes.text(transaction, "status")
@@ -149,14 +158,13 @@ def _given_back(transaction: Any) -> GatewayDelivery | None:
 
 def _listed(object_type: str, event_type: str, item: Any, suffix: str) -> GatewayDelivery:
     told_id = shapes.needed(item, "id")
+    times = (shapes.text(item, name) for name in ("closed_at", "updated_at", "created_at"))
     told = {
         "object_type": object_type,
         "event_type": event_type,
         "id": told_id,
         "uuid": shapes.identity(item, "uuid"),
         "invoice_number": shapes.identity(item, "number"),
-        "event_time": next(
-            shapes.at(item, name) for name in ("closed_at", "updated_at", "created_at") if item.get(name)
-        ),
+        "event_time": next(filter(None, times), None),
     }
     return GatewayDelivery(f"reconcile:{told_id}{suffix}", f"{object_type}.{event_type}", dumped(told), told_id)

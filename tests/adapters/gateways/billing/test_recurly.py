@@ -249,3 +249,15 @@ def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(st
     assert "reconcile:v:void" in found
     raw = json.loads(next(one.raw for page in GATEWAY.listed(account(stage), stage.now) for one in page))
     assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")
+
+
+def test_what_is_listed_without_a_time_stands_in_nobodys_way(stage):
+    stage.malformed()
+    ((delivery,),) = GATEWAY.listed(account(stage), stage.now)
+    with pytest.raises(UnreadableEvent):
+        GATEWAY.facts(account(stage), delivery)
+
+
+def test_an_invoice_that_was_paid_before_is_not_listed_when_it_changes(stage):
+    stage.add_invoice({**INVOICE, "updated_at": stage.now.isoformat()})
+    assert listed(stage, stage.now - timedelta(hours=1)) == {}
