@@ -247,7 +247,7 @@ def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(st
     found = listed(stage, stage.now - timedelta(hours=1))
     assert len(found) == 1 + 250 + 1
     assert "reconcile:v:void" in found
-    raw = json.loads(next(one.raw for page in GATEWAY.listed(account(stage), stage.now) for one in page))
+    raw = json.loads(next(one.raw for page in GATEWAY.listed(account(stage), AT) for one in page))
     assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")
 
 
