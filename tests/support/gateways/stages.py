@@ -14,6 +14,7 @@ from tests.support.gateways.digital.thrivecart import ThriveCartStage
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.storefront.bigcommerce import BigCommerceStage
 from tests.support.gateways.storefront.shopify import ShopifyStage
+from tests.support.gateways.storefront.wix import WixStage
 from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 
 _PLAYED: tuple[type[Stage], ...] = (
@@ -31,5 +32,6 @@ _PLAYED: tuple[type[Stage], ...] = (
     ThriveCartStage,
     WooCommerceStage,
     BigCommerceStage,
+    WixStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}

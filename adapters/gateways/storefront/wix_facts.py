@@ -1,0 +1,186 @@
+"""What wix's events mean: orders once their payment status is PAID, refunds and chargebacks of their payments.
+
+Ids and dates are written with or without an underscore in front, bodies as objects or as text: all are read.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.storefront import wix_proof
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisconnectedFact,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+
+#: Reads an order by its id.
+ReadOrder = Callable[[str], Any]
+Reader = Callable[[ReadOrder, Any], Fact]
+
+REFUNDED = frozenset({"PARTIALLY_REFUNDED", "FULLY_REFUNDED"})
+APPROVED = "wix.ecom.v1.order_approved"
+REFUND = "wix.ecom.v1.order_transactions_refund_completed"
+
+_PAID = frozenset({"PAID", *REFUNDED})
+_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+def body(event: Any) -> Any:
+    """Return what an event is about. Raises UnreadableEvent."""
+    try:
+        action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
+        return wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson"))
+    except ValueError as error:
+        raise UnreadableEvent("the event's body is not JSON") from error
+
+
+def own_id(value: Any) -> str:
+    """Return the id of an object. Raises UnreadableEvent."""
+    return shapes.identity(value, "_id") or shapes.needed(value, "id")
+
+
+def in_address(found: str) -> str:
+    """Return an id that stands in an address. Raises UnreadableEvent."""
+    if not _ID.fullmatch(found):
+        raise UnreadableEvent("an id is none")
+    return found
+
+
+def currency(order: Any) -> str:
+    """Return the currency of an order. Raises UnreadableEvent, UnsupportedCurrency."""
+    return amounts.currency(shapes.at(order, "currency"))
+
+
+def bought_at(order: Any) -> datetime:
+    """Return when an order was placed. Raises UnreadableEvent."""
+    names = ("purchasedDate", "createdDate", "_createdDate")
+    return shapes.moment(order, next((name for name in names if shapes.at(order, name)), names[0]))
+
+
+def went_back(refund: Any, in_currency: str) -> int:
+    """Return what of a refund was paid back so far, in minor units. Raises UnreadableEvent."""
+    done = [part for part in shapes.items(refund, "transactions") if shapes.text(part, "refundStatus") == "SUCCEEDED"]
+    if done:
+        return sum(_money(part, in_currency, "amount") for part in done)
+    return _money(refund, in_currency, "summary", "refunded") if shapes.at(refund, "summary", "refunded") else 0
+
+
+def _order(read_order: ReadOrder, told: Any) -> Fact:
+    order = shapes.at(told, "order")
+    order_id, lines = own_id(order), shapes.items(order, "lineItems")
+    if shapes.at(order, "imported") is True:
+        return IgnoredFact("history_only")
+    in_currency, at = currency(order), bought_at(order)
+    paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
+    if paid == 0 and any(_is_trial(line) for line in (order, *lines)):
+        return StartFact(external_id=order_id, started_at=at, origin=origin)
+    if shapes.text(order, "paymentStatus") not in _PAID:
+        return IgnoredFact("not_paid")
+    return PaymentFact(
+        external_id=order_id,
+        amount_cents=paid,
+        currency=in_currency,
+        paid_at=at,
+        origin=origin,
+        net_cents=_net(order, paid, in_currency),
+    )
+
+
+def _refund(read_order: ReadOrder, told: Any) -> Fact:
+    refund, order_id = shapes.at(told, "refund"), shapes.needed(told, "orderId")
+    refund_id, at = own_id(refund), "createdDate" if shapes.at(refund, "createdDate") else "_createdDate"
+    in_currency = currency(read_order(order_id))
+    cents = went_back(refund, in_currency)
+    if cents == 0:
+        return IgnoredFact("no_money_moved")
+    return RefundFact(
+        refund_id=refund_id,
+        sale_ids=(order_id,),
+        amount_cents=cents,
+        currency=in_currency,
+        refunded_at=shapes.moment(refund, at),
+        is_cumulative=True,
+    )
+
+
+def _chargeback(state: DisputeState) -> Reader:
+    """Return what reads a chargeback; wix tells of one when its money is gone, or is back."""
+
+    def read(read_order: ReadOrder, told: Any) -> Fact:
+        order_id, chargeback = shapes.needed(told, "orderId"), shapes.at(told, "chargeback")
+        at = next((name for name in ("createdDate", "_createdDate") if shapes.at(chargeback, name)), None)
+        when = shapes.moment(chargeback, at) if at else bought_at(read_order(order_id))
+        return DisputeFact(dispute_id=own_id(chargeback), sale_ids=(order_id,), state=state, at=when)
+
+    return read
+
+
+def _removed(read_order: ReadOrder, told: Any) -> Fact:
+    return DisconnectedFact("The app was removed from the site.")
+
+
+READERS: Mapping[str, Reader] = {
+    "wix.ecom.v1.order_payment_status_updated": _order,
+    APPROVED: _order,
+    REFUND: _refund,
+    "wix.ecom.v1.order_transactions_chargeback_approved": _chargeback(DisputeState.Lost),
+    "wix.ecom.v1.order_transactions_chargeback_reversed": _chargeback(DisputeState.Won),
+    "AppRemoved": _removed,
+}
+
+
+def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
+    buyer, person = shapes.at(order, "buyerInfo"), shapes.at(order, "billingInfo", "contactDetails")
+    subscriptions = (shapes.identity(line, "subscriptionInfo", "id") for line in lines)
+    return BuyerOrigin(
+        customer_id=shapes.identity(buyer, "contactId") or shapes.identity(buyer, "memberId"),
+        email=shapes.text(buyer, "email"),
+        name=shapes.full_name(person, "firstName", "lastName"),
+        subscription_id=next((found for found in subscriptions if found), None),
+        carriers=_carriers(order),
+        codes=tuple(
+            RedeemedCode(code, "wix_coupon_code")
+            for discount in shapes.items(order, "appliedDiscounts")
+            if (code := shapes.text(discount, "coupon", "code"))
+        ),
+        is_test=shapes.at(order, "demo") is True,
+    )
+
+
+def _carriers(order: Any) -> tuple[Carrier, ...]:
+    spaces = shapes.at(order, "extendedFields", "namespaces")
+    named = spaces.values() if isinstance(spaces, Mapping) else ()
+    found = [Carrier("wix_custom_field", shapes.pairs(order, "customFields", name="title"))]
+    found += [Carrier("wix_metadata", shapes.table(space)) for space in named]
+    return tuple(carrier for carrier in found if carrier.fields)
+
+
+def _is_trial(holder: Any) -> bool:
+    found = shapes.at(holder, "payAfterFreeTrial") or shapes.at(holder, "subscriptionInfo", "payAfterFreeTrial")
+    return bool(found)
+
+
+def _money(holder: Any, in_currency: str, *path: str) -> int:
+    return amounts.of_decimal(shapes.at(holder, *path, "amount"), in_currency)
+
+
+def _net(order: Any, paid: int, in_currency: str) -> int | None:
+    """Return what was paid without tax and shipping; None where the tax is not told."""
+    if shapes.at(order, "priceSummary", "tax") is None:
+        return None
+    has_shipping = shapes.at(order, "priceSummary", "shipping") is not None
+    shipping = _money(order, in_currency, "priceSummary", "shipping") if has_shipping else 0
+    return max(paid - _money(order, in_currency, "priceSummary", "tax") - shipping, 0)

@@ -1,0 +1,166 @@
+"""wix for the tests: a site's orders and their payments, its token, and events as signed tokens."""
+
+import json
+import time
+from typing import Any
+
+from joserfc import jws
+from joserfc.jwk import RSAKey
+
+from adapters.gateways.storefront.wix import GATEWAY
+from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+
+APP, SECRET, INSTANCE, TOKEN = "app_fake", "app_secret_fake", "11111111-2222-4333-8444-555555555555", "wix_token_fake"
+SITE = "55555555-2222-4333-8444-555555555555"
+KEY = RSAKey.generate_key(2048)
+PAID, REFUND = "wix.ecom.v1.order_payment_status_updated", "wix.ecom.v1.order_transactions_refund_completed"
+_CHARGEBACKS = {"lost": "chargeback_approved", "won": "chargeback_reversed"}
+
+
+class WixStage(Stage):
+    """Every purchase is an order with a custom field that carries the slug, a renewal another cycle's."""
+
+    gateway = GATEWAY
+    credentials = {
+        "appId": APP,
+        "appSecret": SECRET,
+        "instanceId": INSTANCE,
+        "publicKey": KEY.as_pem(private=False).decode(),
+    }
+    cannot = frozenset({"dispute_opened"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens_given = 0
+        self.token = TOKEN
+        self.orders: dict[str, dict[str, Any]] = {}
+        self.refunds: dict[str, list[dict[str, Any]]] = {}
+
+    def is_let_in(self, asked: Asked) -> bool:
+        if asked.path == "/oauth2/token":
+            said = (asked.json["client_id"], asked.json["client_secret"], asked.json["instance_id"])
+            return said == (APP, SECRET, INSTANCE)
+        return asked.headers.get("Authorization") == self.token
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        if asked.path == "/oauth2/token":
+            self.tokens_given += 1
+            return 200, {"access_token": self.token, "token_type": "Bearer", "expires_in": 14400}
+        if asked.path == "/apps/v1/instance":
+            return 200, {"instance": {"instanceId": INSTANCE}, "site": {"siteId": SITE, "paymentCurrency": "USD"}}
+        if asked.path == "/ecom/v1/orders/search":
+            return 200, self._page(asked.json["search"])
+        order_id = asked.path.rpartition("/")[2]
+        if order_id not in self.orders:
+            return 404, {"message": "order not found", "details": {}}
+        if asked.path.startswith("/ecom/v1/payments/orders/"):
+            found = {"orderId": order_id, "payments": [], "refunds": self.refunds.get(order_id, [])}
+            return 200, {"orderTransactions": found}
+        return 200, {"order": self.orders[order_id]}
+
+    def pay(self, purchase: Purchase) -> Sale:
+        order = self._order(purchase, {"id": "5b", "cycleNumber": 2} if purchase.renews else None)
+        told = {"previousPaymentStatus": "NOT_PAID", "order": order}
+        return Sale(purchase, order["id"], (self.told(PAID, told),))
+
+    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        refund = {
+            "id": f"4e000000-0000-4000-8000-{self.number():012}",
+            "createdDate": self._at(),
+            "transactions": [{"paymentId": "7a", "amount": _money(cents), "refundStatus": "SUCCEEDED"}],
+            "summary": {"refunded": _money(cents), "pendingRefund": _money(0), "pending": False},
+        }
+        self.refunds.setdefault(sale.id, []).append(refund)
+        self.orders[sale.id]["paymentStatus"] = "PARTIALLY_REFUNDED"
+        return (self.told(REFUND, {"orderId": sale.id, "refund": refund}),)
+
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        order = self._order(purchase, {"id": "5b", "cycleNumber": 1})
+        order["lineItems"][0]["payAfterFreeTrial"] = _money(900)
+        order["paymentStatus"] = "NOT_PAID"
+        return (self.told("wix.ecom.v1.order_approved", {"order": order}),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        chargeback = {"id": f"c4-{sale.id}", "amount": _money(sale.purchase.cents), "status": "APPROVED"}
+        told = {"orderId": sale.id, "paymentId": "7a", "chargeback": chargeback}
+        return (self.told(f"wix.ecom.v1.order_transactions_{_CHARGEBACKS[state]}", told),)
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        return (signed({"data": _packed("AppRemoved", {"appId": APP})}),)
+
+    def unknown(self) -> Sent:
+        return self.told("wix.ecom.v1.order_fulfilled", {"order": {"id": "1"}})
+
+    def malformed(self) -> Sent:
+        order = {"id": "1", "currency": "USD", "createdDate": self._at(), "priceSummary": {"total": {"amount": "x"}}}
+        return self.told(PAID, {"order": order})
+
+    def proved(self, body: bytes) -> Sent:
+        return signed({"data": body.decode("utf-8", "replace")})
+
+    def forged(self, sent: Sent) -> Sent:
+        header, payload, signature = sent.body.split(b".")
+        other = signed({"data": "other"}).body.split(b".")[1]
+        assert other != payload
+        return Sent(b".".join([header, other, signature]), sent.headers)
+
+    def late(self, sent: Sent) -> Sent:
+        return signed({"data": _packed(PAID, {})}, until=int(time.time()) - 301)
+
+    def told(self, kind: str, body: dict[str, Any], **other: Any) -> Sent:
+        """Return an event of a kind about something."""
+        event = {
+            "id": f"e0000000-0000-4000-8000-{self.number():012}",
+            "entityFqdn": "wix.ecom.v1.order",
+            "eventTime": self._at(),
+            "entityEventSequence": "42",
+            "actionEvent": {"body": body},
+            **other,
+        }
+        return signed({"data": _packed(kind, event)})
+
+    def _at(self) -> str:
+        return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _order(self, purchase: Purchase, cycle: dict[str, Any] | None) -> dict[str, Any]:
+        order = {
+            "id": f"0d000000-0000-4000-8000-{self.number():012}",
+            "createdDate": self._at(),
+            "purchasedDate": self._at(),
+            "status": "APPROVED",
+            "paymentStatus": "PAID",
+            "currency": purchase.currency,
+            "priceSummary": {"tax": _money(0), "shipping": _money(0), "total": _money(purchase.cents)},
+            "buyerInfo": {"contactId": f"cccc-{purchase.customer}", "email": purchase.email},
+            "billingInfo": {"contactDetails": {"firstName": "Ann", "lastName": "Buyer"}},
+            "appliedDiscounts": [{"coupon": {"id": "b0", "code": purchase.code}}] if purchase.code else [],
+            "customFields": [{"title": "via", "value": purchase.slug}] if purchase.slug else [],
+            "lineItems": [{"id": "1", "quantity": 1, "subscriptionInfo": cycle}],
+            "imported": False,
+            "demo": purchase.is_test,
+        }
+        self.orders[order["id"]] = order
+        return order
+
+    def _page(self, search: dict[str, Any]) -> dict[str, Any]:
+        assert ("filter" in search) != ("cursor" in search["cursorPaging"])  # a cursor holds its filter
+        first = int(search["cursorPaging"].get("cursor", "0"))
+        found = list(self.orders.values())
+        following = str(first + 2) if len(found) > first + 2 else None
+        return {"orders": found[first : first + 2], "metadata": {"cursors": {"next": following}}}
+
+
+def signed(claims: dict[str, Any], *, until: int | None = None, key: RSAKey = KEY) -> Sent:
+    """Return claims as the token that wix sends; it is good until a time (Unix seconds; None: in an hour)."""
+    now = int(time.time())
+    payload = json.dumps({**claims, "iat": now, "exp": now + 3600 if until is None else until}).encode()
+    token = jws.serialize_compact({"alg": "RS256", "kid": "k1"}, payload, key)
+    return Sent(token.encode(), {"Content-Type": "text/plain"})
+
+
+def _packed(kind: str, event: dict[str, Any]) -> str:
+    return json.dumps({"eventType": kind, "instanceId": INSTANCE, "data": json.dumps(event)})
+
+
+def _money(cents: int) -> dict[str, str]:
+    return {"amount": f"{cents // 100}.{cents % 100:02}", "formattedAmount": "$"}
