@@ -5,7 +5,7 @@ import pkgutil
 import click
 from flask.cli import AppGroup
 
-from commands import demo, money, organization, rehearsal, service
+from commands import demo, gateways, money, organization, rehearsal, service
 
 #: Where each command's function or group is. A subject with a folder says so itself.
 COMMANDS = {
@@ -15,6 +15,7 @@ COMMANDS = {
     "program": "commands.programs:group",
     "webhook": "commands.webhooks:group",
     **organization.COMMANDS,
+    **gateways.COMMANDS,
     **money.COMMANDS,
     **service.COMMANDS,
     **demo.COMMANDS,

@@ -13,6 +13,7 @@ _LISTS = {
     "payout runs --waiting": "There is no such run.",
     "payout events --open": "No event is open.",
     "webhook endpoints": "There is no endpoint yet.",
+    "connection list": "No gateway is connected yet.",
     "mail outbox": "No messages.",
     "fx list": "There is no rate yet: flask fx load FILE",
 }
