@@ -118,7 +118,7 @@ class Mollie:
         """Read the customer: their metadata, email and name."""
         if origin.customer_id is None:
             return origin
-        customer = _wire(account).find(f"/customers/{origin.customer_id}")
+        customer = _wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}")
         return replace(
             origin,
             carriers=(*origin.carriers, *mollie_facts.carriers(customer)),

@@ -43,7 +43,7 @@ def of_event(wire: GatewayWire, event: Any) -> tuple[Fact, ...]:
     if kind == "payment.paid":
         return of_payment(wire, entity_id) if entity is None else _payment(entity)
     if entity is None:
-        entity = _entity(wire.find(f"/events/{shapes.needed(event, 'id')}"))
+        entity = _entity(wire.find(f"/events/{shapes.segment(shapes.needed(event, 'id'))}"))
     payment_id = shapes.needed(entity, "paymentId")
     if kind.startswith("refund."):
         return _refund(entity, payment_id, shapes.moment(event, "createdAt"))
@@ -52,7 +52,7 @@ def of_event(wire: GatewayWire, event: Any) -> tuple[Fact, ...]:
 
 def of_payment(wire: GatewayWire, payment_id: str) -> tuple[Fact, ...]:
     """Read a payment, and tell all that happened to it by now."""
-    payment = wire.find(f"/payments/{payment_id}", {"embed": "refunds,chargebacks"})
+    payment = wire.find(f"/payments/{shapes.segment(payment_id)}", {"embed": "refunds,chargebacks"})
     if payment is None:
         return (IgnoredFact("unknown_there"),)
     told = list(_payment(payment))
@@ -85,7 +85,7 @@ def _payment(payment: Any) -> tuple[Fact, ...]:
     origin = BuyerOrigin(
         customer_id=shapes.identity(payment, "customerId"),
         email=shapes.text(payment, "billingAddress", "email"),
-        name=_name(payment),
+        name=shapes.full_name(shapes.at(payment, "billingAddress"), "givenName", "familyName"),
         subscription_id=shapes.identity(payment, "subscriptionId"),
         carriers=carriers(payment),
         is_test=shapes.text(payment, "mode") == "test",
@@ -132,11 +132,6 @@ def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> F
 
 def _entity(event: Any) -> Any:
     return shapes.at(event, "_embedded", "entity")
-
-
-def _name(payment: Any) -> str | None:
-    parts = (shapes.text(payment, "billingAddress", part) for part in ("givenName", "familyName"))
-    return " ".join(part for part in parts if part) or None
 
 
 def _fields(written: str) -> Mapping[str, str]:

@@ -53,7 +53,7 @@ def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, .
         return (IgnoredFact("not_paid"),)
     currency, paid = _money(capture, "amount")
     order_id = shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
-    order = wire.find(f"/v2/checkout/orders/{order_id}") if order_id else None
+    order = wire.find(f"/v2/checkout/orders/{shapes.segment(order_id)}") if order_id else None
     units = shapes.items(order, "purchase_units")
     payer = shapes.at(order, "payer")
     payment = PaymentFact(
@@ -64,7 +64,7 @@ def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, .
         origin=BuyerOrigin(
             customer_id=shapes.identity(payer, "payer_id"),
             email=shapes.text(payer, "email_address"),
-            name=_name(payer),
+            name=shapes.full_name(shapes.at(payer, "name"), "given_name", "surname"),
             carriers=_carriers(capture.get("custom_id"), *(unit.get("custom_id") for unit in units)),
         ),
         net_cents=_net(units, paid, currency),
@@ -193,7 +193,7 @@ def _subscriber(wire: PaypalWire, subscription_id: str | None) -> BuyerOrigin:
     """Read a subscription: its custom id and who pays for it."""
     if subscription_id is None:
         return BuyerOrigin()
-    return _of_subscription(wire.find(f"/v1/billing/subscriptions/{subscription_id}"), subscription_id)
+    return _of_subscription(wire.find(f"/v1/billing/subscriptions/{shapes.segment(subscription_id)}"), subscription_id)
 
 
 def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:
@@ -201,7 +201,7 @@ def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:
     return BuyerOrigin(
         customer_id=shapes.identity(subscriber, "payer_id"),
         email=shapes.text(subscriber, "email_address"),
-        name=_name(subscriber),
+        name=shapes.full_name(shapes.at(subscriber, "name"), "given_name", "surname"),
         subscription_id=subscription_id,
         carriers=_carriers(shapes.at(subscription, "custom_id")),
     )
@@ -234,11 +234,6 @@ def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]
 
 def _made_at(told: Any, otherwise: datetime) -> datetime:
     return otherwise if shapes.at(told, "create_time") is None else shapes.moment(told, "create_time")
-
-
-def _name(person: Any) -> str | None:
-    parts = (shapes.text(person, "name", part) for part in ("given_name", "surname"))
-    return " ".join(part for part in parts if part) or None
 
 
 def _carriers(*said: Any) -> tuple[Carrier, ...]:

@@ -126,23 +126,21 @@ def test_a_sale_of_no_subscription_is_a_payment_all_the_same(stage):
 
 
 @pytest.mark.parametrize(
-    ("kind", "resource", "refund_id", "sale_id", "cents"),
+    ("kind", "resource", "expected"),
     [
-        ("PAYMENT.CAPTURE.REFUNDED", REFUND, "PPREF1", "PPCAP1", 2000),
-        ("PAYMENT.SALE.REFUNDED", REFUND_OF_SALE, "PPREF2", "PPSALE1", 999),
+        ("PAYMENT.CAPTURE.REFUNDED", REFUND, ("PPREF1", ("PPCAP1",), 2000)),
+        ("PAYMENT.SALE.REFUNDED", REFUND_OF_SALE, ("PPREF2", ("PPSALE1",), 999)),
         (
             "PAYMENT.SALE.REFUNDED",
             {**REFUND_OF_SALE, "amount": {"total": "-9.99", "currency": "USD"}},
-            "PPREF2",
-            "PPSALE1",
-            999,
+            ("PPREF2", ("PPSALE1",), 999),
         ),
     ],
 )
-def test_a_refund_names_its_payment_in_both_ages(stage, *, kind, resource, refund_id, sale_id, cents):
+def test_a_refund_names_its_payment_in_both_ages(stage, kind, resource, expected):
     (refund,) = _told(stage, kind, resource)
     assert isinstance(refund, RefundFact)
-    assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == (refund_id, (sale_id,), cents)
+    assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == expected
     assert refund.is_cumulative is False
 
 

@@ -29,6 +29,8 @@ class PaypalStage(Stage):
         self.report: list[dict[str, Any]] = []
         self.tokens: set[str] = set()
         self.lives_s = 32_400
+        #: The one that events are signed for: the newest.
+        self.webhook = WEBHOOK
 
     def is_let_in(self, asked: Asked) -> bool:
         given = asked.headers.get("Authorization", "")
@@ -123,7 +125,7 @@ class PaypalStage(Stage):
     def event(self, kind: str, resource: dict[str, Any]) -> Sent:
         """Return an event about a resource, as paypal writes and signs it."""
         event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
-        return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode())
+        return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
 
     def _subscription_sale(self, purchase: Purchase, number: int, payer: dict[str, Any]) -> Sale:
         subscription = f"I-SUB{purchase.customer}"
@@ -144,6 +146,7 @@ class PaypalStage(Stage):
             return 400, {"name": "WEBHOOK_URL_ALREADY_EXISTS", "message": "Webhook URL already exists."}
         made = {"id": f"WH-HOOK-{self.number() + 1}", **wanted}
         self.objects[f"/v1/notifications/webhooks/{made['id']}"] = made
+        self.webhook = made["id"]
         return 201, made
 
     def _line(self, code: str, transaction: str, purchase: Purchase, cents: int, about: str | None = None) -> None:

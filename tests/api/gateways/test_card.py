@@ -1,0 +1,89 @@
+"""Gateways that take cards and payments, from their events to the money: what is told twice, two ways, or not."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.gateways.card import mollie
+from tests.support.gateways.stage import Purchase
+
+_METHODS = {
+    "braintree": "braintree_custom_field",
+    "mollie": "mollie_metadata",
+    "paypal": "paypal_custom_field",
+}
+_PAID = "external_event_id, commission_cents, refunded_cents, attribution_method"
+
+
+def played(*names):
+    """Return the mark that has a test played by these gateways."""
+    return pytest.mark.parametrize("stage", names, indirect=True)
+
+
+@played("braintree", "mollie", "paypal")
+def test_sales_renewals_and_refunds_are_each_counted_once(shop):
+    first = shop.stage.pay(Purchase(cents=10_000))
+    refund = shop.stage.refund(first, 4_000)
+    again = shop.stage.pay(Purchase(renews=first, cents=5_000, slug=None))
+    for sent in (refund, first.sent, again.sent, [*again.sent, *refund, *first.sent]):
+        shop.hear(*sent)
+    name = shop.stage.gateway.name
+    assert sorted(shop.conversions(_PAID)) == sorted(
+        [(first.id, 2_000, 4_000, _METHODS[name]), (again.id, 1_000, 0, f"{name}_customer_history")]
+    )
+    assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
+
+
+@played("braintree", "mollie", "paypal")
+def test_what_was_not_told_is_found_and_what_was_told_is_not_counted_again(shop, drain):
+    told = shop.sell(cents=10_000)
+    missed = shop.stage.pay(Purchase(cents=7_000, customer="2", email="bob@example.com"))
+    shop.stage.refund(told, 4_000)
+    since = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    for _ in range(2):
+        answer = shop.brand.person("Owner").post(
+            f"/api/v1/connections/{shop.connection['id']}/reconcile", {"since": since}
+        )
+        assert answer.status_code == 202
+        drain()
+    assert sorted(shop.conversions("external_event_id, amount_cents, refunded_cents")) == sorted(
+        [(told.id, 10_000, 4_000), (missed.id, 7_000, 0)]
+    )
+
+
+@played("braintree", "mollie", "paypal")
+def test_a_lost_dispute_takes_what_remains(shop):
+    sale = shop.sell(cents=10_000)
+    shop.hear(*shop.stage.refund(sale, 4_000))
+    shop.hear(*shop.stage.dispute(sale, "lost"))
+    assert shop.conversions("refunded_cents, status") == [(10_000, "Refunded")]
+
+
+@played("paypal")
+def test_a_renewal_of_a_subscription_is_credited_by_its_history(shop):
+    first = shop.stage.pay(Purchase(customer="1"))
+    shop.hear(*shop.stage.pay(Purchase(renews=first)).sent)
+    shop.hear(*shop.stage.pay(Purchase(renews=first, slug=None)).sent)
+    methods = shop.conversions("attribution_method")
+    assert methods == [("paypal_custom_field",), ("paypal_subscription_history",)]
+
+
+@played("mollie")
+def test_calls_that_are_not_signed_bring_each_change_once(shop):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.hear(mollie.called(sale.id), mollie.called(sale.id))
+    (signed,) = shop.stage.refund(sale, 4_000)
+    shop.hear(mollie.called(sale.id), signed, mollie.called(sale.id))
+    shop.hear(mollie.called("tr_Nobody"))
+    assert shop.conversions("external_event_id, amount_cents, refunded_cents") == [(sale.id, 10_000, 4_000)]
+    assert [status for (status,) in shop.events("status")][-1] == "Ignored"
+
+
+@played("paypal")
+def test_an_event_whose_verdict_cannot_be_had_is_asked_for_again(shop):
+    (sent,) = shop.stage.pay(Purchase()).sent
+    shop.stage.faults.append("fail")
+    assert shop.deliver(sent) == [503]
+    assert shop.events() == []
+    shop.hear(sent)
+    assert len(shop.conversions()) == 1
