@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.hot import Hot
 from models.table import Table
 
 
@@ -57,10 +58,9 @@ def update(*, organization_id: UUID, connection_id: UUID, changes: Mapping[str, 
     return _TABLE.update({"organization_id": organization_id, "id": connection_id}, changes)
 
 
-_FIND = f"""
-select {_TABLE.columns} from gateway_connection where organization_id = %s and id = %s
-"""
-_LOCK = f"{_FIND} for no key update"
+_ONE = f"select {_TABLE.columns} from gateway_connection where organization_id = %s and id = %s"
+_FIND = Hot(_ONE)
+_LOCK = Hot(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, connection_id: UUID) -> GatewayConnection | None:
@@ -174,7 +174,10 @@ def stage_doubt(*, organization_id: UUID, connection_id: UUID, why: str, at: dat
     db.stage(_STAGE_DOUBT, {"org": organization_id, "id": connection_id, "why": why, "at": at})
 
 
+_ATTRIBUTION_PARAMS = Hot("select attribution_params from organization where id = %s")
+
+
 def attribution_params(organization_id: UUID) -> str | None:
     """Return the organization's own attribution parameters, as they are kept."""
-    row = db.row("select attribution_params from organization where id = %s", (organization_id,))
+    row = db.row(_ATTRIBUTION_PARAMS, (organization_id,))
     return row[0] if row else None

@@ -122,10 +122,9 @@ def take_all(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id
     return [event_id for (event_id,) in rows]
 
 
-_FIND = f"""
-select {_TABLE.columns} from gateway_event where organization_id = %s and id = %s
-"""
-_LOCK = f"{_FIND} for no key update"
+_ONE = f"select {_TABLE.columns} from gateway_event where organization_id = %s and id = %s"
+_FIND = Hot(_ONE)
+_LOCK = Hot(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
@@ -138,12 +137,12 @@ def lock(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
     return _TABLE.first(_LOCK, (organization_id, event_id))
 
 
-_STAGE_RESULT = """
+_STAGE_RESULT = Hot("""
 update gateway_event
 set status = %(status)s, reason = %(reason)s, error = %(error)s, facts = coalesce(%(facts)s, facts),
   conversion_ids = %(conversion_ids)s::uuid[], processed_at = %(now)s
 where organization_id = %(org)s and id = %(id)s
-"""
+""")
 
 
 def stage_result(

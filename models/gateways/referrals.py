@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
+from models.hot import Hot
 
 _STAGE = """
 insert into gateway_referral (organization_id, gateway, subject, origin, told_at)
@@ -29,11 +30,11 @@ def stage(
     db.stage(_STAGE, params)
 
 
-_FIND = """
+_FIND = Hot("""
 select origin from gateway_referral
 where organization_id = %s and gateway = %s and subject = any(%s)
 order by subject desc
-"""
+""")
 
 
 def of(*, organization_id: UUID, gateway: str, subjects: Sequence[str]) -> list[dict[str, Any]]:

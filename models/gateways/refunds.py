@@ -5,6 +5,7 @@ from datetime import datetime
 
 from models.db import db
 from models.gateways.payments import GatewayPayment
+from models.hot import Hot
 from models.table import Rows
 
 #: How the refund is called that a lost dispute is; the gateway's own totals of refunds leave it out.
@@ -25,12 +26,12 @@ class BookedRefunds:
 
 
 _BOOKED_ROWS = Rows(BookedRefunds)
-_BOOKED = """
+_BOOKED = Hot("""
 select sum(refunded_cents) filter (where refund_id = %(refund)s)::bigint,
   coalesce(bool_or(restored_at is not null) filter (where refund_id = %(refund)s), false),
   coalesce(sum(refunded_cents) filter (where not starts_with(refund_id, %(of_dispute)s)), 0)::bigint
 from gateway_refund where organization_id = %(org)s and payment_id = %(payment)s
-"""
+""")
 
 
 def booked(payment: GatewayPayment, *, refund_id: str | None) -> BookedRefunds:
@@ -48,7 +49,7 @@ def booked(payment: GatewayPayment, *, refund_id: str | None) -> BookedRefunds:
     return found
 
 
-_STAGE = """
+_STAGE = Hot("""
 with booked as (
   insert into gateway_refund as r (organization_id, gateway, refund_id, payment_id, refunded_cents, created_at)
   values (%(org)s, %(gateway)s, %(refund)s, %(payment)s, %(cents)s, %(now)s)
@@ -57,7 +58,7 @@ with booked as (
 )
 update gateway_payment set refunded_cents = refunded_cents + %(cents)s
 where organization_id = %(org)s and id = %(payment)s
-"""
+""")
 
 
 def stage(payment: GatewayPayment, *, refund_id: str, cents: int, now: datetime) -> None:
