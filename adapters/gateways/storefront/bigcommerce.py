@@ -32,7 +32,7 @@ from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEven
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
 _NEEDED = ("store/order/created", _STATUS, _REFUND)
 _UNINSTALLED = "store/app/uninstalled"  # only apps have it
-_PAGE = 250
+_PAGE = 100
 _HASH = re.compile(r"[A-Za-z0-9]{1,64}")
 
 

@@ -82,7 +82,7 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
     order = shapes.at(told, "order")
     order_id, lines = own_id(order), shapes.items(order, "lineItems")
     if shapes.at(order, "imported") is True:
-        return IgnoredFact("history_only")
+        return IgnoredFact("imported")
     in_currency, at = currency(order), bought_at(order)
     paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
     if paid == 0 and any(_is_trial(line) for line in (order, *lines)):

@@ -32,7 +32,12 @@ from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped, pa
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _TOPICS = ("order.created", "order.updated")
-_PAGE = 100
+_PAGE = 50
+# An order with all its lines is large, and an answer that is too large is none.
+_READ = (
+    "id,status,currency,total,total_tax,shipping_total,customer_id,billing,date_paid_gmt,date_modified_gmt,"
+    "meta_data,coupon_lines,refunds"
+)
 _PING = re.compile(rb"webhook_id=[0-9]{1,20}")
 _STORE = re.compile(r"(?P<scheme>https?://)?(?P<place>[^/?#:\s]+(?::[0-9]+)?(?:/[^?#\s]*)?)(?:[?#]\S*)?", re.IGNORECASE)
 # What the shop says to somebody without any credentials: their server took the header away on its way.
@@ -123,6 +128,7 @@ class WooCommerce:
             "orderby": "id",
             "order": "asc",
             "per_page": _PAGE,
+            "_fields": _READ,
         }
         page, is_last = 1, False
         while not is_last:

@@ -172,7 +172,7 @@ def test_an_order_that_is_not_paid_is_no_sale(stage, status):
 
 
 def test_imported_history_and_anonymized_buyers_are_no_sales(stage):
-    assert _told(stage, imported=True) == [IgnoredFact("history_only")]
+    assert _told(stage, imported=True) == [IgnoredFact("imported")]
     told = stage.told(PAID, {"order": _ORDER}, triggeredByAnonymizeRequest=True)
     assert facts(stage, told) == [IgnoredFact("anonymized")]
 

@@ -182,15 +182,34 @@ class TestShop:
             GATEWAY.check(account(stage, storeUrl=typed))
         assert stage.asked == []
 
+    def test_a_typed_host_that_may_be_called_is_asked_like_any_other(self, stage, monkeypatch):
+        _unplugged(monkeypatch, allow_private=True)
+        there = account(stage, storeUrl=f"{stage.url}/shop/")
+        assert GATEWAY.check(there).account == stage.url.removeprefix("http://")
+        made = GATEWAY.subscribe(there, _ADDRESS).made
+        GATEWAY.unsubscribe(dataclasses.replace(there, made=made))
+        assert {(asked.method, asked.path) for asked in stage.asked[1:3]} == {("POST", "/shop/wp-json/wc/v3/webhooks")}
+        assert sorted(stage.hooks) == ["12", "13"]
+        for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("cut", GatewayUnreachable)):
+            stage.faults.append(fault)
+            with pytest.raises(error):
+                GATEWAY.check(there)
+
+    def test_a_host_that_nobody_answers_for_is_away(self, stage, monkeypatch):
+        _unplugged(monkeypatch, allow_private=True)
+        with pytest.raises(GatewayUnreachable):
+            GATEWAY.check(account(stage, storeUrl="https://127.0.0.1:1"))
+
     def test_a_shop_in_a_folder_is_asked_there(self, stage):
         assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
         assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
 
 
-def _unplugged(monkeypatch):
+def _unplugged(monkeypatch, *, allow_private=False):
+    """Have the shop called at the host that was typed."""
     known = settings.current()
     urls = dataclasses.replace(known.gateways, urls={})
-    guarded = dataclasses.replace(known.webhooks, allow_private=False, also_allow=())
+    guarded = dataclasses.replace(known.webhooks, allow_private=allow_private, also_allow=())
     chosen = dataclasses.replace(known, gateways=urls, webhooks=guarded)
     monkeypatch.setattr(settings, "current", lambda: chosen)
 

@@ -41,7 +41,7 @@ class WooCommerceStage(Stage):
         if not path:
             if not self.has_permalinks:
                 return 404, b"<html>Not found</html>"
-            path = asked.path.removeprefix("/wp-json")
+            path = asked.path.partition("/wp-json")[2]
         path = path.removeprefix("/wc/v3")
         if path == "/orders":
             return 200, self._page(asked)
@@ -115,7 +115,9 @@ class WooCommerceStage(Stage):
         since = asked.params.get("modified_after", [""])[0]
         found = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
         count, page = int(asked.params["per_page"][0]), int(asked.params.get("page", ["1"])[0])
-        return found[(page - 1) * count : page * count]
+        wanted = asked.params.get("_fields", [""])[0].split(",")
+        listed = found[(page - 1) * count : page * count]
+        return [{name: order[name] for name in wanted} if wanted[0] else order for order in listed]
 
 
 def signed(body: bytes, *, topic: str = "order.updated", secret: str = SECRET) -> Sent:
