@@ -1,6 +1,6 @@
 """Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -86,3 +86,11 @@ def moment(value: Any, *path: str) -> datetime:
     except (TypeError, ValueError, OverflowError, OSError):
         pass
     raise UnreadableEvent(f"{'.'.join(path)} is not a time")
+
+
+def is_since(since: datetime, read: Callable[[], datetime]) -> bool:
+    """Say whether what is listed counts since then; also where its time is none, for `facts` says what is wrong."""
+    try:
+        return read() >= since
+    except UnreadableEvent:
+        return True

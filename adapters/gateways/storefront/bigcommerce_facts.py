@@ -42,7 +42,7 @@ _IN_COMMENT = re.compile(r"([A-Za-z_]{1,64})=([A-Za-z0-9._-]{1,64})")
 def counts_since(order: Any, since: datetime) -> bool:
     """Say whether a listed order was placed since then and has been paid."""
     status = shapes.text(order, "status_id")
-    return (status in _PAID or status in _REFUNDED or status == _DISPUTED) and _placed_at(order) >= since
+    return status in {*_PAID, *_REFUNDED, _DISPUTED} and shapes.is_since(since, lambda: _placed_at(order))
 
 
 def refund_name(refund_id: str) -> str:

@@ -169,7 +169,7 @@ def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
 def _listed(node: Any, since: datetime) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
-    if shopify_facts.paid_at(order) >= since:
+    if shapes.is_since(since, lambda: shopify_facts.paid_at(order)):
         yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
     if back is not None:
         key = f"reconcile:{order_id}:{back['amount']}"

@@ -180,17 +180,15 @@ def _order(account: GatewayAccount, order_id: str) -> Any:
 
 def _listed(account: GatewayAccount, order: Any, since: datetime) -> Iterator[GatewayDelivery]:
     order_id = wix_facts.own_id(order)
-    if wix_facts.bought_at(order) >= since:
+    if shapes.is_since(since, lambda: wix_facts.bought_at(order)):
         yield _delivery(order_id, wix_facts.APPROVED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return
     said = _ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
     for refund in shapes.items(said, "orderTransactions", "refunds"):
-        cents = wix_facts.went_back(refund, wix_facts.currency(order))
-        if cents:
-            # One that was paid back in part is told again when more of it went.
-            name = f"{wix_facts.own_id(refund)}:{cents}"
-            yield _delivery(name, wix_facts.REFUND, {"orderId": order_id, "refund": refund})
+        # One that was paid back in part is told again when more of it went.
+        name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(dumped(refund))}"
+        yield _delivery(name, wix_facts.REFUND, {"orderId": order_id, "refund": refund})
 
 
 def _delivery(name: str, kind: str, told: dict[str, Any]) -> GatewayDelivery:

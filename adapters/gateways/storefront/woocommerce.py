@@ -216,10 +216,9 @@ def _wake(account: GatewayAccount) -> None:
 
 def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
     order_id = shapes.needed(order, "id")
-    paid_at = woocommerce_facts.paid_at(order)
-    if paid_at is None:
+    if not shapes.at(order, "date_paid_gmt"):
         return
-    if paid_at >= since:
+    if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
         yield GatewayDelivery(f"reconcile:{order_id}", "order.updated", dumped(order))
     for refund in shapes.items(order, "refunds"):
         one = dumped({**order, "refunds": [refund]})

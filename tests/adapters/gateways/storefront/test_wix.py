@@ -268,3 +268,12 @@ def test_every_page_of_what_changed_is_read(stage):
     (refund, *others) = told
     assert [type(fact) for fact in told[refund]] == [RefundFact]
     assert others == [f"reconcile:{sale.id}" for sale in sold[1:]]
+
+
+def test_one_order_that_cannot_be_read_does_not_end_the_list(stage):
+    stage.orders.clear()
+    sold = [stage.pay(Purchase(customer=str(number))) for number in range(3)]
+    stage.orders[sold[0].id]["purchasedDate"] = "some day"
+    stage.orders[sold[1].id].update(currency="XTS", paymentStatus="FULLY_REFUNDED")
+    pages = list(GATEWAY.listed(account(stage), stage.now - timedelta(hours=1)))
+    assert [delivery.key for page in pages for delivery in page] == [f"reconcile:{sale.id}" for sale in sold]
