@@ -16,15 +16,9 @@ _PLACES = {name: f"adapters.gateways.{folder}.{name}" for folder, names in _FOLD
 
 def find(name: str) -> GatewayAdapter | None:
     """Return a gateway's adapter, or None for a name that is not a gateway's."""
-    place = _PLACES.get(name)
-    if place is None:
+    if name not in _PLACES:
         return None
-    try:
-        adapter: GatewayAdapter = importlib.import_module(place).GATEWAY
-    except ModuleNotFoundError as error:
-        if error.name not in (place, place.rpartition(".")[0]):
-            raise
-        return None
+    adapter: GatewayAdapter = importlib.import_module(_PLACES[name]).GATEWAY
     return adapter
 
 
@@ -38,4 +32,4 @@ def named(name: str) -> GatewayAdapter:
 
 def all_of_them() -> list[GatewayAdapter]:
     """Return the adapters of all gateways, in the order in which they are shown."""
-    return [found for name in Gateway if (found := find(name))]
+    return [named(name) for name in Gateway]

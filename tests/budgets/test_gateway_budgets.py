@@ -1,91 +1,42 @@
-"""Round trips and statements of what a connected gateway sends, from the inbox to the ledger.
+"""How many statements a run takes that lists what a gateway has: as many for each page, whatever is in it."""
 
-Every path runs once before it is counted: a connection prepares its statements when it first meets them.
-"""
-
-import re
-from collections.abc import Callable
-
-import pytest
-
+from adapters import clock
 from models import db
-from pipelines.gateways import reverse, sell
-from tests.budgets.test_budgets import Counted
-from tests.support.draining import drain, hand_out, run
+from pipelines.gateways import reconcile
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
 
-# The job's row, the event, its connection, the parameters; the job's row again, the event under its lock, the commit.
-_OF_THE_JOB = 7
+
+def _pages(brand, connection_id):
+    """List everything, and return how many statements each page took."""
+    with db.unit_of_work(brand.id):
+        run = reconcile.prepare(organization_id=brand.id, connection_id=connection_id, since=None, now=clock.now())
+    found, counts = reconcile.ReconcileFound(), []
+    for page in reconcile.pages(run, found):
+        trips = []
+        db.db.trip_hooks.append(trips.append)
+        try:
+            with db.unit_of_work(brand.id):
+                reconcile.take(run, page, found, now=clock.now())
+        finally:
+            db.db.trip_hooks.remove(trips.append)
+        counts.append(len(trips))
+    return found, counts
 
 
-@pytest.fixture
-def shop(brand):
-    """Return a brand with jane at 20 %, stripe on the stage, and what sends to its connection."""
-    brand.program(default_commission_type="Percentage", default_commission_value=20)
+def test_a_page_of_a_reconcile_takes_the_same_trips_however_much_is_in_it(brand, drain):
+    brand.program()
     brand.affiliate("jane")
-    with played("stripe") as stage:
-        path = "/" + connected(brand.person("Owner"), stage)["webhookUrl"].split("/", 3)[3]
-        client = brand.app.test_client()
+    with played() as stage:
+        connection_id = connected(brand.person("Owner"), stage)["id"]
+        stage.pay(Purchase())
+        first, few = _pages(brand, connection_id)
+        drain()
+        for number in range(30):
+            stage.pay(Purchase(customer=str(number)))
+        more, many = _pages(brand, connection_id)
+        drain()
+        again, known = _pages(brand, connection_id)
 
-        def send(sent):
-            assert client.post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
-
-        for _ in range(7):  # as often as it takes until every statement is prepared
-            sale = stage.pay(Purchase())
-            for sent in (*sale.sent, *stage.refund(sale, 100)):
-                send(sent)
-            drain()
-        yield stage, send
-
-
-def _said(function: Callable[..., object]) -> int:
-    found = re.search(r"Budget: (\d+) round trips", function.__doc__ or "")
-    assert found, f"{function.__qualname__} states no budget"
-    return int(found[1])
-
-
-def _counted(act: Callable[[], object]) -> Counted:
-    counted = Counted()
-    db.db.trip_hooks.append(counted.trips.append)
-    try:
-        act()
-    finally:
-        db.db.trip_hooks.remove(counted.trips.append)
-    return counted
-
-
-def _booked() -> Counted:
-    (pointer,) = hand_out(("gateways",))
-    return _counted(lambda: run(pointer))
-
-
-def test_accepting_an_event_is_a_look_up_and_an_insert(shop):
-    stage, send = shop
-    (event, _) = stage.pay(Purchase()).sent
-    # Its proof is looked at between the two transactions, in none.
-    counted = _counted(lambda: send(event))
-    assert counted.numbers == (4, 8), counted
-    again = _counted(lambda: send(event))
-    assert again.numbers <= (4, 7), again
-
-
-def test_booking_a_payment(shop):
-    stage, send = shop
-    send(stage.pay(Purchase()).sent[0])
-    counted = _booked()
-    assert _said(sell.payment) == 5
-    assert counted.numbers == (_OF_THE_JOB + 5, 25), counted
-
-
-def test_booking_a_refund(shop):
-    stage, send = shop
-    sale = stage.pay(Purchase())
-    for sent in sale.sent:
-        send(sent)
-    drain()
-    (refund,) = stage.refund(sale, 100)
-    send(refund)
-    counted = _booked()
-    assert _said(reverse.refunded) == 5
-    assert counted.numbers == (_OF_THE_JOB + 5, 27), counted
+    assert (first.new, more.new, again.new) == (2, 60, 0)
+    assert max(few + many + known) <= 4  # the tenant; what is known; what is new; its jobs with the commit
