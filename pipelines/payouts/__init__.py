@@ -3,7 +3,7 @@
 Before a run: `choose_account` says where somebody is paid, `narrowing` checks what a run is narrowed to, `due` plans
 what there is, `funding` says whether the brand may pay.
 
-1. `run`: claims what is due and makes payouts of it, each Pending. Or `prepare`, which a cadence begins: it proposes a
+1. `run`: claims what is due and makes payouts of it, each Pending. Or `propose`, which a cadence begins: it proposes a
    run, and has `run` make it where an Owner allowed that (`letters` tells the Owners).
 2. `decisions`: an operator reviews a run that waits for it.
 3. `transfer`: asks the rail of the payout's method (`rails`, `sandbox_rail`). Processing, then Paid or Failed. Or
