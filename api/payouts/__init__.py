@@ -7,6 +7,8 @@ drafts        what a cadence has proposed to an Owner
 mass_pay      a run as a CSV file for a payment by hand
 account       where the affiliate who signed in is paid
 rail_events   what rails tell of their payments
+
+A run that waits for a review is approved or rejected by the operator, with `flask payout review`: no route does it.
 """
 
 from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, runs

@@ -42,8 +42,8 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
-    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     turns.stage_no_run(organization_id)
+    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise LookupError(f"sale {conversion_id} is settled and has no conversion")
