@@ -56,7 +56,7 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
         created_at=now,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
+    _reverse(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
@@ -89,7 +89,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     for record in missed:
         reversal_cents = _override_reversal_cents(parent, override, record, reversed_cents)
         reversed_cents += reversal_cents
-        _take_back(override, record, reversal_cents=reversal_cents, status=_override_status(override, record))
+        _reverse(override, record, reversal_cents=reversal_cents, status=_override_status(override, record))
     take_back.take_back_if_named(override, reversed_cents - override.reversed_cents, now=now)
 
 
@@ -130,7 +130,7 @@ def _override_status(override: conversions.Conversion, record: refunds.Refund) -
     return override.status
 
 
-def _take_back(conversion: conversions.Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
+def _reverse(conversion: conversions.Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
     """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
