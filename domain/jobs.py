@@ -46,7 +46,7 @@ GATEWAYS_RECONCILE = Job("gateways.reconcile", queue="upkeep")
 GATEWAYS_POLL = Job("gateways.poll", queue="upkeep")
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
-PAYOUT_PREPARE = Job("payout.prepare", queue="payouts", lease_s=900)
+PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)
 # A mail server that is away, or wants to be asked again later (greylisting), is given hours.
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 IMPORT_NOTIFY = Job("import.notify", queue="imports")

@@ -2,8 +2,8 @@
 advisory locks of the service, besides that of a migration at work (`models/migrate.py`).
 
 A transaction that takes several takes them in the order in which they stand here: behind its job, before it locks any
-row of what is decided. `stage_` turns are waited for with the next statement, whose snapshot is newer than they are;
-`take_` and `try_` ask at once.
+row of what is decided (a ban alone comes with its affiliate locked, whom a run only refers to). `stage_` turns are
+waited for with the next statement, whose snapshot is newer than they are; `take_` and `try_` ask at once.
 """
 
 from collections.abc import Sequence

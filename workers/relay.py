@@ -91,7 +91,7 @@ class Relay:
             except (redis.RedisError, BrokerConnectionError):
                 # This one may have arrived all the same; its attempt number then no longer matches and it is dropped.
                 with db.any_org_work():
-                    rows.any_org_stage_take_back(pointers[pushed:])
+                    rows.any_org_stage_not_pushed(pointers[pushed:])
                 raise
             metrics.count_handed_out(pointer.queue)
 

@@ -3,10 +3,12 @@
 payouts       the list, one of them, and the funding
 runs          what a run would pay, and the run
 decisions     retry, void, paid by hand
-drafts        what a cadence has prepared for an Owner
+drafts        what a cadence has proposed to an Owner
 mass_pay      a run as a CSV file for a payment by hand
 account       where the affiliate who signed in is paid
 rail_events   what rails tell of their payments
+
+A run that waits for a review is approved or rejected by the operator, with `flask payout review`: no route does it.
 """
 
 from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, runs

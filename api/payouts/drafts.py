@@ -1,4 +1,4 @@
-"""What the cadence of automatic payouts has prepared for an Owner to confirm.
+"""What the cadence of automatic payouts has proposed to an Owner; callers know it as a draft.
 
 Source: core spec, "Payouts" and "Organization profile". Confirming is the ordinary run.
 """

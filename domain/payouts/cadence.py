@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 
 class Cadence(StrEnum):
-    """How often payouts are prepared without anybody asking."""
+    """How often payouts are proposed without anybody asking."""
 
     Manual = "Manual"
     Weekly = "Weekly"

@@ -34,29 +34,38 @@ class LineChange:
     absorbed_cents: int
 
 
-def take_back(line: ReversibleLine, cents: int) -> LineChange:
-    """Take `cents` native minor units back from a line that pays, as far as it goes.
+def shrink(line: ReversibleLine, cents: int) -> LineChange:
+    """Return what a line that pays becomes when `cents` native minor units of it are taken back, as far as it goes.
 
     A line that can still change pays less. One that was sent stays as it was sent, and shows what was reversed in the
     payout's currency: all of it once everything was.
     """
     absorbed = min(cents, line.native_cents - line.reversed_native_cents)
     if line.can_shrink:
-        native = line.native_cents - absorbed
-        return LineChange(native, _converted(native, line.factor), 0, 0, absorbed)
+        return _unreversed(line, line.native_cents - absorbed, absorbed)
     return _reversed(line, line.reversed_native_cents + absorbed, absorbed)
 
 
-def give_back(line: ReversibleLine, cents: int) -> LineChange:
-    """Show `cents` native minor units less as reversed on a line that pays, as far as it goes."""
+def restore(line: ReversibleLine, cents: int) -> LineChange:
+    """Return what a line that pays becomes when `cents` less of it count as reversed, as far as it goes."""
     absorbed = max(min(cents, line.reversed_native_cents), 0)
     return _reversed(line, line.reversed_native_cents - absorbed, absorbed)
 
 
 def settled_down(line: ReversibleLine) -> LineChange:
     """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
-    native = line.native_cents - line.reversed_native_cents
-    return LineChange(native, _converted(native, line.factor), 0, 0, 0)
+    return _unreversed(line, line.native_cents - line.reversed_native_cents, 0)
+
+
+def _unreversed(line: ReversibleLine, native: int, absorbed: int) -> LineChange:
+    exact = native * line.factor
+    return LineChange(
+        native_cents=native,
+        amount_cents=money.divide_half_even(exact.numerator, exact.denominator),
+        reversed_native_cents=0,
+        reversed_amount_cents=0,
+        absorbed_cents=absorbed,
+    )
 
 
 def _reversed(line: ReversibleLine, reversed_native: int, absorbed: int) -> LineChange:
@@ -67,8 +76,3 @@ def _reversed(line: ReversibleLine, reversed_native: int, absorbed: int) -> Line
         reversed_amount_cents=money.divide_half_even(line.amount_cents * reversed_native, line.native_cents),
         absorbed_cents=absorbed,
     )
-
-
-def _converted(native_cents: int, factor: Fraction) -> int:
-    exact = native_cents * factor
-    return money.divide_half_even(exact.numerator, exact.denominator)

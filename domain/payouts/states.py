@@ -35,7 +35,7 @@ class AttemptState(StrEnum):
 
 
 class ProposalStatus(StrEnum):
-    """What became of an automatic payout that was prepared. Empty: nothing was due."""
+    """What became of an automatic payout that was proposed. Empty: nothing was due."""
 
     Open = "Open"
     Confirmed = "Confirmed"

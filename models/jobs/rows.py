@@ -176,7 +176,7 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     ]
 
 
-def any_org_stage_take_back(pointers: Sequence[Pointer]) -> None:
+def any_org_stage_not_pushed(pointers: Sequence[Pointer]) -> None:
     """Stage that a hand-out never reached the broker: the row waits again, with one attempt more to use."""
     db.stage(
         "update job set deadline = null, max_attempts = max_attempts + 1"

@@ -1,6 +1,6 @@
 """Payouts as they are paid: locked, sent, answered, failed, retried. Lines and attempts have files of their own.
 
-What changes a payout's sum locks its conversions first, by id, then the payout: as refunds do.
+What changes a payout's sum or its lines locks its conversions first, by id, then the payout: as refunds do.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""What cadences of automatic payouts have prepared: one row per organization and day that came round."""
+"""What cadences of automatic payouts have proposed: one row per organization and day that came round."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What was due when it was prepared: native minor units by currency, their raw sum, and an estimate in US cents.
+    """What was due when it was proposed: native minor units by currency, their raw sum, and an estimate in US cents.
 
     `refusal_code` None: it was not to confirm itself, or did.
     """
@@ -33,7 +33,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class CadenceDue:
-    """An organization with a cadence; `last_on` is the day for which it was last prepared."""
+    """An organization with a cadence; `last_on` is the day for which there was one last."""
 
     organization_id: UUID
     cadence: str

@@ -12,5 +12,6 @@
     refund    what it gives back, and its override with it
 
 Everything that makes one conversion writes it by `pipelines.earn.write`; an import writes a thousand at once by itself
-(`models/imports/conversions.py`), with the same rows beside them. Lock order: sale, conversion, override.
+(`models/imports/conversions.py`), with the same rows beside them. Lock order: the run turn (refunds and
+reviews), sale, conversion, override.
 """

@@ -43,13 +43,13 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
+    turns.stage_no_run(organization_id)
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now)
 
 
 def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
-    """Return a conversion that is there, locked as refunds lock it: after the turn of payouts. Budget: 1 round trip."""
-    turns.stage_no_run(organization_id)
+    """Return a conversion that is there, locked; `turns.stage_no_run` comes first. Budget: 1 round trip."""
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise LookupError(f"conversion {conversion_id} is not there")
@@ -75,7 +75,7 @@ def of_conversion(
         reason=reason,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    _take_back(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
+    _reverse(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
@@ -160,7 +160,7 @@ def _cascaded(parent: Conversion, override: Conversion, record: refunds.Refund) 
             parent_is_full=record.is_full,
         )
         status = statuses.ConversionStatus.Refunded.value if record.is_full else status
-    _take_back(override, record, reversal_cents=reversal_cents, status=status)
+    _reverse(override, record, reversal_cents=reversal_cents, status=status)
     is_ended = status == statuses.ConversionStatus.Refunded != override.status
     return replace(
         override,
@@ -170,7 +170,7 @@ def _cascaded(parent: Conversion, override: Conversion, record: refunds.Refund) 
     )
 
 
-def _take_back(conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
+def _reverse(conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
     """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id

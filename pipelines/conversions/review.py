@@ -49,8 +49,8 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
 
     Raises Refused 404 not_found.
     """
-    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     turns.stage_no_run(organization_id)
+    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None

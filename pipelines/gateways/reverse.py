@@ -8,6 +8,7 @@ from dataclasses import replace
 from domain.gateways import basis, reversals
 from domain.gateways.facts import DisputeFact, DisputeState, RefundFact, RestoredFact
 from domain.refused import Refused
+from models import turns
 from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
@@ -135,6 +136,7 @@ def _follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> N
     """Bring a payment's conversion to what stands of the payment's refunds, up or down."""
     if payment.conversion_id is None:
         return
+    turns.stage_no_run(desk.organization_id)
     conversion = refund.locked(desk.organization_id, payment.conversion_id)
     target_cents = basis.refunded(
         amount_cents=conversion.amount_cents,

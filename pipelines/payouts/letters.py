@@ -13,7 +13,7 @@ from pipelines import mail
 from pipelines.payouts.run import Receipt
 
 
-def send_prepared(organization: Organization, proposal: Proposal, *, at: datetime) -> None:
+def send_proposed(organization: Organization, proposal: Proposal, *, at: datetime) -> None:
     """Tell the Owners that payouts wait for one of them."""
     text = (
         f"{_due(organization, proposal)}\n\nNothing was paid yet: look at the preview and confirm the run in the"

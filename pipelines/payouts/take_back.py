@@ -23,10 +23,13 @@ def take_back_if_named(conversion: Conversion, cents: int, *, now: datetime) -> 
 
 
 def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
-    """Bring the lines that pay for a locked conversion in line with `cents` native minor units less. One round trip."""
+    """Take `cents` native minor units off the lines that pay for a locked conversion, the open one first.
+
+    What the lines do not cover is left. Budget: one round trip.
+    """
     paying = lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
     for line in paying:
-        change = reversal.take_back(line.as_it_stands, cents)
+        change = reversal.shrink(line.as_it_stands, cents)
         if change.absorbed_cents:
             lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
             cents -= change.absorbed_cents
@@ -48,7 +51,7 @@ def give_back_if_named(conversion: Conversion, *, now: datetime) -> None:
     reversed_cents = sum(line.native_amount_cents for line in paying) - kept
     excess = sum(line.reversed_native_cents for line in paying) - reversed_cents
     for line in reversed(paying):
-        change = reversal.give_back(line.as_it_stands, excess)
+        change = reversal.restore(line.as_it_stands, excess)
         if change.absorbed_cents:
             lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
             excess -= change.absorbed_cents

@@ -114,7 +114,7 @@ def test_a_claim_that_was_taken_back_does_not_touch_a_row_that_moved_on(brand, a
         pointers = rows.any_org_hand_out(queue="sales", per_thread=1, share=9, lease_s=30)
         db.db.stage("update job set attempt = 2")
     with db.any_org_work():
-        rows.any_org_stage_take_back(pointers)
+        rows.any_org_stage_not_pushed(pointers)
 
     assert _rows() == [(2, True)]
 

@@ -7,7 +7,7 @@ from adapters import clock
 from domain import jobs
 from domain.payouts.transfers import Answer
 from models.jobs.rows import Claimed
-from pipelines.payouts import prepare, transfer
+from pipelines.payouts import propose, transfer
 from workers.actor import calling_job, database_job
 
 
@@ -25,10 +25,10 @@ calling_job(jobs.PAYOUT_TRANSFER, prepare=_prepare, call=transfer.call, record=_
 @database_job(jobs.PAYOUT_CADENCE)
 def look_for_due_cadences(job: Claimed) -> None:
     """Ask for the payouts of every organization whose cadence has come round."""
-    prepare.any_org_look(now=clock.now())
+    propose.any_org_look(now=clock.now())
 
 
-@database_job(jobs.PAYOUT_PREPARE)
-def prepare_payouts(job: Claimed) -> None:
-    """Prepare an organization's automatic payouts."""
-    prepare.propose(organization_id=job.tenant, now=clock.now())
+@database_job(jobs.PAYOUT_PROPOSE)
+def propose_payouts(job: Claimed) -> None:
+    """Propose an organization's automatic payouts to its Owners."""
+    propose.make(organization_id=job.tenant, now=clock.now())

@@ -132,7 +132,7 @@ def test_a_refusal_for_another_reason_is_no_repeat(place):
 
     assert not wallet._is_repeat(refusal)
     answer = wallet._refusal(refusal, place.transfer())
-    assert answer == Rejected("user_business_error", "m ....com is bad")
+    assert answer == Rejected("user_business_error", "m B...@e... is bad")
 
 
 def test_a_batch_that_does_not_say_whose_it_is_is_unknown(place):

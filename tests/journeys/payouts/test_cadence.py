@@ -13,7 +13,7 @@ from domain import jobs
 from domain.payouts import cadence
 from models import db
 from pipelines import work
-from pipelines.payouts import prepare
+from pipelines.payouts import propose
 from tests.support.api.racing import at_once
 from tests.support.rows.paying import Payroll
 
@@ -40,20 +40,20 @@ def after(payroll, drain, *, days):
     """Let the daily look happen so many days from now; returns what it asked for."""
     now = clock.now() + timedelta(days=days)
     with db.any_org_work():
-        prepare.any_org_look(now=now)
+        propose.any_org_look(now=now)
         asked = db.db.run(
             "delete from job where name = 'payout.prepare' and organization_id = %s returning id", (payroll.brand.id,)
         )
         db.db.stage("delete from job where name = 'payout.prepare'")
     for _ in asked:
-        propose(payroll, now)
+        make(payroll, now)
     drain("payouts")
     return len(asked)
 
 
-def propose(payroll, now):
+def make(payroll, now):
     with db.any_org_work():
-        prepare.propose(organization_id=payroll.brand.id, now=now)
+        propose.make(organization_id=payroll.brand.id, now=now)
 
 
 def drafts(payroll):
@@ -154,7 +154,7 @@ def test_a_long_pause_is_caught_up_with_once(payroll, drain):
 def test_several_workers_at_once_make_one_draft(payroll):
     now = clock.now() + timedelta(days=7)
 
-    at_once(*[lambda: propose(payroll, now)] * 5)
+    at_once(*[lambda: make(payroll, now)] * 5)
 
     assert payroll.brand.rows("select status from payout_proposal") == [("Open",)]
     assert len(mail(payroll)) == 1
@@ -164,7 +164,7 @@ def test_several_workers_at_once_confirm_once(payroll):
     choose(payroll, automaticPayoutEnabled=True)
     now = clock.now() + timedelta(days=7)
 
-    at_once(*[lambda: propose(payroll, now)] * 5)
+    at_once(*[lambda: make(payroll, now)] * 5)
     payroll.pay()
 
     assert payroll.payouts() == [("Paid", 2_000)]
@@ -176,7 +176,7 @@ def test_an_owner_and_the_cadence_at_once_pay_once(payroll):
     now, owner = clock.now() + timedelta(days=7), payroll.brand.person("Owner")
 
     at_once(
-        lambda: propose(payroll, now),
+        lambda: make(payroll, now),
         lambda: owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000}).status_code,
     )
     payroll.pay()

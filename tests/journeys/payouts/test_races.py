@@ -10,7 +10,7 @@ import pytest
 
 from adapters import clock
 from domain import jobs
-from models import db
+from models import db, turns
 from models.ledger import rules
 from pipelines import work
 from pipelines.affiliates import deciding
@@ -18,7 +18,7 @@ from pipelines.fraud import ban
 from pipelines.payouts import decisions
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.payouts import URL, owner
-from tests.support.api.racing import at_once
+from tests.support.api.racing import at_once, begun
 from tests.support.draining import drain
 from tests.support.rows.paying import Payroll
 
@@ -165,6 +165,18 @@ def test_marked_as_paid_while_it_is_sent_it_is_paid_once(payroll, round_):
     assert set(_statuses(answers)) <= {200, 409}
     assert _settled(payroll) == (8_000, 0)
     assert len(payroll.payouts("id")) == 4
+
+
+def test_a_refund_that_waits_for_a_run_keeps_no_sale_waiting(payroll):
+    payroll.brand.sale(affiliateSlug="ann", amountCents=10_000, externalEventId="new")
+    with db.unit_of_work(payroll.brand.id):
+        turns.take_run(payroll.brand.id)
+        refunded = begun(_refund(payroll, "new"))
+        begun(lambda: drain("sales"), for_s=5)
+        settled = db.db.run("select count(*) from conversion")
+
+    assert (settled, refunded().status_code) == ([(1,)], 200)
+    assert _settled(payroll) == (0, 0)
 
 
 def test_two_jobs_of_one_payout_send_it_once(payroll):

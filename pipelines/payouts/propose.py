@@ -1,6 +1,6 @@
-"""Automatic payouts: a cadence prepares what an Owner confirms; where an Owner said so, it confirms by itself.
+"""Automatic payouts: a cadence proposes what an Owner confirms; where an Owner said so, it confirms by itself.
 
-Preparing claims nothing: it tells what was due at that moment. What is confirmed, by whomever, is an ordinary run with
+Proposing claims nothing: it tells what was due at that moment. What is confirmed, by whomever, is an ordinary run with
 every gate. Source: core spec, "Organization profile" (automatic payouts).
 """
 
@@ -28,11 +28,11 @@ def any_org_look(*, now: datetime) -> int:
     """Stage a job for every organization whose cadence has come round; returns how many."""
     came_round = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
     for one in came_round:
-        work.enqueue(jobs.PAYOUT_PREPARE, organization_id=one.organization_id)
+        work.enqueue(jobs.PAYOUT_PROPOSE, organization_id=one.organization_id)
     return len(came_round)
 
 
-def propose(*, organization_id: UUID, now: datetime) -> None:
+def make(*, organization_id: UUID, now: datetime) -> None:
     """Write down what is due if the cadence has come round, and tell the Owners; once, no matter who asks how often.
 
     What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
@@ -54,7 +54,7 @@ def propose(*, organization_id: UUID, now: datetime) -> None:
 
 def _go_on(organization: Organization, proposal: Proposal, now: datetime) -> None:
     if not organization.automatic_payout_enabled:
-        letters.send_prepared(organization, proposal, at=now)
+        letters.send_proposed(organization, proposal, at=now)
         return
     try:
         receipt = run.make(organization_id=organization.id, request=RunRequest(), now=now)
