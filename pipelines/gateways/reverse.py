@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from domain.gateways import basis, reversals
 from domain.gateways.facts import DisputeFact, DisputeState, RefundFact, RestoredFact
+from domain.gateways.states import EventStatus
 from domain.refused import Refused
 from models import turns
 from models.gateways import disputes, refunds
@@ -27,6 +28,8 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
+    if told.currency not in (None, payment.currency):
+        return Booking(EventStatus.Parked, "refund_currency_differs")  # its figure is of other money: a person decides
     booked = refunds.booked(payment, refund_id=told.refund_id)
     standing = reversals.Standing(
         paid_cents=payment.paid_cents,

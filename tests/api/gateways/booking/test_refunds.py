@@ -1,5 +1,7 @@
 """Refunds: added up, once each, by whichever id names the payment, also before it comes."""
 
+import dataclasses
+
 import pytest
 
 from tests.support.gateways.stage import Purchase
@@ -54,3 +56,13 @@ def test_what_is_refunded_of_a_payment_that_credited_nobody_is_kept(shop):
     shop.hear(*shop.stage.refund(sale, 4_000))
     assert shop.brand.rows("select refunded_cents from gateway_payment") == [(4_000,)]
     assert shop.events()[-1] == ("charge.refunded", "Processed", "nobody_referred")
+
+
+def test_a_refund_in_another_currency_than_its_payment_moves_nothing_and_waits_for_a_person(shop, drain):
+    sale = shop.stage.pay(Purchase(cents=10_890, currency="USD"))
+    elsewhere = dataclasses.replace(sale, purchase=dataclasses.replace(sale.purchase, currency="JPY"))
+    shop.deliver(*sale.sent, *shop.stage.refund(elsewhere, 4_356))
+    drain()
+
+    assert shop.conversions(_MONEY) == [(0, 0, "Pending")]
+    assert shop.events()[-1] == ("charge.refunded", "Parked", "refund_currency_differs")
