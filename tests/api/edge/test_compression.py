@@ -152,7 +152,8 @@ _SECRET = re.compile(r"(^|_)(secret|api_key|password|token|signature|accept_url|
 
 def _names(schema, seen=()):
     for name, field in schema.fields.items():
-        yield name
+        if not isinstance(field, fields.Boolean):  # it may tell of a secret, but cannot hold one
+            yield name
         inner = field.inner if isinstance(field, fields.List) else field
         if isinstance(inner, fields.Nested) and isinstance(inner.schema, Schema) and inner.schema not in seen:
             yield from _names(inner.schema, (*seen, inner.schema))
