@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 
 from adapters.embedded import pair
 from tests.support import clusters, databases, durations
@@ -60,6 +62,9 @@ _BUCKETS = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Point this process at servers of its own before anything reads the settings."""
+    # How long it takes to make an example says how busy the machine is, and nothing of the product.
+    hypothesis.settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis.settings.load_profile("any")
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
