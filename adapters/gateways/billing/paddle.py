@@ -18,7 +18,6 @@ from adapters.gateways.base import (
     GatewayRejected,
     Inbound,
     Known,
-    NotProved,
     ProvedRequest,
     Setup,
     Subscribed,
@@ -48,6 +47,7 @@ _EVENTS = (
     "api_key.revoked",
 )
 _LIVE, _SANDBOX = "https://api.paddle.com", "https://sandbox-api.paddle.com"
+_STAMP = proofs.Stamp(between=";", time="ts", digest="h1", joint=b":")
 _PAGE = 200
 _CARD_CHANGE = "subscription_payment_method_change"
 
@@ -98,14 +98,8 @@ class Paddle:
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check `Paddle-Signature`: `ts=` and any number of `h1=`, five minutes either way."""
-        parts = [part.partition("=") for part in request.headers.get("Paddle-Signature", "").split(";")]
-        times = [value for name, _, value in parts if name.strip() == "ts"]
-        if len(times) != 1:
-            raise NotProved
-        proofs.require_recent(times[0], request.received_at.timestamp())
-        signed = times[0].encode() + b":" + request.body
-        expected = (proofs.hex_digest(secret.encode(), signed) for secret in account.secrets("webhookSecret"))
-        proofs.require_match((value for name, _, value in parts if name.strip() == "h1"), expected)
+        header, received_s = request.headers.get("Paddle-Signature", ""), request.received_at.timestamp()
+        proofs.require_stamped(header, _STAMP, request.body, received_s, secrets=account.secrets("webhookSecret"))
         return ProvedRequest((_delivery(request.body),))
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:

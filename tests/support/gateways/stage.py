@@ -69,6 +69,10 @@ class Sale:
     sent: tuple[Sent, ...]
 
 
+class CannotPlay(Exception):
+    """An act that this gateway does not have; its stage says so in `cannot`, and no test asks for it."""
+
+
 class Stage(ABC):
     """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language.
 
@@ -125,15 +129,15 @@ class Stage(ABC):
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         """Let a buyer begin without paying."""
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         """Let a bank ask for the money back: opened, lost or won."""
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)
 
     def uninstall(self) -> tuple[Sent, ...]:
         """Take our access away."""
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)
 
     @abstractmethod
     def unknown(self) -> Sent:
@@ -145,7 +149,7 @@ class Stage(ABC):
 
     def proved(self, body: bytes) -> Sent:
         """Return any bytes with a good proof of their own, for gateways that sign bytes."""
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)
 
     @abstractmethod
     def forged(self, sent: Sent) -> Sent:
@@ -153,7 +157,7 @@ class Stage(ABC):
 
     def late(self, sent: Sent) -> Sent:
         """Return the same, proved well but long ago."""
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 
 from adapters.gateways.digital.gumroad import GATEWAY
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import Asked, CannotPlay, Purchase, Sale, Sent, Stage
 
 TOKEN, SELLER = "gum_fake", "S3LLER=="
 _PAGE = 10
@@ -72,7 +72,7 @@ class GumroadStage(Stage):
         return Sent(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
     def forged(self, sent: Sent) -> Sent:
-        raise NotImplementedError
+        raise CannotPlay(self.gateway.name)  # nothing is signed, so nothing can be forged
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
         """Keep a sale as the API tells it."""
