@@ -1,0 +1,1 @@
+"""Where codes are minted: the gateways that let us make discount codes."""

@@ -1,0 +1,1 @@
+"""Coupons, who may mint their codes, and the codes of affiliates."""
