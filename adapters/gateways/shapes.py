@@ -88,6 +88,11 @@ def moment(value: Any, *path: str) -> datetime:
     raise UnreadableEvent(f"{'.'.join(path)} is not a time")
 
 
+def utc(at: datetime) -> str:
+    """Return a time as most gateways are asked for it: `2026-01-02T03:04:05Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def is_since(since: datetime, read: Callable[[], datetime]) -> bool:
     """Say whether what is listed counts since then; also where its time is none, for `facts` says what is wrong."""
     try:

@@ -5,7 +5,7 @@ Times are aware UTC. Ids are the gateway's own. Source: tracking spec, "Attribut
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -54,6 +54,12 @@ class BuyerOrigin:
     codes: tuple[RedeemedCode, ...] = ()
     is_test: bool = False
     is_referral_lost: bool = False
+
+    def with_more(self, *, email: str | None, name: str | None, carriers: tuple[Carrier, ...] = ()) -> "BuyerOrigin":
+        """Return it with what another object says: what was told first stays, and its carriers count last."""
+        more = (one for one in carriers if one not in self.carriers)
+        told = (*self.carriers, *more)
+        return replace(self, email=self.email or email, name=self.name or name, carriers=told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,10 @@ import base64
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import quote
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -24,11 +22,10 @@ from adapters.gateways.base import (
     Known,
     NotProved,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.billing import chargebee_facts
-from adapters.gateways.wire import GatewayWire, basic, dumped, parsed
+from adapters.gateways.wire import GatewayWire, basic, dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _USER, _PASSWORD = "webhookUser", "webhookPassword"
@@ -65,8 +62,7 @@ class Chargebee:
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say where to make the webhook, and make what of its user and password the brand did not type."""
         made = {name: secrets.token_hex(24) for name in (_USER, _PASSWORD) if not account.credentials.get(name)}
-        values = (("webhookUrl", address), ("events", ", ".join(chargebee_facts.READERS)), *made.items())
-        return Subscribed(made, Setup(_BY_HAND, values))
+        return Subscribed(made, events.by_hand(address, _BY_HAND, chargebee_facts.READERS, **made))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Nothing was made there."""
@@ -85,11 +81,11 @@ class Chargebee:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read the event at the gateway and translate what stands there; one that it does not know is no event."""
-        told = _event(delivery.raw)
+        told = events.kept(delivery.raw)
         if shapes.needed(told, "event_type") not in chargebee_facts.READERS:
             return (IgnoredFact("unknown_type"),)
         event_id, wire = shapes.needed(told, "id"), _wire(account)
-        event = shapes.at(wire.find(f"/events/{quote(event_id, safe='')}"), "event")
+        event = shapes.at(wire.find(f"/events/{shapes.segment(event_id)}"), "event")
         if event is None:
             return (IgnoredFact("unknown_at_gateway"),)
         if shapes.text(event, "id") != event_id:
@@ -104,16 +100,11 @@ class Chargebee:
         """Read the subscription with its customer, or the customer alone."""
         wire, said = _wire(account), None
         if origin.subscription_id:
-            said = wire.find(f"/subscriptions/{quote(origin.subscription_id, safe='')}")
+            said = wire.find(f"/subscriptions/{shapes.segment(origin.subscription_id)}")
         if said is None and origin.customer_id:
-            said = wire.find(f"/customers/{quote(origin.customer_id, safe='')}")
+            said = wire.find(f"/customers/{shapes.segment(origin.customer_id)}")
         found = chargebee_facts.origin_of(said)
-        return replace(
-            origin,
-            carriers=(*origin.carriers, *(one for one in found.carriers if one not in origin.carriers)),
-            email=origin.email or found.email,
-            name=origin.name or found.name,
-        )
+        return origin.with_more(email=found.email, name=found.name, carriers=found.carriers)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then."""
@@ -150,21 +141,9 @@ def _wire(account: GatewayAccount) -> GatewayWire:
     return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
 
 
-def _event(raw: bytes) -> Any:
-    try:
-        return parsed(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
-
-
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = parsed(body)
-    except ValueError:
-        event = None
-    event_id = shapes.text(event, "id")
-    kind = shapes.text(event, "event_type") or "unreadable"
-    return GatewayDelivery(event_id or proofs.fingerprint(body), kind, body, event_id)
+    event = events.glance(body)
+    return events.delivery(body, shapes.text(event, "id"), shapes.text(event, "event_type"))
 
 
 def _listed(event: Any) -> GatewayDelivery:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
 
 from adapters.gateways import shapes
 from adapters.gateways.wire import GatewayWire
@@ -78,7 +77,7 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
         return (IgnoredFact("no_money_moved"),)
     invoice_id = shapes.needed(note, "reference_invoice_id")
-    invoice = shapes.at(wire.find(f"/invoices/{quote(invoice_id, safe='')}"), "invoice")
+    invoice = shapes.at(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
         shapes.needed(linked, "txn_id")
         for linked in shapes.items(invoice, "linked_payments")

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
-from adapters.gateways import forms, proofs, shapes
+from adapters.gateways import events, forms, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -26,7 +27,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import maxio_facts
 from adapters.gateways.wire import GatewayWire, Params, basic, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
 
 _EVENTS = ("payment_success", "refund_success", "signup_success")
 _SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"  # the older header without these words is MD5
@@ -69,8 +70,7 @@ class Maxio:
         try:
             said = wire.ask("POST", "/endpoints.json", json=endpoint).json
         except (CredentialsRefused, GatewayRejected):
-            values = (("webhookUrl", address), ("events", ", ".join(_EVENTS)))
-            return Subscribed(setup=Setup((_BY_HAND, _SWITCH_ON), values))
+            return Subscribed(setup=events.by_hand(address, (_BY_HAND, _SWITCH_ON), _EVENTS))
         made = {"endpoint": shapes.needed(said, "endpoint", "id"), "address": address}
         try:
             wire.ask("PUT", "/webhooks/settings.json", json={"webhooks_enabled": True})
@@ -112,14 +112,10 @@ class Maxio:
         """Read the customer, where nobody is named; what names an affiliate was read before."""
         if origin.customer_id is None or (origin.email and origin.name):
             return origin
-        customer = shapes.at(
-            _wire(account).find(f"/customers/{maxio_facts.quoted(origin.customer_id)}.json"), "customer"
-        )
-        return replace(
-            origin,
-            email=origin.email or shapes.text(customer, "email"),
-            name=origin.name or maxio_facts.full_name(customer),
-        )
+        said = _wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}.json")
+        customer = shapes.at(said, "customer")
+        name = shapes.full_name(customer, "first_name", "last_name")
+        return origin.with_more(email=shapes.text(customer, "email"), name=name)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the webhooks since then, then the payments and refunds of invoices, then their chargebacks."""
@@ -151,21 +147,12 @@ def _wire(account: GatewayAccount) -> GatewayWire:
 
 def _event(raw: bytes) -> Any:
     """Return an event with its nested payload: a form as it was sent, or JSON as `_made` writes it."""
-    try:
-        return parsed(raw) if raw.startswith(b"{") else forms.nested(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    return events.kept(raw, parsed if raw.startswith(b"{") else forms.nested)
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = forms.nested(body)
-    except ValueError:
-        event = {}
-    event_id = shapes.text(event, "id")
-    return GatewayDelivery(
-        event_id or proofs.fingerprint(body), shapes.text(event, "event") or "unreadable", body, event_id
-    )
+    event = events.glance(body, forms.nested)
+    return events.delivery(body, shapes.text(event, "id"), shapes.text(event, "event"))
 
 
 def _pages(wire: GatewayWire, path: str, params: Params, name: str | None = None) -> Iterator[Sequence[Any]]:
@@ -198,10 +185,7 @@ def _sent(webhook: Any) -> GatewayDelivery | None:
     if kind not in _EVENTS or not isinstance(body, str):
         return None
     told = _delivery(body.encode())
-    try:
-        payload = shapes.at(forms.nested(told.raw), "payload")
-    except ValueError:
-        payload = None
+    payload = shapes.at(events.glance(told.raw, forms.nested), "payload")
     paid, refunded = shapes.text(payload, "transaction", "id"), shapes.text(payload, "refund_id")
     return replace(told, key=f"reconcile:{refunded or paid or told.key}")
 
@@ -211,19 +195,14 @@ def _of_invoice(invoice: Any, since: datetime) -> Iterator[GatewayDelivery]:
     named = {"subscription_id": next(filter(None, holders), None), "invoice_uid": shapes.text(invoice, "uid")}
     for payment in shapes.items(invoice, "payments"):
         paid_id, at = shapes.text(payment, "transaction_id"), shapes.text(payment, "transaction_time")
-        if paid_id and shapes.at(payment, "prepayment") is not True and _is_since(payment, since):
+        if not paid_id or shapes.at(payment, "prepayment") is True:
+            continue
+        # An invoice that changed lists the old payments too.
+        if shapes.is_since(since, partial(maxio_facts.moment, payment, "transaction_time")):
             yield _made("payment_success", paid_id, {**named, "transaction": {"id": paid_id, "created_at": at}})
     for refund in shapes.items(invoice, "refunds"):
         if refund_id := shapes.text(refund, "transaction_id"):
             yield _made("refund_success", refund_id, {**named, "refund_id": refund_id})
-
-
-def _is_since(payment: Any, since: datetime) -> bool:
-    """Say whether a payment is new; an invoice that changed lists the old ones too."""
-    try:
-        return maxio_facts.moment(payment, "transaction_time") >= since
-    except UnreadableEvent:
-        return True  # `facts` says it of this payment alone
 
 
 def _chargeback(event: Any) -> GatewayDelivery:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from adapters.gateways import shapes
@@ -59,16 +58,6 @@ def moment(value: Any, *path: str) -> datetime:
         return (read if read.tzinfo else read.replace(tzinfo=_EASTERN)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
-
-
-def quoted(part: str) -> str:
-    """Return an id as it stands in a path."""
-    return quote(part, safe="")
-
-
-def full_name(customer: Any) -> str | None:
-    """Return the name of a customer."""
-    return " ".join(filter(None, (shapes.text(customer, part) for part in ("first_name", "last_name")))) or None
 
 
 def marked(fact: Fact, *, is_test: bool) -> Fact:
@@ -135,7 +124,7 @@ def _signup(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
         return (IgnoredFact("duplicate_of_another_event"),)
     told = subscription
     if not shapes.text(subscription, "created_at"):
-        told = shapes.at(wire.get(f"/subscriptions/{quoted(subscription_id)}.json"), "subscription")
+        told = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
     origin = _origin(wire, subscription, has_codes=True)
     return (StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin),)
 
@@ -167,7 +156,7 @@ def _subscription(wire: GatewayWire, payload: Any) -> Any:
     told = shapes.at(payload, "subscription")
     if shapes.identity(told, "id"):
         return told
-    return shapes.at(wire.get(f"/subscriptions/{quoted(_subscription_id(payload))}.json"), "subscription")
+    return shapes.at(wire.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
 
 
 def _subscription_id(payload: Any) -> str:
@@ -179,7 +168,7 @@ def _subscription_id(payload: Any) -> str:
 def _invoices(wire: GatewayWire, payload: Any) -> list[Any]:
     """Return the invoice that was listed, or those of the subscription, the newest first; none on a site without."""
     if uid := shapes.identity(payload, "invoice_uid"):
-        return [wire.get(f"/invoices/{quoted(uid)}.json")]
+        return [wire.get(f"/invoices/{shapes.segment(uid)}.json")]
     params: Params = {
         "subscription_id": _subscription_id(payload),
         "direction": "desc",
@@ -247,7 +236,7 @@ def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOr
     return BuyerOrigin(
         customer_id=customer_id,
         email=shapes.text(customer, "email"),
-        name=full_name(customer),
+        name=shapes.full_name(customer, "first_name", "last_name"),
         subscription_id=subscription_id,
         carriers=tuple(carriers),
         codes=tuple(RedeemedCode(code, "maxio_coupon_code") for code in codes),
@@ -257,7 +246,7 @@ def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOr
 def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iterator[Carrier]:
     if holder_id is None:
         return
-    found = shapes.items(wire.find(f"/{collection}/{quoted(holder_id)}/metadata.json"), "metadata")
+    found = shapes.items(wire.find(f"/{collection}/{shapes.segment(holder_id)}/metadata.json"), "metadata")
     table = {
         name: value for one in found if (name := shapes.text(one, "name")) and (value := shapes.text(one, "value"))
     }

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -19,10 +19,9 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
+from adapters.gateways.wire import GatewayWire, bearer, dumped
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -36,7 +35,6 @@ from domain.gateways.facts import (
     ReferralFact,
     RefundFact,
     StartFact,
-    UnreadableEvent,
 )
 
 _EVENTS = (
@@ -50,6 +48,10 @@ _LIVE, _SANDBOX = "https://api.paddle.com", "https://sandbox-api.paddle.com"
 _STAMP = proofs.Stamp(between=";", time="ts", digest="h1", joint=b":")
 _PAGE = 200
 _CARD_CHANGE = "subscription_payment_method_change"
+_BY_HAND = (
+    "Open Developer tools, Notifications, and make a destination for the address below with the events below.",
+    "Copy its secret key (pdl_ntfset_…) into this connection as webhookSecret.",
+)
 
 
 class Paddle:
@@ -77,7 +79,7 @@ class Paddle:
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the notification destination, unless the brand gave the secret of one."""
         if account.credentials.get("webhookSecret"):
-            return Subscribed(setup=_by_hand(address))
+            return Subscribed(setup=events.by_hand(address, _BY_HAND, _EVENTS))
         wanted = {
             "description": "Finderfee",
             "destination": address,
@@ -87,7 +89,7 @@ class Paddle:
         try:
             made = _wire(account).ask("POST", "/notification-settings", json=wanted).json
         except (CredentialsRefused, GatewayRejected):
-            return Subscribed(setup=_by_hand(address))
+            return Subscribed(setup=events.by_hand(address, _BY_HAND, _EVENTS))
         secret = shapes.needed(made, "data", "endpoint_secret_key")
         return Subscribed({"destination": shapes.needed(made, "data", "id"), "webhookSecret": secret})
 
@@ -121,20 +123,16 @@ class Paddle:
         """Read the customer: their email, name and custom data."""
         if origin.customer_id is None:
             return origin
-        customer = shapes.at(_wire(account).find(f"/customers/{origin.customer_id}"), "data")
-        return replace(
-            origin,
-            carriers=(*origin.carriers, *_carriers(customer)),
-            email=origin.email or shapes.text(customer, "email"),
-            name=origin.name or shapes.text(customer, "name"),
-        )
+        customer = shapes.at(_wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}"), "data")
+        email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
+        return origin.with_more(email=email, name=name, carriers=_carriers(customer))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then; they are kept for ninety days."""
         wire = _wire(account)
         path = "/events"
         params: dict[str, str | int] = {
-            "from": since.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "from": shapes.utc(since),
             "event_type": ",".join(_EVENTS),
             "order_by": "id[ASC]",
             "per_page": _PAGE,
@@ -158,31 +156,15 @@ def _wire(account: GatewayAccount) -> GatewayWire:
     return GatewayWire("paddle", _LIVE if account.mode == "live" else _SANDBOX, headers)
 
 
-def _by_hand(address: str) -> Setup:
-    steps = (
-        "Open Developer tools, Notifications, and make a destination for the address below with the events below.",
-        "Copy its secret key (pdl_ntfset_…) into this connection as webhookSecret.",
-    )
-    return Setup(steps, (("webhookUrl", address), ("events", ", ".join(_EVENTS))))
-
-
 def _event(raw: bytes) -> Any:
-    try:
-        event = parsed(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    event = events.kept(raw)
     shapes.needed(event, "data", "id")
     return event
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = parsed(body)
-    except ValueError:
-        event = None
-    event_id = shapes.text(event, "event_id")
-    kind = shapes.text(event, "event_type") or "unreadable"
-    return GatewayDelivery(event_id or proofs.fingerprint(body), kind, body, event_id)
+    event = events.glance(body)
+    return events.delivery(body, shapes.text(event, "event_id"), shapes.text(event, "event_type"))
 
 
 def _listed(item: Any) -> GatewayDelivery:

@@ -5,10 +5,11 @@ Only JSON notifications are signed; the ones in XML prove nothing and are refuse
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -18,12 +19,11 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.billing import recurly_facts
-from adapters.gateways.wire import GatewayWire, Params, basic, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, UnreadableEvent
+from adapters.gateways.wire import GatewayWire, Params, basic, dumped
+from domain.gateways.facts import BuyerOrigin, Fact
 
 _HOSTS = {"us": "https://v3.recurly.com", "eu": "https://v3.eu.recurly.com"}
 _VERSION = {"Accept": "application/vnd.recurly.v2021-02-25+json"}
@@ -61,7 +61,7 @@ class Recurly:
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say how to make the endpoint: the API cannot."""
-        return Subscribed(setup=Setup(_BY_HAND, (("webhookUrl", address),)))
+        return Subscribed(setup=events.by_hand(address, _BY_HAND))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Nothing was made there."""
@@ -77,11 +77,7 @@ class Recurly:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read the object that a notification names, and translate it."""
-        try:
-            told = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
-        return recurly_facts.read(_wire(account), told, is_test=account.mode == "test")
+        return recurly_facts.read(_wire(account), events.kept(delivery.raw), is_test=account.mode == "test")
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return it as it is: account and subscription were read for it already."""
@@ -93,12 +89,14 @@ class Recurly:
         params: dict[str, str | int] = {
             "sort": "updated_at",
             "order": "asc",
-            "begin_time": since.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "begin_time": shapes.utc(since),
             "limit": _PAGE,
         }
         for page in _pages(wire, "/invoices", {"type": "charge", "state": "paid", **params}):
-            if found := [_listed("charge_invoice", "paid", item, "") for item in page if _is_since(item, since)]:
-                yield found
+            # Whatever else happens to an old invoice changes it too.
+            paid = [item for item in page if shapes.is_since(since, partial(shapes.moment, item, "closed_at"))]
+            if paid:
+                yield [_listed("charge_invoice", "paid", item, "") for item in paid]
         for page in _pages(wire, "/transactions", params):
             if found := [delivery for item in page if (delivery := _given_back(item))]:
                 yield found
@@ -115,10 +113,7 @@ def _wire(account: GatewayAccount) -> GatewayWire:
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        told = parsed(body)
-    except ValueError:
-        told = None
+    told = events.glance(body)
     # The id is the object's and comes again with everything that happens to it.
     parts = {name: shapes.text(told, name) for name in _MADE_OF}
     is_whole = all(parts[name] for name in ("object_type", "event_type", "id", "event_time"))
@@ -137,14 +132,6 @@ def _pages(wire: GatewayWire, path: str, params: Params | None) -> Iterator[Sequ
             return
         parts = urlsplit(following)  # its path and query say all; the host stays ours
         path, params = f"/{parts.path.lstrip('/')}?{parts.query}", None
-
-
-def _is_since(invoice: Any, since: datetime) -> bool:
-    """Say whether an invoice was paid since then; whatever else happens to an old one changes it too."""
-    try:
-        return shapes.moment(invoice, "closed_at") >= since
-    except UnreadableEvent:
-        return True  # `facts` says of this invoice alone what is wrong
 
 
 def _given_back(transaction: Any) -> GatewayDelivery | None:

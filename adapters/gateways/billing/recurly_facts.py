@@ -6,7 +6,6 @@ invoices tell of the same money.
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 from adapters.gateways import shapes
 from adapters.gateways.wire import GatewayWire
@@ -107,11 +106,11 @@ def _transaction(wire: GatewayWire, told: Any) -> Fact:
 def _path(collection: str, told: Any, prefix: str, name: str) -> str:
     """Return where an object is: under its number or uuid where it is told, else under its id."""
     named = shapes.identity(told, name)
-    return f"/{collection}/" + quote(f"{prefix}-{named}" if named else shapes.needed(told, "id"), safe="")
+    return f"/{collection}/" + shapes.segment(f"{prefix}-{named}" if named else shapes.needed(told, "id"))
 
 
 def _found(wire: GatewayWire, collection: str, object_id: str | None) -> Any | None:
-    return wire.find(f"/{collection}/{quote(object_id, safe='')}") if object_id else None
+    return wire.find(f"/{collection}/{shapes.segment(object_id)}") if object_id else None
 
 
 def _origin(wire: GatewayWire, holder: Any, subscription: Any, is_test: bool) -> BuyerOrigin:

@@ -10,12 +10,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -26,7 +25,6 @@ from adapters.gateways.base import (
     Known,
     NotProved,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.card import braintree_facts, braintree_xml
@@ -74,8 +72,8 @@ class Braintree:
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say what the brand does: webhooks are made in the Control Panel alone."""
-        events = ", ".join(name for name in braintree_facts.READERS if name not in braintree_facts.FOUND)
-        return Subscribed(setup=Setup(_STEPS, (("webhookUrl", address), ("events", events))))
+        sent = [name for name in braintree_facts.READERS if name not in braintree_facts.FOUND]
+        return Subscribed(setup=events.by_hand(address, _STEPS, sent))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Do nothing: nothing was made."""
@@ -108,12 +106,8 @@ class Braintree:
             return origin
         said = _wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}")
         customer = shapes.at(said, "customer")
-        return replace(
-            origin,
-            carriers=(*origin.carriers, *braintree_facts.carriers(customer)),
-            email=origin.email or shapes.text(customer, "email"),
-            name=origin.name or shapes.full_name(customer, "first_name", "last_name"),
-        )
+        email, name = shapes.text(customer, "email"), shapes.full_name(customer, "first_name", "last_name")
+        return origin.with_more(email=email, name=name, carriers=braintree_facts.carriers(customer))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Search what was settled since then, sales and refunds, and charges of subscriptions that were voided."""
@@ -180,16 +174,13 @@ def _delivery(payload: str) -> GatewayDelivery:
 
 def _notification(raw: bytes) -> Any:
     """Return a notification in either language: what came is XML, what was found is kept as JSON."""
-    try:
-        told = parsed(raw) if raw.startswith(b"{") else braintree_xml.parsed(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    told = events.kept(raw, parsed if raw.startswith(b"{") else braintree_xml.parsed)
     return shapes.at(told, "notification")
 
 
 def _pages(wire: GatewayWire, since_name: str, since: datetime) -> Iterator[list[Any]]:
     """Yield the transactions to which something happened since then: first all ids, then page by page."""
-    start = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    start = shapes.utc(since)
     found = _asked(wire, "advanced_search_ids", braintree_xml.search(since_name, start))
     ids = shapes.at(found, "search_results", "ids")
     if not isinstance(ids, list):

@@ -6,12 +6,11 @@ what it names. The signed one (`X-Mollie-Signature`) is an event. What neither t
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -23,12 +22,11 @@ from adapters.gateways.base import (
     Known,
     NotProved,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.card import mollie_facts
-from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from adapters.gateways.wire import GatewayWire, bearer, dumped
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
 
 _PAGE = 250
 _SIGNATURE = "X-Mollie-Signature"
@@ -76,7 +74,7 @@ class Mollie:
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, unless the brand gave the secret of one. Most keys may not: the brand does it then."""
-        by_hand = Setup(_STEPS, (("webhookUrl", address), ("events", ", ".join(mollie_facts.EVENTS))))
+        by_hand = events.by_hand(address, _STEPS, mollie_facts.EVENTS)
         if account.credentials.get("webhookSecret"):
             return Subscribed(setup=by_hand)
         wanted = {"name": "Finderfee", "url": address, "eventTypes": list(mollie_facts.EVENTS)}
@@ -108,10 +106,7 @@ class Mollie:
             if not named.startswith("tr_"):
                 return (IgnoredFact("unknown_type"),)
             return mollie_facts.of_payment(wire, named)
-        try:
-            event = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        event = events.kept(delivery.raw)
         return mollie_facts.of_event(wire, event)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
@@ -119,12 +114,8 @@ class Mollie:
         if origin.customer_id is None:
             return origin
         customer = _wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}")
-        return replace(
-            origin,
-            carriers=(*origin.carriers, *mollie_facts.carriers(customer)),
-            email=origin.email or shapes.text(customer, "email"),
-            name=origin.name or shapes.text(customer, "name"),
-        )
+        email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
+        return origin.with_more(email=email, name=name, carriers=mollie_facts.carriers(customer))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read what was paid, refunded and charged back since then, each list from its newest."""
@@ -160,14 +151,8 @@ def _called(request: Inbound) -> GatewayDelivery:
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = parsed(body)
-    except ValueError:
-        event = None
-    event_id = shapes.text(event, "id")
-    return GatewayDelivery(
-        event_id or proofs.fingerprint(body), shapes.text(event, "type") or "unreadable", body, event_id
-    )
+    event = events.glance(body)
+    return events.delivery(body, shapes.text(event, "id"), shapes.text(event, "type"))
 
 
 def _pages(

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -28,7 +28,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import paypal_facts
 from adapters.gateways.card.paypal_wire import PaypalWire
-from adapters.gateways.wire import dumped, parsed
+from adapters.gateways.wire import dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _WEBHOOKS = "/v1/notifications/webhooks"
@@ -95,13 +95,14 @@ class Paypal:
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Ask paypal whether it sent this to our webhook. Raises GatewayUnreachable where it cannot be asked."""
         signed = {name: request.headers.get(header, "") for name, header in _SIGNED.items()}
-        if not all(signed.values()) or not isinstance(event := _event_or_none(request.body), dict):
+        if not all(signed.values()) or not isinstance(event := events.glance(request.body), dict):
             raise NotProved
         trouble = None
         for held in account.sets:
             try:
                 if _is_from_paypal(account, held, signed, request.body):
-                    return ProvedRequest((_delivery(event, request.body),))
+                    event_id, kind = shapes.text(event, "id"), shapes.text(event, "event_type")
+                    return ProvedRequest((events.delivery(request.body, event_id, kind),))
             except GatewayRejected:
                 continue
             except (CredentialsRefused, GatewayUnreachable) as error:
@@ -112,10 +113,7 @@ class Paypal:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an event, or a line of the report."""
-        try:
-            event = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        event = events.kept(delivery.raw)
         if (line := shapes.at(event, "transaction_info")) is not None:
             return paypal_facts.of_report(_wire(account), line, shapes.at(event, "payer_info"))
         if not isinstance(shapes.at(event, "resource"), Mapping):
@@ -155,19 +153,6 @@ def _is_from_paypal(account: GatewayAccount, held: Mapping[str, str], signed: Ma
     wire = PaypalWire(account.mode, held)
     said = wire.ask("POST", _VERIFY, content=asked, headers={"Content-Type": "application/json"}).json
     return shapes.text(said, "verification_status") == "SUCCESS"
-
-
-def _event_or_none(body: bytes) -> Any:
-    try:
-        return parsed(body)
-    except ValueError:
-        return None
-
-
-def _delivery(event: Any, body: bytes) -> GatewayDelivery:
-    event_id = shapes.text(event, "id")
-    kind = shapes.text(event, "event_type") or "unreadable"
-    return GatewayDelivery(event_id or proofs.fingerprint(body), kind, body, event_id)
 
 
 def _pages(wire: PaypalWire, start: datetime, end: datetime) -> Iterator[Sequence[GatewayDelivery]]:

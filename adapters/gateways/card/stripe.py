@@ -5,11 +5,10 @@ read: the one since API version 2025-03-31 first, then the older. Refunds are co
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -20,11 +19,10 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.card import stripe_facts
-from adapters.gateways.wire import GatewayWire, Params, bearer, dumped, parsed
+from adapters.gateways.wire import GatewayWire, Params, bearer, dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _VERSION = "2025-09-30.clover"
@@ -61,12 +59,12 @@ class Stripe:
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the endpoint, unless the brand gave the secret of one. A key without that right leaves it to them."""
         if account.credentials.get("webhookSecret"):
-            return Subscribed(setup=_by_hand(address, _SENDS_ALREADY))
+            return Subscribed(setup=events.by_hand(address, [_SENDS_ALREADY], stripe_facts.READERS))
         form = {"url": address, "enabled_events[]": list(stripe_facts.READERS), "api_version": _VERSION}
         try:
             made = _wire(account).ask("POST", "/v1/webhook_endpoints", form=form).json
         except (CredentialsRefused, GatewayRejected):
-            return Subscribed(setup=_by_hand(address, *_MAKE_ONE))
+            return Subscribed(setup=events.by_hand(address, _MAKE_ONE, stripe_facts.READERS))
         return Subscribed({"endpoint": shapes.needed(made, "id"), "webhookSecret": shapes.needed(made, "secret")})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -92,13 +90,10 @@ class Stripe:
         """Read the customer: their metadata, email and name."""
         if origin.customer_id is None:
             return origin
-        customer = _wire(account).find(f"/v1/customers/{origin.customer_id}")
-        return replace(
-            origin,
-            carriers=(*origin.carriers, *stripe_facts.carriers(shapes.table(customer, "metadata"))),
-            email=origin.email or shapes.text(customer, "email"),
-            name=origin.name or shapes.text(customer, "name"),
-        )
+        customer = _wire(account).find(f"/v1/customers/{shapes.segment(origin.customer_id)}")
+        carriers = stripe_facts.carriers(shapes.table(customer, "metadata"))
+        email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
+        return origin.with_more(email=email, name=name, carriers=carriers)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
@@ -110,34 +105,21 @@ class Stripe:
 GATEWAY = Stripe()
 
 
-def _by_hand(address: str, *steps: str) -> Setup:
-    return Setup(steps, (("webhookUrl", address), ("events", ", ".join(stripe_facts.READERS))))
-
-
 def _wire(account: GatewayAccount) -> GatewayWire:
     headers = {**bearer(account.credentials.get("apiKey", "")), "Stripe-Version": _VERSION}
     return GatewayWire("stripe", "https://api.stripe.com", headers)
 
 
 def _event(raw: bytes) -> Any:
-    try:
-        event = parsed(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    event = events.kept(raw)
     if shapes.at(event, "data", "object", "id") is None:
         raise UnreadableEvent("data.object.id is missing")
     return event
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = parsed(body)
-    except ValueError:
-        event = None
-    event_id = shapes.text(event, "id")
-    return GatewayDelivery(
-        event_id or proofs.fingerprint(body), shapes.text(event, "type") or "unreadable", body, event_id
-    )
+    event = events.glance(body)
+    return events.delivery(body, shapes.text(event, "id"), shapes.text(event, "type"))
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import forms, proofs, shapes
+from adapters.gateways import events, forms, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -143,10 +143,7 @@ def _drop(wire: GatewayWire, subscriptions: Sequence[str]) -> None:
 
 def _ping(raw: bytes) -> Any:
     """Return what was sent, a form; or JSON, as lists and some subscriptions have it."""
-    try:
-        ping = parsed(raw) if raw.lstrip().startswith(b"{") else forms.nested(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    ping = events.kept(raw, parsed if raw.lstrip().startswith(b"{") else forms.nested)
     if shapes.text(ping, "resource_name") is None:  # the account's own address is told of sales alone
         shapes.needed(ping, "sale_id")
     return ping

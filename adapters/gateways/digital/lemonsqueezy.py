@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -20,16 +20,16 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.digital import lemonsqueezy_facts
-from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, UnreadableEvent
+from adapters.gateways.wire import GatewayWire, bearer, dumped
+from domain.gateways.facts import BuyerOrigin, Fact
 
 _JSON_API = "application/vnd.api+json"
 _PAGE = 100
 _SECRET_BYTES = 20  # as hex it is the longest that they take
+_BY_HAND = ("Open Settings, Webhooks, and add one with the address, the secret and the events below.",)
 # Refunds have no list of their own; how old a payment may be for a refund of it to be found.
 _REFUNDED_WITHIN = timedelta(days=30)
 
@@ -68,18 +68,16 @@ class LemonSqueezy:
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, with a secret of ours; where they say no, the brand makes it with the same secret."""
         secret = secrets.token_hex(_SECRET_BYTES)
-        events = list(lemonsqueezy_facts.EVENTS)
+        names = list(lemonsqueezy_facts.EVENTS)
         wanted = {
             "type": "webhooks",
-            "attributes": {"url": address, "events": events, "secret": secret, "test_mode": account.mode == "test"},
+            "attributes": {"url": address, "events": names, "secret": secret, "test_mode": account.mode == "test"},
             "relationships": {"store": {"data": {"type": "stores", "id": account.credentials.get("storeId", "")}}},
         }
         try:
             made = _wire(account).ask("POST", "/webhooks", json={"data": wanted}).json
         except GatewayRejected:
-            values = (("webhookUrl", address), ("signingSecret", secret), ("events", ", ".join(events)))
-            steps = ("Open Settings, Webhooks, and add one with the address, the secret and the events below.",)
-            return Subscribed({"webhookSecret": secret}, Setup(steps, values))
+            return Subscribed({"webhookSecret": secret}, events.by_hand(address, _BY_HAND, names, signingSecret=secret))
         return Subscribed({"webhook": shapes.needed(made, "data", "id"), "webhookSecret": secret})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -121,20 +119,14 @@ def _wire(account: GatewayAccount) -> GatewayWire:
 
 
 def _event(raw: bytes) -> Any:
-    try:
-        event = parsed(raw)
-    except ValueError as error:
-        raise UnreadableEvent(str(error)) from error
+    event = events.kept(raw)
     shapes.needed(event, "meta", "event_name")
     shapes.needed(event, "data", "id")
     return event
 
 
 def _delivery(body: bytes) -> GatewayDelivery:
-    try:
-        event = parsed(body)
-    except ValueError:
-        event = None
+    event = events.glance(body)
     kind = shapes.text(event, "meta", "event_name")
     parts = [kind, shapes.text(event, "data", "id"), shapes.text(event, "data", "attributes", "updated_at")]
     key = ":".join(part for part in parts if part) if all(parts) else proofs.fingerprint(body)

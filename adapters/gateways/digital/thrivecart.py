@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import forms, proofs, shapes
+from adapters.gateways import events, forms, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -19,15 +19,15 @@ from adapters.gateways.base import (
     Known,
     NotProved,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.digital import thrivecart_facts
 from adapters.gateways.digital.thrivecart_facts import PAGE, text
 from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
 
 _WORD_FIELD = "thrivecart_secret"
+_BY_HAND = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)
 _NAMES = {"charge": "order.success", "rebill": "order.subscription_payment", "refund": "order.refund"}
 
 
@@ -62,8 +62,7 @@ class ThriveCart:
         try:
             _wire(account).ask("POST", "/subscribe", json=wanted)
         except GatewayRejected:
-            steps = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)
-            return Subscribed(setup=Setup(steps, (("webhookUrl", address),)))
+            return Subscribed(setup=events.by_hand(address, _BY_HAND))
         return Subscribed({"address": address})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -92,10 +91,7 @@ class ThriveCart:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an event, after the list of transactions confirmed it."""
-        try:
-            told = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        told = events.kept(delivery.raw)
         kind = shapes.needed(told, "event")
         reader = thrivecart_facts.reader(kind)
         if reader is None:

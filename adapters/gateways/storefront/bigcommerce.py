@@ -7,10 +7,10 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -26,7 +26,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import bigcommerce_facts
-from adapters.gateways.wire import GatewayWire, dumped, parsed
+from adapters.gateways.wire import GatewayWire, dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
@@ -104,10 +104,7 @@ class BigCommerce:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read at the store what a callback is about, as it is now."""
-        try:
-            told = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        told = events.kept(delivery.raw)
         scope = shapes.needed(told, "scope")
         read = bigcommerce_facts.READERS.get(scope)
         return read(_wire(account), told) if read else (IgnoredFact("unknown_type"),)
@@ -118,7 +115,7 @@ class BigCommerce:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed and were placed since then, and the refunds."""
-        wire, start = _wire(account), since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        wire, start = _wire(account), shapes.utc(since)
         _wake(wire, account.made.get("webhooks", "").split())
         for page in _pages(wire, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
             if found := [_listed_order(order) for order in page if bigcommerce_facts.counts_since(order, since)]:
@@ -157,12 +154,8 @@ def _wake(wire: GatewayWire, hooks: Sequence[str]) -> None:
 
 
 def _delivery(body: bytes, webhook_id: str | None) -> GatewayDelivery:
-    try:
-        told = parsed(body)
-    except ValueError:
-        told = None
-    scope, digest = shapes.text(told, "scope") or "unreadable", shapes.text(told, "hash")
-    return GatewayDelivery(webhook_id or digest or proofs.fingerprint(body), scope, body, webhook_id or digest)
+    told = events.glance(body)
+    return events.delivery(body, webhook_id or shapes.text(told, "hash"), shapes.text(told, "scope"))
 
 
 def _pages(wire: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[list[Any]]:

@@ -5,10 +5,10 @@ A sale's id is its order's. Refunds are counted by the order's running total in 
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -25,8 +25,8 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import shopify_api, shopify_facts
-from adapters.gateways.wire import dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from adapters.gateways.wire import dumped
+from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
 
 _NEEDED = ("ORDERS_PAID", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
@@ -120,10 +120,7 @@ class Shopify:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate one webhook's body by its topic, or what was read from a list."""
-        try:
-            told = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        told = events.kept(delivery.raw)
         read = shopify_facts.READERS.get(delivery.type)
         return (read(account, told),) if read else (IgnoredFact("unknown_type"),)
 
@@ -133,7 +130,7 @@ class Shopify:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then: those that were paid since, and what went back of any."""
-        changed = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        changed = shapes.utc(since)
         paid = " OR ".join(f"financial_status:{status}" for status in shopify_facts.PAID)
         variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
         while True:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -21,18 +21,21 @@ from adapters.gateways.base import (
     Known,
     NotProved,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.storefront import wix_facts, wix_proof
 from adapters.gateways.tokens import AccessTokens
-from adapters.gateways.wire import GatewayWire, dumped, parsed
+from adapters.gateways.wire import GatewayWire, dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _API = "https://www.wixapis.com"
 _PAGE = 100
 _LIVES_S = 4 * 3600
 _TOKENS = AccessTokens()
+_BY_HAND = (
+    "Open your app's dashboard, Webhooks, and create a webhook for each of the events below, with the address below.",
+    "Give the app the permission Read Orders, and install its new version on the site.",
+)
 
 
 class Wix:
@@ -70,13 +73,7 @@ class Wix:
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say which webhooks to make: an app's are made on its dashboard only."""
-        steps = (
-            "Open your app's dashboard, Webhooks, and create a webhook for each of the events below, with the address"
-            " below.",
-            "Give the app the permission Read Orders, and install its new version on the site.",
-        )
-        values = (("webhookUrl", address), ("events", ", ".join(wix_facts.READERS)))
-        return Subscribed(setup=Setup(steps, values))
+        return Subscribed(setup=events.by_hand(address, _BY_HAND, wix_facts.READERS))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Leave the webhooks: an app's are removed on its dashboard only."""
@@ -100,10 +97,7 @@ class Wix:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an event, or an order or a refund that was read from a list."""
-        try:
-            told = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        told = events.kept(delivery.raw)
         kind, event = shapes.needed(told, "eventType"), shapes.at(told, "data")
         read = wix_facts.READERS.get(kind)
         if read is None:

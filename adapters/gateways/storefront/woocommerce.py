@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -24,11 +24,10 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     ProvedRequest,
-    Setup,
     Subscribed,
 )
 from adapters.gateways.storefront import woocommerce_facts
-from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped, parsed
+from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _TOPICS = ("order.created", "order.updated")
@@ -42,6 +41,12 @@ _PING = re.compile(rb"webhook_id=[0-9]{1,20}")
 _STORE = re.compile(r"(?P<scheme>https?://)?(?P<place>[^/?#:\s]+(?::[0-9]+)?(?:/[^?#\s]*)?)(?:[?#]\S*)?", re.IGNORECASE)
 # What the shop says to somebody without any credentials: their server took the header away on its way.
 _NOBODY = "woocommerce_rest_cannot_"
+_TOPIC_NAMES = "Order created, Order updated"
+_BY_HAND = (
+    "Open WooCommerce, Settings, Advanced, Webhooks, and add an active webhook for each of the topics below, with the"
+    " address and the secret below.",
+    "Or give the key the permission Read/Write and connect again: the webhooks are then made for you.",
+)
 
 
 class WooCommerce:
@@ -86,7 +91,8 @@ class WooCommerce:
                 _unhook(account, made)
             if isinstance(error, GatewayUnreachable | UnreadableEvent):
                 raise
-            return Subscribed({"webhookSecret": secret}, _by_hand(address, secret))
+            left = events.by_hand(address, _BY_HAND, secret=secret, topics=_TOPIC_NAMES)
+            return Subscribed({"webhookSecret": secret}, left)
         return Subscribed({"webhooks": " ".join(made), "webhookSecret": secret})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -105,10 +111,7 @@ class WooCommerce:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an order as it was when it was sent, or as it was listed."""
-        try:
-            order = parsed(delivery.raw)
-        except ValueError as error:
-            raise UnreadableEvent(str(error)) from error
+        order = events.kept(delivery.raw)
         if delivery.type == woocommerce_facts.LISTED_REFUND:
             return woocommerce_facts.refunds(order)
         if delivery.type not in _TOPICS:
@@ -184,16 +187,6 @@ def _routed(wire: GatewayWire, method: str, path: str, params: Mapping[str, str 
         if error.status != 404:
             raise
     return wire.ask(method, "/", params={"rest_route": f"/wc/v3{path}", **params}, json=json)
-
-
-def _by_hand(address: str, secret: str) -> Setup:
-    steps = (
-        "Open WooCommerce, Settings, Advanced, Webhooks, and add an active webhook for each of the topics below, with"
-        " the address and the secret below.",
-        "Or give the key the permission Read/Write and connect again: the webhooks are then made for you.",
-    )
-    values = (("webhookUrl", address), ("secret", secret), ("topics", "Order created, Order updated"))
-    return Setup(steps, values)
 
 
 def _hooks(account: GatewayAccount) -> list[str]:
