@@ -30,13 +30,13 @@ class Claim:
 def claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
     """Yield what the carriers claim, in the order in which it counts; `parameters` are the organization's.
 
-    Keys are found in any case. What could not be a slug is passed over.
+    Keys and slugs are found in any case; a claim has them as slugs are kept. What could not be a slug is passed over.
     """
     for carrier in carriers:
         fields = {name.lower(): value.strip() for name, value in carrier.fields.items()}
         for key in (SLUG_KEY, *parameters):
             if _SLUG.fullmatch(slug := fields.get(key, "")):
-                yield Claim(slug, carrier.method)
+                yield Claim(slug.lower(), carrier.method)
 
 
 def tag(carriers: Sequence[Carrier]) -> str | None:

@@ -87,7 +87,8 @@ _EARLIER = f"""from gateway_payment g
     and c.status not in {EARNS_NOTHING}
   join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
   join program p on p.id = a.program_id
-  where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s and"""
+  where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
+    and g.paid_at <= %(at)s and"""
 _NEWEST = "order by g.paid_at desc limit 1"
 _NAMED = Hot(f"""
 select 'claim', claimed.slug, found.* from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
@@ -229,21 +230,54 @@ def stage_parked(*, organization_id: UUID, gateway: str, event_id: UUID, aliases
     db.stage(_PARK, (organization_id, gateway, event_id, list(aliases)))
 
 
-_TAKE_PARKED = Hot("""
+# Those that wait to be looked at already are left out, however many payments of a customer ask for them.
+_UNREFERRED = """
+select p.event_id
+from gateway_payment p join gateway_event e on e.organization_id = p.organization_id and e.id = p.event_id
+where p.organization_id = %(org)s and p.gateway = %(gateway)s
+  and p.conversion_id is null and p.reason = 'nobody_referred'
+  and (p.customer_id = %(customer)s or p.subscription_id = %(subscription)s or p.email_normalized = %(email)s)
+  and p.paid_at >= %(since)s and e.status <> 'Received'
+"""
+_TAKE_PARKED = Hot(f"""
 with waiting as (
   delete from gateway_parked k using gateway_parked hit
   where hit.organization_id = %(org)s and hit.gateway = %(gateway)s and hit.alias = any(%(aliases)s)
     and k.organization_id = hit.organization_id and k.event_id = hit.event_id
   returning k.event_id
 )
-select distinct event_id from waiting
+select event_id from waiting union {_UNREFERRED}
 """)
+_FIND_UNREFERRED = f"{_UNREFERRED} order by p.paid_at, p.id"
 
 
-def take_parked(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -> list[UUID]:
-    """Let the events go that wait for a payment with one of these ids, and return them. Budget: 1 statement."""
-    rows = db.run(_TAKE_PARKED, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
+def take_parked(
+    *, organization_id: UUID, gateway: str, aliases: Sequence[str], credited: GatewayPayment | None = None
+) -> list[UUID]:
+    """Let the events go that wait for a payment with one of these ids, and return them. Budget: 1 statement.
+
+    Behind a payment that was `credited` come those of its customer's later payments that credited nobody.
+    """
+    who = _who(credited.customer_id, credited.subscription_id, credited.email_normalized) if credited else _NOBODY
+    since = credited.paid_at if credited else None
+    params = {"org": organization_id, "gateway": gateway, "aliases": list(aliases), "since": since, **who}
+    return [event_id for (event_id,) in db.run(_TAKE_PARKED, params)]
+
+
+def unreferred(
+    *, organization_id: UUID, gateway: str, customer_id: str | None, subscription_id: str | None, since: datetime
+) -> list[UUID]:
+    """Return the events of a customer's payments since then that credited nobody, the oldest first."""
+    who = _who(customer_id, subscription_id, None)
+    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": since, **who})
     return [event_id for (event_id,) in rows]
+
+
+def _who(customer_id: str | None, subscription_id: str | None, email: str | None) -> dict[str, str | None]:
+    return {"customer": customer_id, "subscription": subscription_id, "email": email}
+
+
+_NOBODY = _who(None, None, None)
 
 
 _KNOWN_IDS = """
@@ -258,28 +292,3 @@ def known_ids(*, organization_id: UUID, gateway: str, ids: Sequence[str]) -> set
     """Return which of these ids are of payments or refunds that are known. Budget: 1 statement."""
     rows = db.run(_KNOWN_IDS, {"org": organization_id, "gateway": gateway, "ids": list(ids)})
     return {known for (known,) in rows}
-
-
-_UNREFERRED = """
-select event_id from gateway_payment
-where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
-  and (customer_id = %(customer)s or subscription_id = %(subscription)s) and paid_at > %(since)s
-order by paid_at, id
-"""
-
-
-def unreferred(
-    *, organization_id: UUID, gateway: str, customer_id: str | None, subscription_id: str | None, since: datetime
-) -> list[UUID]:
-    """Return the events of a customer's payments that credited nobody, the oldest first."""
-    rows = db.run(
-        _UNREFERRED,
-        {
-            "org": organization_id,
-            "gateway": gateway,
-            "customer": customer_id,
-            "subscription": subscription_id,
-            "since": since,
-        },
-    )
-    return [event_id for (event_id,) in rows]

@@ -65,9 +65,11 @@ class BookingDesk:
         )
         return Booking(EventStatus.Parked, reason)
 
-    def wake(self, ids: Sequence[str]) -> None:
-        """Let the events go on that wait under one of these names."""
-        waiting = payments.take_parked(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
+    def wake(self, ids: Sequence[str], *, credited: payments.GatewayPayment | None = None) -> None:
+        """Let the events go on that wait under one of these names, and those that a `credited` payment explains."""
+        waiting = payments.take_parked(
+            organization_id=self.organization_id, gateway=self.gateway, aliases=ids, credited=credited
+        )
         self.look_again(waiting)
 
     def look_again(self, event_ids: Sequence[UUID]) -> None:

@@ -44,11 +44,13 @@ class Credit:
 def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     """Book a payment: once by its external id, whoever tells it again and by whichever event.
 
-    One that credited nobody is looked at again when it is told again, for more may be known by then.
+    One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
+    credited, for more is known by then.
     Budget: 5 round trips (turns and known; told before; who; price; events that waited), the writes with the last.
     """
     all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
-    desk.stage_turns([*all_ids, *origins.subjects(paid.origin)])
+    # Payments that one inbox made take turns too: the later one is looked at again if the earlier one is credited.
+    desk.stage_turns([*all_ids, *origins.subjects(paid.origin), _inbox(paid.origin)])
     known = desk.known(all_ids)
     if known is not None and known.reason != NOBODY:
         payments.stage_aliases(known, all_ids)
@@ -65,7 +67,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     payments.stage_aliases(row, all_ids)
     if known is not None and row.conversion_id is not None:
         reverse.catch_up(desk, row)
-    desk.wake(all_ids)
+    desk.wake(all_ids, credited=row if row.conversion_id else None)
     is_lost = origin.is_referral_lost and found.reason in (None, NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 

@@ -169,3 +169,9 @@ def test_the_channel_tag_is_kept(shop):
     sale = shop.stage.pay(Purchase())
     shop.hear(shop.changed(sale.sent[0], metadata={"affiliate_slug": "jane", "sub_id": "news-may"}))
     assert shop.conversions("sub_id") == [("news-may",)]
+
+
+@pytest.mark.parametrize("slug", ["Jane", "JANE", " jane "])
+def test_a_slug_counts_in_any_case(shop, slug):
+    shop.sell(slug=slug)
+    assert shop.conversions(_METHOD) == [("metadata_or_customer",)]

@@ -1,0 +1,72 @@
+"""Payments that credited nobody are looked at again once an earlier payment of their customer is credited."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.support.gateways.stage import Purchase
+
+_METHODS = "external_event_id, type, attribution_method"
+
+
+@pytest.fixture
+def told_late(shop):
+    """Return a first payment that names jane and two renewals that name nobody, an hour apart, none of them sent."""
+    first = shop.stage.pay(Purchase(cents=10_000))
+    renewals = []
+    for _ in range(2):
+        shop.stage.now += timedelta(hours=1)
+        renewals.append(shop.stage.pay(Purchase(cents=10_000, slug=None, renews=first)))
+    return [first, *renewals]
+
+
+@pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (2, 0, 1)])
+def test_renewals_that_are_told_before_the_first_payment_are_credited_by_it(shop, told_late, order):
+    for place in order:
+        shop.hear(*told_late[place].sent)
+    first, *renewals = (sale.id for sale in told_late)
+    assert shop.conversions("external_event_id, attribution_method") == [
+        (first, "metadata_or_customer"),
+        *((renewal, "stripe_customer_history") for renewal in renewals),
+    ]
+    assert sorted(kind for (kind,) in shop.conversions("type")) == ["OneTime", "Recurring", "Recurring"]
+    assert {(status, reason) for _, status, reason in shop.events()} == {("Processed", None)}
+
+
+def test_a_renewal_that_waited_is_refunded_as_it_was_told(shop, told_late):
+    first, renewal, _ = told_late
+    shop.hear(*renewal.sent, *shop.stage.refund(renewal, 4_000))
+    shop.hear(*first.sent)
+    assert shop.conversions("external_event_id, refunded_cents, reversed_cents") == [
+        (first.id, 0, 0),
+        (renewal.id, 4_000, 800),
+    ]
+
+
+def test_a_customer_who_is_known_by_their_email_alone_is_credited_too(shop):
+    first = shop.stage.pay(Purchase())
+    shop.stage.now += timedelta(hours=1)
+    again = shop.stage.pay(Purchase(slug=None, customer="2", email="Ann+shop@Example.com"))
+    shop.hear(*again.sent)
+    shop.hear(*first.sent)
+    assert shop.conversions("attribution_method")[1:] == [("stripe_customer_history",)]
+
+
+def test_a_later_payment_is_no_history_of_an_earlier_one(shop):
+    first = shop.stage.pay(Purchase(slug=None))
+    shop.stage.now += timedelta(hours=1)
+    renewal = shop.stage.pay(Purchase(renews=first))
+    shop.hear(*renewal.sent, *first.sent)
+    assert shop.conversions("external_event_id") == [(renewal.id,)]
+    assert [reason for kind, _, reason in shop.events() if kind == "invoice.paid"] == [None, "nobody_referred"]
+
+
+def test_what_earns_nobody_anything_is_no_reason_to_look_again(shop, told_late):
+    shop.change("update affiliate set status = 'Paused'")
+    first, renewal, _ = told_late
+    shop.hear(*renewal.sent, *first.sent)
+    assert shop.conversions() == []
+    assert [reason for kind, _, reason in shop.events() if kind == "invoice.paid"] == [
+        "nobody_referred",
+        "affiliate_not_active",
+    ]
