@@ -29,6 +29,8 @@ _FIGURES = {
     "clicks_accepted": "clicks.accepted",
     "clicks_written": "clicks.written",
     "sales_settled": "conversions.settled",
+    "gateway_events_accepted": "gateways.accepted",
+    "gateway_events_booked": "gateways.booked",
     "deliveries": "webhooks",
     "affiliate_list": "affiliates.pages",
     "settle_at_1m": "conversions.settle_at_1m",

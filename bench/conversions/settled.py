@@ -34,14 +34,15 @@ def measure(plan: Plan) -> list[Figure]:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, seller, plan.size(_PAST), report)
         product, anchor = interleaved(
-            partial(_settle, plan, cursor, seller, sales, relay),
+            partial(settle, plan, cursor, seller, sales, relay),
             partial(fleets.noops, plan.machine, sales * _NOOPS_PER_SALE),
             rounds=_ROUNDS,
         )
     return [Figure("sales_settled", product, "sales/s", Target(0.2), anchor)]
 
 
-def _settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:
+def settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:
+    """Have one worker settle a backlog of sales, and return how many per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
     brand.accept_with_jobs(cursor, seller, sales, prefix=f"{before:%H%M%S.%f}")

@@ -1,0 +1,67 @@
+"""Events of a gateway booked per second by one worker process with one relay, beside signed sales that are settled.
+
+In: hand-out by the relay, Valkey, the lock on the job row, translation, attribution in its six steps, pricing, and the
+durable commit of payment, aliases, conversion, event line, ledger entry, revenue of the day, outbound event and one
+delivery row with its job for one subscribed endpoint. Every event is a paid invoice of a customer of its own, which
+says all: the gateway is never asked.
+Out: accepting (`gateways.accepted`); the webhooks queue is not served; 100 affiliates take turns. The tenant has a past
+of 10,000 conversions, because PostgreSQL plans for what is there.
+The anchor is `conversions.settled` in the same tenant, whose sales name no customer. Both backlogs are there before
+their worker starts, which has the Procfile's number of threads; the time runs from the first commit to the last.
+"""
+
+from functools import partial
+from subprocess import Popen
+from typing import Any
+
+from bench.conversions import settled
+from bench.figure import Figure, Target, interleaved
+from bench.ground import brand, fleets, history, stripe
+from bench.ground.machine import BenchFailed, owner
+from bench.plan import Plan
+
+_ROUNDS = 3
+_PER_ROUND = 4_000
+_PAST = 10_000
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return the one figure."""
+    url = plan.machine.fresh("gateway_events_booked")
+    seller = brand.create(url)
+    brand.subscribe(seller, "https://localhost:1/never-called")
+    shop = stripe.connected(seller)
+    count = plan.size(_PER_ROUND)
+    with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
+        with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
+            history.load(cursor, seller, plan.size(_PAST), report)
+        product, anchor = interleaved(
+            partial(_book, plan, cursor, shop, count, relay),
+            partial(settled.settle, plan, cursor, seller, count, relay),
+            rounds=_ROUNDS,
+        )
+    return [Figure("gateway_events_booked", product, "events/s", Target(0.7), anchor)]
+
+
+def _book(plan: Plan, cursor: Any, shop: stripe.StripeShop, count: int, relay: "Popen[bytes]") -> float:
+    cursor.execute("select clock_timestamp()")
+    (before,) = cursor.fetchone()
+    shop.take(count, prefix=f"{before:%H%M%S%f}")
+    history.settle_down(cursor)
+    with (
+        plan.screen.phase("events to book", total=count) as report,
+        plan.machine.running("gateways", *fleets.GATEWAYS) as worker,
+    ):
+        fleets.wait_until_done(
+            cursor, lambda left: report(count - left), lambda: plan.machine.check(worker, relay), queue="gateways"
+        )
+    cursor.execute(
+        "select count(*), extract(epoch from max(e.processed_at) - min(e.processed_at))"
+        " from gateway_event e join conversion c on c.organization_id = e.organization_id"
+        " and c.id = any(e.conversion_ids) where e.received_at > %s and e.status = 'Processed'",
+        (before,),
+    )
+    booked, seconds = cursor.fetchone()
+    if booked != count:
+        raise BenchFailed(f"{booked} of {count} events became conversions")
+    return (booked - 1) / float(seconds)

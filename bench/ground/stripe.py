@@ -1,0 +1,132 @@
+"""A brand's connection to stripe, and what stripe would send to it: paid invoices that carry the slug of an affiliate.
+
+Nothing is asked of stripe: an invoice says whose customer paid, and who referred them.
+"""
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from adapters.gateways import registry
+from adapters.gateways.base import GatewayAccount, GatewayDelivery, Setup
+from bench.ground.brand import AFFILIATES, Brand
+from models import db, ids
+from models.gateways.connections import GatewayConnection
+from pipelines.gateways import connect, receive
+from pipelines.gateways.connect import ProvedConnection
+
+_SECRET = "whsec_made_up_for_the_benchmark"
+_TOKEN = "made-up-for-the-benchmark"
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class StripeShop:
+    """A brand whose payments come through stripe."""
+
+    brand: Brand
+    connection: GatewayConnection
+
+    def requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
+        """Return `count` events as raw signed HTTP requests; they are good for 300 seconds."""
+        t = int(time.time())
+        return [_request(paid_invoice(f"{prefix}-{number}", number, t), t, port) for number in range(count)]
+
+    def take(self, count: int, *, prefix: str) -> None:
+        """Put events into the inbox with their jobs: a backlog as the web processes would leave it."""
+        now = datetime.now(UTC)
+        for first in range(0, count, _PAGE):
+            numbers = range(first, min(first + _PAGE, count))
+            events = [paid_invoice(f"{prefix}-{number}", number, int(now.timestamp())) for number in numbers]
+            with db.unit_of_work(self.brand.id):
+                receive.take(self.connection, _deliveries(events), now=now)
+
+
+def connected(brand: Brand) -> StripeShop:
+    """Connect a brand to stripe as the product does once stripe took the credentials."""
+    account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
+    proved = ProvedConnection(ids.new_id(), registry.named("stripe"), account, "acct_bench", _TOKEN, Setup())
+    with db.unit_of_work(brand.id):
+        return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)))
+
+
+def paid_invoice(name: str, number: int, t: int) -> bytes:
+    """Return the event that a subscription's first invoice was paid at a time (Unix seconds)."""
+    invoice = {
+        "id": f"in_{name}",
+        "object": "invoice",
+        "account_country": "US",
+        "billing_reason": "subscription_create",
+        "collection_method": "charge_automatically",
+        "amount_due": 10_000 + number,
+        "amount_paid": 10_000 + number,
+        "amount_remaining": 0,
+        "currency": "usd",
+        "customer": f"cus_{name}",
+        "customer_email": f"buyer-{name}@example.com",
+        "customer_name": "A Buyer",
+        "discounts": [],
+        "lines": {"object": "list", "data": [_line(name, 10_000 + number, t)], "has_more": False},
+        "livemode": True,
+        "metadata": {},
+        "parent": {
+            "type": "subscription_details",
+            "subscription_details": {
+                "subscription": f"sub_{name}",
+                "metadata": {"affiliate_slug": f"partner-{number % AFFILIATES}"},
+            },
+        },
+        "status": "paid",
+        "status_transitions": {"finalized_at": t, "paid_at": t},
+        "subtotal": 10_000 + number,
+        "total": 10_000 + number,
+        "total_excluding_tax": 10_000 + number,
+    }
+    event = {
+        "id": f"evt_{name}",
+        "object": "event",
+        "api_version": "2025-09-30.clover",
+        "created": t,
+        "data": {"object": invoice},
+        "livemode": True,
+        "pending_webhooks": 1,
+        "request": {"id": None, "idempotency_key": None},
+        "type": "invoice.paid",
+    }
+    return json.dumps(event, indent=2).encode()
+
+
+def _line(name: str, cents: int, t: int) -> dict[str, object]:
+    return {
+        "id": f"il_{name}",
+        "object": "line_item",
+        "amount": cents,
+        "currency": "usd",
+        "description": "1 x Growth (at $100.00 / month)",
+        "livemode": True,
+        "metadata": {},
+        "period": {"start": t, "end": t + 2_592_000},
+        "pricing": {"type": "price_details", "price_details": {"price": "price_1", "product": "prod_1"}},
+        "quantity": 1,
+    }
+
+
+def _deliveries(events: Sequence[bytes]) -> list[GatewayDelivery]:
+    found = []
+    for event in events:
+        event_id = json.loads(event)["id"]
+        found.append(GatewayDelivery(event_id, "invoice.paid", event, event_id))
+    return found
+
+
+def _request(event: bytes, t: int, port: int) -> bytes:
+    digest = hmac.new(_SECRET.encode(), b"%d." % t + event, hashlib.sha256).hexdigest()
+    head = (
+        f"POST /api/gateways/stripe/{_TOKEN} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+        f"Stripe-Signature: t={t},v1={digest}\r\nContent-Length: {len(event)}\r\n\r\n"
+    )
+    return head.encode() + event
