@@ -171,13 +171,25 @@ def stage_result(
     )
 
 
+# The job of an event that waits, for its payment or for its gateway, would find nothing to do when its time comes.
+_STAGE_WAITS_NO_MORE = """
+delete from job
+where organization_id = %(org)s and queue = 'gateways' and fair_key = %(org)s::uuid::text and name = 'gateway.event'
+  and failed_at is null and deadline is null and run_at > now() and (args ->> 'event_id')::uuid = any(%(ids)s)
+"""
+
+
 def stage_anew(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
-    """Stage that events are to be worked on again; those whose raw bytes were dropped stay as they are."""
+    """Stage that events are to be worked on again; those whose raw bytes were dropped stay as they are.
+
+    The job that an event waits with goes: the caller stages the one that works on it now.
+    """
     db.stage(
         "update gateway_event set status = 'Received', reason = null, error = null, processed_at = null"
         " where organization_id = %s and id = any(%s) and raw is not null",
         (organization_id, list(event_ids)),
     )
+    db.stage(_STAGE_WAITS_NO_MORE, {"org": organization_id, "ids": list(event_ids)})
 
 
 _STAGE_GO_ON = """

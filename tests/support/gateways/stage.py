@@ -77,7 +77,7 @@ class Stage(ABC):
     """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language.
 
     Faults, for the next calls of the API, one each: `refuse` (401), `forbid` (403), `busy` (429), `fail` (500), `slow`,
-    `cut` (the connection ends after the act), `html` (200 with a page).
+    `hang` (until `goes_on` is set), `cut` (the connection ends after the act), `html` (200 with a page), `` (none).
     """
 
     gateway: GatewayAdapter
@@ -90,19 +90,21 @@ class Stage(ABC):
     cannot: frozenset[str] = frozenset()
     slow_s = 1.0
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.asked: list[Asked] = []
         self.faults: deque[str] = deque()
+        self.goes_on = threading.Event()
         self.now = datetime.now(UTC)
         self._counted = 0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
         self._server.stage = self  # type: ignore[attr-defined]  # how the handler finds its way back
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop answering."""
+        """Stop answering, also who waits."""
+        self.goes_on.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -174,6 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         status, said = _FAULTS.get(fault, (0, None))
         if fault == "slow":
             time.sleep(stage.slow_s)
+        if fault == "hang":
+            stage.goes_on.wait()
         if not status:
             status, said = stage.answer(asked) if stage.is_let_in(asked) else (401, {"error": "unauthorized"})
         if fault == "cut":

@@ -122,6 +122,13 @@ class Ground:
         )
         return int(self.rows(sql, f"%{about}%")[0][0])
 
+    def end_waiting(self) -> None:
+        """End the sessions that wait for a lock, as they would end by themselves once their dead clients are missed."""
+        self.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+            " where application_name = 'finderfee' and wait_event_type = 'Lock'"
+        )
+
     @contextmanager
     def own_models(self) -> Iterator[None]:
         """Let the models of this process speak to this machine's database, to make brands with."""

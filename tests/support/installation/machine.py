@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from adapters.embedded import pair, places
+from domain.gateways.names import Gateway
 from tests.adapters.rails import fake_processor
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
@@ -24,7 +25,7 @@ _FLEET = _PROCFILE["sales"][: _PROCFILE["sales"].index("-Q")]
 _OURS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
 COMMANDS = {
     **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
-    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
+    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "gateways", "upkeep", "-t", "4", *_OURS],
     "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
     "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
 }
@@ -39,6 +40,8 @@ class Machine(Ground):
         self.port = _free_port()
         #: Where the payout rails are expected: nobody is there but while a test puts a payment service there.
         self.rail_port = _free_port()
+        #: Where every payment gateway is expected: nobody is there but the one that a test plays.
+        self.gateway_port = _free_port()
         self.processes: dict[str, Process] = {}
         self._unusual: set[str] = set()
         self.certificate = receivers.certificate(home)
@@ -167,6 +170,7 @@ class Machine(Ground):
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
             "PAYOUT_ASK_AGAIN_S": "1",
             **fake_processor.environment(f"http://127.0.0.1:{self.rail_port}"),
+            **{f"GATEWAY_{name.upper()}_URL": f"http://127.0.0.1:{self.gateway_port}" for name in Gateway},
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
         }

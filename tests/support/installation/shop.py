@@ -8,7 +8,7 @@ import select
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -149,9 +149,10 @@ class Shop:
         }
         deadline = time.monotonic() + PATIENCE_S
         while True:
-            answer = self._once(path, raw, signed | headers)
-            if answer is not None and answer.status != 503:
-                return answer
+            answer = self.once(path, raw, signed | headers)
+            if answer is not None and answer[0] != 503:
+                status, text = answer
+                return Answer(status, json.loads(text or b"{}"))
             assert time.monotonic() < deadline, f"no answer in {PATIENCE_S} s: {dict(self.statuses)}"
             time.sleep(_REPEAT_AFTER_S)
 
@@ -163,10 +164,11 @@ class Shop:
         self._signatures.add(signature)
         return signature
 
-    def _once(self, path: str, raw: bytes, headers: dict[str, str]) -> Answer | None:
+    def once(self, path: str, raw: bytes, headers: Mapping[str, str], method: str = "POST") -> tuple[int, bytes] | None:
+        """Send a request; return status and body of its answer, None when there is none."""
         connection = http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)
         try:
-            connection.request("POST", path, raw, headers)
+            connection.request(method, path, raw, dict(headers))
             response = connection.getresponse()
             text = response.read()
         except (OSError, http.client.HTTPException):
@@ -177,7 +179,7 @@ class Shop:
         self.statuses[response.status] += 1
         if response.status == 503:
             assert response.headers["Retry-After"], "a 503 says when to come back"
-        return Answer(response.status, json.loads(text or b"{}"))
+        return response.status, text
 
     @contextmanager
     def selling(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:

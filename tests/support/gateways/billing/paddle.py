@@ -20,8 +20,8 @@ class PaddleStage(Stage):
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = frozenset({"test_mode", "uninstall", "dispute_opened"})
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
         self.objects: dict[str, dict[str, Any]] = {"/": {"caller": {"account": {"id": "acc_1"}}}}
         self.events: list[dict[str, Any]] = []
 

@@ -18,8 +18,8 @@ class StripeStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
         self.objects: dict[str, dict[str, Any]] = {"/v1/account": {"id": "acct_1", "object": "account"}}
         self.events: list[dict[str, Any]] = []
         self.listed: dict[str, list[dict[str, Any]]] = {}

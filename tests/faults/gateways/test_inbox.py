@@ -1,0 +1,112 @@
+"""A gateway's events come in while the web server dies, many times, and for several brands: each is kept once."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from adapters.embedded import places
+from tests.support.gateways.billing.paddle import PaddleStage
+from tests.support.gateways.card.stripe import StripeStage
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.till import Till
+
+
+@pytest.fixture
+def paddle(machine: Machine) -> Iterator[Till]:
+    """Return a new shop with a connection to paddle, whose refunds each have an amount of their own."""
+    stage = PaddleStage(machine.gateway_port)
+    with closing(Till(machine, stage)) as opened:
+        yield opened
+    stage.stop()
+
+
+def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(machine: Machine, till: Till) -> None:
+    # given: a web server that dies in the moment in which the database has kept an event, and says so
+    sale = till.pay()
+    till.subscribe()
+    kept = "select from gateway_event where organization_id = %s"
+
+    def answered(read: bytes) -> Fate:
+        if b"COMMIT" not in read or "web" not in machine.processes or not machine.rows(kept, till.id):
+            return Fate.PASSES
+        machine.kill("web")
+        return Fate.IS_CUT
+
+    machine.kill("web")
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+        machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+
+        # when
+        assert till.once(till.path, sale.sent[0].body, sale.sent[0].headers) is None
+    machine.start("web")
+    till.tell(*sale.sent)
+
+    # then
+    outcome.check(machine, till)
+    assert till.events("type, status") == [("invoice.paid", "Processed"), ("invoice_payment.paid", "Processed")]
+
+
+def test_ten_deliveries_of_each_event_at_once_are_one(machine: Machine, till: Till) -> None:
+    till.subscribe()
+    sale = till.pay()
+    events = [*sale.sent, *till.give_back(sale, 4_000)]
+
+    till.tell_at_once(*events * 10)
+
+    outcome.check(machine, till)
+    assert sorted(till.events("type")) == [("charge.refunded",), ("invoice.paid",), ("invoice_payment.paid",)]
+    assert dict(till.statuses) == {200: 30}
+
+
+def test_ten_refunds_of_one_payment_at_once_add_up(machine: Machine, paddle: Till) -> None:
+    paddle.subscribe()
+    sale = paddle.pay()
+    refunds = [sent for number in range(1, 11) for sent in paddle.give_back(sale, 100 + number)]
+
+    paddle.tell_at_once(*refunds, *sale.sent)
+
+    outcome.check(machine, paddle)
+    assert paddle.refunded_cents[sale.id] == 1_055
+    once_each = "select count(*), sum(refunded_cents) from gateway_refund where organization_id = %s"
+    assert machine.rows(once_each, paddle.id) == [(10, 1_055)]
+
+
+def test_ten_refunds_that_tell_the_total_at_once_end_at_the_last_one(machine: Machine, till: Till) -> None:
+    till.subscribe()
+    sale = till.pay()
+    refunds = [sent for number in range(1, 11) for sent in till.give_back(sale, 100 + number)]
+
+    till.tell_at_once(*refunds, *sale.sent)
+
+    outcome.check(machine, till)
+    assert till.refunded_cents[sale.id] == 1_055
+
+
+def test_the_same_events_at_two_brands_are_booked_for_each_and_cross_nowhere(
+    machine: Machine, till: Till, stage: StripeStage
+) -> None:
+    # given: two brands behind one account, so that what proves well for one proves well for the other
+    with closing(Till(machine, stage)) as other:
+        sale = till.pay()
+        other.sold[sale.id] = None
+        refund = till.give_back(sale, 4_000)
+
+        # when
+        till.tell_at_once(*[*sale.sent, *refund] * 3)
+        other.tell_at_once(*sale.sent * 3)
+
+        # then: only the first was told of the refund
+        outcome.check(machine, till)
+        outcome.check(machine, other)
+        assert len(till.events()) == 3
+        assert len(other.events()) == 2
+        crossed = (
+            "select from gateway_payment p join conversion c on c.id = p.conversion_id"
+            " join gateway_event e on e.id = p.event_id join gateway_alias a on a.payment_id = p.id"
+            " where p.organization_id <> all (array[c.organization_id, e.organization_id, a.organization_id])"
+            " or c.organization_id <> e.organization_id or c.organization_id <> a.organization_id"
+        )
+        assert machine.rows(crossed) == []

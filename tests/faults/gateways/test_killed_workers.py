@@ -1,0 +1,115 @@
+"""A worker dies while it books what a gateway told, between any two of its writes: each is there once, or not yet."""
+
+from contextlib import closing
+
+import pytest
+
+from adapters.embedded import places
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.till import Till
+
+_DUE = "select from job where organization_id = %s and (deadline is not null or run_at <= now())"
+_MONEY = "refunded_cents, reversed_cents, status, disputed_at is not null"
+
+
+def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_none_of_them(
+    machine: Machine, till: Till
+) -> None:
+    # given: a payment whose conversion is written and whose other ids are not; a refund that is kept and not taken from
+    # the conversion; a dispute whose conversion waits; and a lost one that has not given back
+    till.subscribe()
+    refunded, disputed, lost = (till.pay(customer=str(number)) for number in range(3))
+    till.tell(*refunded.sent, *disputed.sent, *lost.sent)
+    machine.settle()
+    new = till.pay(customer="new")
+    till.refunded_cents[lost.id] = 10_000
+    with machine.holding(
+        "lock table gateway_alias in share mode",
+        "lock table refund in share mode",
+        f"select from conversion where external_event_id = '{disputed.id}' for update",
+    ):
+        till.tell(
+            new.sent[0],
+            *till.give_back(refunded, 4_000),
+            *till.stage.dispute(disputed, "opened"),
+            *till.stage.dispute(lost, "lost"),
+        )
+        machine.until_waiting(4)
+
+        # when
+        machine.kill("workers")
+        machine.end_waiting()
+    assert till.events("status")[-4:] == [("Received",)] * 4
+    assert _conversions(machine, till) == [(0, 0, "Pending", False)] * 3
+
+    # then
+    machine.start("workers")
+    till.tell(new.sent[1])
+    outcome.check(machine, till)
+    assert _conversions(machine, till) == [
+        (0, 0, "Pending", False),
+        (0, 0, "Pending", True),
+        (4_000, 800, "Pending", False),
+        (10_000, 2_000, "Refunded", False),
+    ]
+    once = (
+        "select (select count(*) from gateway_refund g where g.organization_id = o.id), (select count(*) from refund r"
+    )
+    once += " where r.organization_id = o.id), (select count(*) from gateway_payment p where p.organization_id = o.id)"
+    assert machine.rows(f"{once} from organization o where id = %s", till.id) == [(2, 2, 4)]
+
+
+@pytest.mark.parametrize("told", ["payment", "alias", "refund", "dispute"])
+def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_nothing_twice(
+    machine: Machine, till: Till, told: str
+) -> None:
+    # given: a fleet that dies in the moment in which the database has booked an event, and says so
+    till.subscribe()
+    sale = till.pay()
+    sent = {
+        "payment": sale.sent[:1],
+        "alias": sale.sent[1:],
+        "refund": till.give_back(sale, 4_000),
+        "dispute": till.stage.dispute(sale, "lost"),
+    }
+    (last,) = sent.pop(told)
+    if told == "dispute":
+        till.refunded_cents[sale.id] = 10_000
+    else:
+        del sent["dispute"]
+    till.tell(*(one for others in sent.values() for one in others))
+    machine.until(lambda: not machine.rows(_DUE, till.id), "all that was told is booked, or waits for the rest")
+    booked = (
+        "select from gateway_event where organization_id = %s having count(*) filter (where status = 'Processed') > %s"
+    )
+    before = len([status for (status,) in till.events("status") if status == "Processed"])
+
+    def answered(read: bytes) -> Fate:
+        if b"COMMIT" not in read or "workers" not in machine.processes or not machine.rows(booked, till.id, before):
+            return Fate.PASSES
+        machine.kill("workers")
+        return Fate.IS_CUT
+
+    machine.kill("workers")
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+        machine.start("workers", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+
+        # when
+        till.tell(last)
+        machine.until(lambda: "workers" not in machine.processes, "the fleet is killed")
+    machine.start("workers")
+
+    # then
+    till.tell(last)
+    outcome.check(machine, till)
+    refunded = till.refunded_cents[sale.id]
+    assert _conversions(machine, till) == [
+        (refunded, refunded // 5, "Refunded" if refunded == 10_000 else "Pending", False)
+    ]
+
+
+def _conversions(machine: Machine, till: Till) -> list[tuple[object, ...]]:
+    statement = f"select {_MONEY} from conversion where organization_id = %s and parent_id is null order by 1, 4"
+    return machine.rows(statement, till.id)

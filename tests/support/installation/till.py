@@ -1,0 +1,79 @@
+"""A brand whose money comes through a gateway that is played on this machine, and sends again what got no answer."""
+
+import http.client
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
+from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
+
+_AGAIN_AFTER_S = 0.05
+
+
+class Till(Shop):
+    """A shop with one connection. What its gateway took and gave back is what `outcome.check` looks for."""
+
+    def __init__(self, machine: Machine, stage: Stage) -> None:
+        super().__init__(machine)
+        self.stage = stage
+        wanted = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
+        status, self.connection = self.asked("POST", "/api/v1/connections", wanted)
+        assert status == 201, self.connection
+
+    @property
+    def path(self) -> str:
+        """Where the gateway sends its events."""
+        return "/" + str(self.connection["webhookUrl"]).split("/", 3)[3]
+
+    def asked(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """Ask as the Owner at the dashboard; return status and JSON."""
+        headers = {"Authorization": f"Bearer {self.brand.person('Owner').api_key}", "Content-Type": "application/json"}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)) as connection:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read() or b"null")
+
+    def pay(self, **purchase: Any) -> Sale:
+        """Let a buyer pay whom ben sent; nothing is told yet."""
+        sale = self.stage.pay(Purchase(**{"cents": 10_000, "slug": "ben"} | purchase))
+        self.sold[sale.id] = None
+        return sale
+
+    def give_back(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        """Give money back; return what is to be told about it."""
+        self.refunded_cents[sale.id] += cents
+        return self.stage.refund(sale, cents)
+
+    def tell(self, *sent: Sent) -> None:
+        """Send each until it is answered with 200, as gateways do."""
+        deadline = time.monotonic() + PATIENCE_S
+        for one in sent:
+            while self._sent(one) != 200:
+                assert time.monotonic() < deadline, f"not taken: {dict(self.statuses)}"
+                time.sleep(_AGAIN_AFTER_S)
+
+    def tell_at_once(self, *sent: Sent) -> None:
+        """Send all of it at the same time."""
+        with ThreadPoolExecutor(len(sent)) as pool:
+            list(pool.map(self.tell, sent))
+
+    def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
+        """Return columns of the inbox, in the order of arrival."""
+        statement = f"select {columns} from gateway_event where organization_id = %s order by received_at, id"
+        return self.machine.rows(statement, self.id)
+
+    def close(self) -> None:
+        """Close the shop, and end its connection: nothing is listed for it any more."""
+        super().close()
+        self.machine.execute(
+            "update gateway_connection set status = 'Disconnected' where organization_id = %s", str(self.id)
+        )
+
+    def _sent(self, sent: Sent) -> int | None:
+        answer = self.once(self.path, sent.body, sent.headers, sent.method)
+        return answer and answer[0]
