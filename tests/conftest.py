@@ -168,12 +168,14 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     from api.service import health
     from models import db
     from pipelines.clicks import public_links
+    from pipelines.gateways import receive
 
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
     cors.forget_known()
     health.findings.forget()
     public_links.forget()
+    receive.forget_remembered()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")

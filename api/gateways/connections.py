@@ -23,7 +23,7 @@ from domain.refused import not_found
 from models import db
 from models.gateways import connections
 from models.gateways.connections import GatewayConnection
-from pipelines.gateways import accounts, check, connect
+from pipelines.gateways import accounts, check, connect, receive
 from schemas.gateways.connection import (
     ConnectionBody,
     ConnectionChanges,
@@ -167,6 +167,7 @@ def disconnect_gateway(connection_id: str) -> Response:
         connect.disconnect(before, now=now)
         audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
     callers.forget_cached()
+    receive.forget_remembered()
     connect.unsubscribe(before, account)
     return Response(status=204)
 

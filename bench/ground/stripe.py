@@ -43,7 +43,7 @@ class StripeShop:
             numbers = range(first, min(first + _PAGE, count))
             events = [paid_invoice(f"{prefix}-{number}", number, int(now.timestamp())) for number in numbers]
             with db.unit_of_work(self.brand.id):
-                receive.take(self.connection, _deliveries(events), now=now)
+                receive.stage(self.connection, _deliveries(events), now=now)
 
 
 def connected(brand: Brand) -> StripeShop:

@@ -100,9 +100,9 @@ def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: i
     return _TABLE.all(_PAGE, params)
 
 
-_BY_TOKEN = f"""
+_BY_TOKEN = Hot(f"""
 select {_TABLE.columns} from gateway_connection where token_hash = %s and gateway = %s and status <> 'Disconnected'
-"""
+""")
 
 
 def any_org_by_token(*, token_hash: bytes, gateway: str) -> GatewayConnection | None:
@@ -125,11 +125,11 @@ def stage_live(organization_id: UUID) -> None:
     db.stage(_STAGE_LIVE, {"org": organization_id})
 
 
-_STAGE_SEEN = """
+_STAGE_SEEN = Hot("""
 update gateway_connection set last_event_at = %(at)s
 where organization_id = %(org)s and id = %(id)s
-  and (last_event_at is null or last_event_at < %(at)s - interval '10 seconds')
-"""
+  and (last_event_at is null or last_event_at < %(at)s::timestamptz - interval '10 seconds')
+""")
 
 
 def stage_seen(*, organization_id: UUID, connection_id: UUID, at: datetime) -> None:

@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain import jobs
 from models.db import Json, db
 from models.hot import Hot
+from models.jobs import rows
 from models.table import Rows, Table, columns
 
 
@@ -66,60 +68,50 @@ _TABLE = Table("gateway_event", GatewayEvent)
 _SHOWN = Rows(ShownEvent)
 
 _TAKE = Hot("""
-insert into gateway_event
-  (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
-values (%(id)s, %(org)s, %(connection)s, %(event_key)s, %(gateway_event_id)s, %(type)s, 'Received', %(raw)s, %(now)s)
-on conflict (connection_id, event_key) do nothing
-returning id
+with taken as (
+  insert into gateway_event
+    (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
+  select sent.id, %(org)s, %(connection)s, sent.event_key, sent.gateway_event_id, sent.type, 'Received', sent.raw,
+    %(now)s
+  from unnest(%(ids)s::uuid[], %(keys)s::text[], %(gateway_ids)s::text[], %(types)s::text[], %(raws)s::bytea[])
+    as sent (id, event_key, gateway_event_id, type, raw)
+  on conflict (connection_id, event_key) do nothing
+  returning id
+), asked as (
+  insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
+  select %(org)s, %(queue)s, %(name)s, jsonb_build_object('event_id', id), %(org)s::uuid::text, %(max_attempts)s,
+    %(lease_s)s
+  from taken
+)
+select count(*) from taken
 """)
 
 
-def take(arrived: Arrived, *, organization_id: UUID, connection_id: UUID, now: datetime) -> bool:
-    """Insert an event; False when it came before. Budget: 1 statement."""
-    return bool(
-        db.run(
-            _TAKE,
-            {
-                "id": arrived.id,
-                "org": organization_id,
-                "connection": connection_id,
-                "event_key": arrived.event_key,
-                "gateway_event_id": arrived.gateway_event_id,
-                "type": arrived.type,
-                "raw": arrived.raw,
-                "now": now,
-            },
-        )
-    )
+def take(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> int:
+    """Insert events that did not come before, each with its job, and return how many. Budget: 1 statement for all."""
+    ((count,),) = db.run(_TAKE, _taking(arrived, organization_id, connection_id, now))
+    return int(count)
 
 
-_TAKE_ALL = """
-insert into gateway_event
-  (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
-select sent.id, %(org)s, %(connection)s, sent.event_key, sent.gateway_event_id, sent.type, 'Received', sent.raw, %(now)s
-from unnest(%(ids)s::uuid[], %(keys)s::text[], %(gateway_ids)s::text[], %(types)s::text[], %(raws)s::bytea[])
-  as sent (id, event_key, gateway_event_id, type, raw)
-on conflict (connection_id, event_key) do nothing
-returning id
-"""
+def stage(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> None:
+    """Stage what `take` inserts: where nobody asks how many are new."""
+    db.stage(_TAKE, _taking(arrived, organization_id, connection_id, now))
 
 
-def take_all(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> list[UUID]:
-    """Insert a page of events and return the ids of those that are new. Budget: 1 statement."""
-    rows = db.run(
-        _TAKE_ALL,
-        {
-            "org": organization_id,
-            "connection": connection_id,
-            "ids": [each.id for each in arrived],
-            "keys": [each.event_key for each in arrived],
-            "gateway_ids": [each.gateway_event_id for each in arrived],
-            "types": [each.type for each in arrived],
-            "raws": [each.raw for each in arrived],
-            "now": now,
-        },
-    )
-    return [event_id for (event_id,) in rows]
+def _taking(
+    arrived: Sequence[Arrived], organization_id: UUID, connection_id: UUID, now: datetime
+) -> Mapping[str, object]:
+    return {
+        **rows.kind(jobs.GATEWAY_EVENT),
+        "org": organization_id,
+        "connection": connection_id,
+        "ids": [each.id for each in arrived],
+        "keys": [each.event_key for each in arrived],
+        "gateway_ids": [each.gateway_event_id for each in arrived],
+        "types": [each.type for each in arrived],
+        "raws": [each.raw for each in arrived],
+        "now": now,
+    }
 
 
 _ONE = f"select {_TABLE.columns} from gateway_event where organization_id = %s and id = %s"

@@ -97,14 +97,8 @@ def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFou
         ids=[receive.external_id(delivery) for delivery in page],
     )
     unknown = [receive.arrived(delivery) for delivery in page if receive.external_id(delivery) not in known]
-    new = inbox.take_all(unknown, organization_id=connection.organization_id, connection_id=connection.id, now=now)
-    work.enqueue_all(
-        jobs.GATEWAY_EVENT,
-        organization_id=connection.organization_id,
-        args=[{"event_id": event_id} for event_id in new],
-    )
+    found.new += inbox.take(unknown, organization_id=connection.organization_id, connection_id=connection.id, now=now)
     found.listed += len(page)
-    found.new += len(new)
 
 
 def finish(run: ReconcileRun, found: ReconcileFound, *, now: datetime) -> datetime | None:

@@ -1,10 +1,46 @@
-"""How many statements a run takes that lists what a gateway has: as many for each page, whatever is in it."""
+"""How many round trips an event of a gateway takes: to be accepted, to be booked, and to be listed again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
 
 from adapters import clock
+from api.gateways import inbound
 from models import db
 from pipelines.gateways import reconcile
 from tests.support.gateways.playing import connected, played
-from tests.support.gateways.stage import Purchase
+from tests.support.gateways.stage import Purchase, Sent, Stage
+from tests.support.rows.brands import Brand
+from tests.support.turning import turn
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    with played() as playing:
+        yield playing
+
+
+@pytest.fixture
+def connection(brand: Brand, stage: Stage) -> dict[str, str]:
+    brand.program()
+    brand.affiliate("jane")
+    return connected(brand.person("Owner"), stage)
+
+
+@contextmanager
+def _trips() -> Iterator[list[bytes]]:
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        yield trips
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+
+def _deliver(brand: Brand, connection: dict[str, str], sent: Sent) -> None:
+    path = "/" + connection["webhookUrl"].split("/", 3)[3]
+    assert brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
 
 
 def _pages(brand, connection_id):
@@ -13,30 +49,37 @@ def _pages(brand, connection_id):
         run = reconcile.prepare(organization_id=brand.id, connection_id=connection_id, since=None, now=clock.now())
     found, counts = reconcile.ReconcileFound(), []
     for page in reconcile.pages(run, found):
-        trips = []
-        db.db.trip_hooks.append(trips.append)
-        try:
-            with db.unit_of_work(brand.id):
-                reconcile.take(run, page, found, now=clock.now())
-        finally:
-            db.db.trip_hooks.remove(trips.append)
+        with _trips() as trips, db.unit_of_work(brand.id):
+            reconcile.take(run, page, found, now=clock.now())
         counts.append(len(trips))
     return found, counts
 
 
-def test_a_page_of_a_reconcile_takes_the_same_trips_however_much_is_in_it(brand, drain):
-    brand.program()
-    brand.affiliate("jane")
-    with played() as stage:
-        connection_id = connected(brand.person("Owner"), stage)["id"]
-        stage.pay(Purchase())
-        first, few = _pages(brand, connection_id)
-        drain()
-        for number in range(30):
-            stage.pay(Purchase(customer=str(number)))
-        more, many = _pages(brand, connection_id)
-        drain()
-        again, known = _pages(brand, connection_id)
+def test_accepting_an_event(brand, stage, connection, monkeypatch):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    first, second = stage.pay(Purchase()).sent[0], stage.pay(Purchase()).sent[0]
+    _deliver(brand, connection, first)
+
+    for sent in (second, second):  # and one that came before
+        with _trips() as trips:
+            _deliver(brand, connection, sent)
+
+        assert "Budget: 1 round trip (event, job and commit)" in (inbound.take_gateway_event.__doc__ or "")
+        assert len(trips) == 1, trips
+    assert brand.rows("select count(*) from gateway_event") == [(2,)]
+    assert brand.rows("select count(*) from job where name = 'gateway.event'") == [(2,)]
+
+
+def test_a_page_of_a_reconcile_takes_the_same_trips_however_much_is_in_it(brand, stage, connection, drain):
+    stage.pay(Purchase())
+    first, few = _pages(brand, connection["id"])
+    drain()
+    for number in range(30):
+        stage.pay(Purchase(customer=str(number)))
+    more, many = _pages(brand, connection["id"])
+    drain()
+    again, known = _pages(brand, connection["id"])
 
     assert (first.new, more.new, again.new) == (2, 60, 0)
-    assert max(few + many + known) <= 4  # the tenant; what is known; what is new; its jobs with the commit
+    assert "Budget: 2 statements" in (reconcile.take.__doc__ or "")
+    assert max(few + many + known) <= 2 + 1  # and the commit
