@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from domain.gateways.facts import BuyerOrigin, Fact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact
 
 Mode = Literal["live", "test"]
 Kind = Literal["card", "storefront", "plugin", "merchant_of_record", "subscription", "digital_goods", "payments"]
@@ -52,12 +52,17 @@ class CredentialField:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be had from a gateway. `lacks` are sentences for people on what cannot."""
+    """What can be had from a gateway. `lacks` are sentences for people on what cannot.
+
+    `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken.
+    """
 
     coupons: bool = False
     refunds: Literal["webhook", "poll"] = "webhook"
     history: bool = True
     trials: bool = False
+    disputes: tuple[DisputeState, ...] = ()
+    leaves: bool = False
     lacks: tuple[str, ...] = ()
 
 

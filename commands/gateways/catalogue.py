@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from adapters.gateways import registry
 from adapters.gateways.base import GatewayAdapter
 
-COLUMNS = ("gateway", "kind", "credentials", "coupons", "refunds", "history", "trials", "lacks")
+COLUMNS = ("gateway", "kind", "credentials", "coupons", "refunds", "history", "trials", "disputes", "leaves", "lacks")
 
 
 def rows() -> list[Mapping[str, str]]:
@@ -35,6 +35,8 @@ def _row(adapter: GatewayAdapter) -> Mapping[str, str]:
         "refunds": "told" if can.refunds == "webhook" else polled,
         "history": "yes" if can.history else "no",
         "trials": "leads" if can.trials else "no",
+        "disputes": ", ".join(can.disputes) or "no",
+        "leaves": "told" if can.leaves else "no",
         "lacks": " ".join(can.lacks),
     }
 

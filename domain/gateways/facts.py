@@ -42,8 +42,9 @@ class RedeemedCode:
 class BuyerOrigin:
     """Where a payment comes from: the customer, and everything that may credit an affiliate for them.
 
-    `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_referral_lost` says that what
-    was read cannot name anybody, though the checkout may have: only events carry it, and lists were read.
+    `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_test` is what the payment says
+    of itself: everything of a test connection is a rehearsal anyhow. `is_referral_lost` says that what was read cannot
+    name anybody, though the checkout may have: only events carry it, and lists were read.
     """
 
     customer_id: str | None = None

@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import chargebee_facts
 from adapters.gateways.wire import GatewayWire, basic, dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _USER, _PASSWORD = "webhookUser", "webhookPassword"
 _SITE = re.compile(r"(?:https://)?([a-z0-9][a-z0-9-]{0,62})(?:\.chargebee\.com)?/?", re.IGNORECASE)
@@ -50,7 +50,7 @@ class Chargebee:
         CredentialField(_USER, "Webhook user", "Of the webhook's basic authentication; else we make one", False, False),
         CredentialField(_PASSWORD, "Webhook password", "Of the same; else we make one", required=False),
     )
-    capabilities = Capabilities(coupons=True, trials=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost,))
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
@@ -93,8 +93,7 @@ class Chargebee:
         read = chargebee_facts.READERS.get(shapes.needed(event, "event_type"))
         if read is None:
             return (IgnoredFact("unknown_type"),)
-        facts = read(wire, shapes.at(event, "content"), shapes.moment(event, "occurred_at"))
-        return [chargebee_facts.marked(fact, is_test=account.mode == "test") for fact in facts]
+        return read(wire, shapes.at(event, "content"), shapes.moment(event, "occurred_at"))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the subscription with its customer, or the customer alone."""

@@ -1,7 +1,6 @@
 """What chargebee's events mean. A sale's id is its transaction's; an invoice that it pays alone is an alias."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -136,13 +135,6 @@ def origin_of(content: Any) -> BuyerOrigin:
         carriers=(*_carriers(subscription), *_carriers(customer)),
         codes=tuple(RedeemedCode(code, "chargebee_coupon_code") for code in dict.fromkeys(_codes(content))),
     )
-
-
-def marked(fact: Fact, *, is_test: bool) -> Fact:
-    """Return a fact that says of its origin whether it is a rehearsal."""
-    if is_test and isinstance(fact, PaymentFact | StartFact | ReferralFact):
-        return replace(fact, origin=replace(fact.origin, is_test=True))
-    return fact
 
 
 def _amount(transaction: Any) -> tuple[str, int]:

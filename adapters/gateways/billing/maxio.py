@@ -27,7 +27,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import maxio_facts
 from adapters.gateways.wire import GatewayWire, Params, basic, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
 _EVENTS = ("payment_success", "refund_success", "signup_success")
 _SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"  # the older header without these words is MD5
@@ -53,7 +53,10 @@ class Maxio:
         CredentialField("region", "Region", "us (default) or eu: where your site's data is", False, required=False),
     )
     capabilities = Capabilities(
-        coupons=True, trials=True, lacks=("Chargebacks have no webhook: the nightly look at the invoices finds them.",)
+        coupons=True,
+        trials=True,
+        disputes=tuple(DisputeState),
+        lacks=("Chargebacks have no webhook: the nightly look at the invoices finds them.",),
     )
     polls: timedelta | None = None
 
@@ -106,7 +109,7 @@ class Maxio:
         read = maxio_facts.READERS.get(kind)
         if read is None:
             return (IgnoredFact("unknown_type"),)
-        return [maxio_facts.marked(fact, is_test=account.mode == "test") for fact in read(_wire(account), payload)]
+        return read(_wire(account), payload)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the customer, where nobody is named; what names an affiliate was read before."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,7 +19,6 @@ from domain.gateways.facts import (
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
-    ReferralFact,
     RefundFact,
     StartFact,
     UnclearFact,
@@ -58,13 +57,6 @@ def moment(value: Any, *path: str) -> datetime:
         return (read if read.tzinfo else read.replace(tzinfo=_EASTERN)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
-
-
-def marked(fact: Fact, *, is_test: bool) -> Fact:
-    """Return a fact that says of its origin whether it is a rehearsal."""
-    if is_test and isinstance(fact, PaymentFact | StartFact | ReferralFact):
-        return replace(fact, origin=replace(fact.origin, is_test=True))
-    return fact
 
 
 def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:

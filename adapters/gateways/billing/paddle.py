@@ -26,6 +26,7 @@ from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
     Carrier,
+    DisconnectedFact,
     DisputeFact,
     DisputeState,
     Fact,
@@ -66,7 +67,7 @@ class Paddle:
             "webhookSecret", "Secret key", "Only for a destination that you made: pdl_ntfset_…", required=False
         ),
     )
-    capabilities = Capabilities(coupons=True, trials=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost, DisputeState.Won), leaves=True)
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
@@ -111,11 +112,13 @@ class Paddle:
         at = shapes.moment(event, "occurred_at")
         match kind:
             case "transaction.completed":
-                return (_transaction(_wire(account), account, told, at),)
+                return (_transaction(_wire(account), told, at),)
             case "subscription.created":
-                return (_subscription(account, told, at),)
+                return (_subscription(told, at),)
             case "adjustment.created" | "adjustment.updated":
                 return (_adjustment(told, at),)
+            case "api_key.revoked":
+                return (_revoked(account, shapes.needed(told, "id")),)
             case _:
                 return (IgnoredFact("unknown_type"),)
 
@@ -174,7 +177,7 @@ def _listed(item: Any) -> GatewayDelivery:
     return GatewayDelivery(f"reconcile:{told}{again}", kind, dumped(item), shapes.text(item, "event_id"))
 
 
-def _transaction(wire: GatewayWire, account: GatewayAccount, told: Any, at: datetime) -> Fact:
+def _transaction(wire: GatewayWire, told: Any, at: datetime) -> Fact:
     if shapes.text(told, "origin") == _CARD_CHANGE:
         return IgnoredFact("no_money_moved")
     totals = shapes.at(told, "details", "totals")
@@ -186,14 +189,14 @@ def _transaction(wire: GatewayWire, account: GatewayAccount, told: Any, at: date
         amount_cents=paid,
         currency=currency,
         paid_at=at,
-        origin=replace(_origin(account, told), codes=_codes(wire, told)),
+        origin=replace(_origin(told), codes=_codes(wire, told)),
         aliases=(invoice,) if (invoice := shapes.identity(told, "invoice_id")) else (),
         net_cents=None if tax is None else max(paid - amounts.of_minor(tax, currency), 0),
     )
 
 
-def _subscription(account: GatewayAccount, told: Any, at: datetime) -> Fact:
-    origin = replace(_origin(account, told), subscription_id=shapes.needed(told, "id"))
+def _subscription(told: Any, at: datetime) -> Fact:
+    origin = replace(_origin(told), subscription_id=shapes.needed(told, "id"))
     if shapes.text(told, "status") == "trialing":
         return StartFact(external_id=shapes.needed(told, "id"), started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
@@ -218,12 +221,17 @@ def _adjustment(told: Any, at: datetime) -> Fact:
     return DisputeFact(dispute_id=transaction, sale_ids=(transaction,), state=state, at=at)
 
 
-def _origin(account: GatewayAccount, told: Any) -> BuyerOrigin:
+def _revoked(account: GatewayAccount, key_id: str) -> Fact:
+    """Tell our key, which holds its id, from the others of the brand."""
+    is_ours = f"_{key_id}_" in account.credentials.get("apiKey", "")
+    return DisconnectedFact("the API key was revoked") if is_ours else IgnoredFact("another_key")
+
+
+def _origin(told: Any) -> BuyerOrigin:
     return BuyerOrigin(
         customer_id=shapes.identity(told, "customer_id"),
         subscription_id=shapes.identity(told, "subscription_id"),
         carriers=_carriers(told),
-        is_test=account.mode == "test",
     )
 
 

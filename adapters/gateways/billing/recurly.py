@@ -23,7 +23,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import recurly_facts
 from adapters.gateways.wire import GatewayWire, Params, basic, dumped
-from domain.gateways.facts import BuyerOrigin, Fact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact
 
 _HOSTS = {"us": "https://v3.recurly.com", "eu": "https://v3.eu.recurly.com"}
 _VERSION = {"Accept": "application/vnd.recurly.v2021-02-25+json"}
@@ -47,7 +47,7 @@ class Recurly:
         CredentialField("webhookSecret", "Endpoint secret key", "Integrations, Webhooks", required=False),
         CredentialField("region", "Region", "us (default) or eu: where your site's data is", False, required=False),
     )
-    capabilities = Capabilities(coupons=True, trials=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost,))
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
@@ -77,7 +77,7 @@ class Recurly:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read the object that a notification names, and translate it."""
-        return recurly_facts.read(_wire(account), events.kept(delivery.raw), is_test=account.mode == "test")
+        return recurly_facts.read(_wire(account), events.kept(delivery.raw))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return it as it is: account and subscription were read for it already."""

@@ -33,21 +33,21 @@ _UNPAID = ("open", "pending", "processing", "past_due", "failed")
 _NO_REFUND = ("succeeded", "scheduled", "processing", "failed")
 
 
-def read(wire: GatewayWire, told: Any, *, is_test: bool) -> tuple[Fact, ...]:
+def read(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     """Return what a notification means. Calls recurly. Raises as an adapter's `facts`."""
     kind, event = shapes.needed(told, "object_type"), shapes.needed(told, "event_type")
     match kind, event:
         case "charge_invoice", "paid":
-            return (_invoice(wire, told, is_test),)
+            return (_invoice(wire, told),)
         case "subscription", "created":
-            return (_subscription(wire, told, is_test),)
+            return (_subscription(wire, told),)
         case "payment", _ if event not in _NO_REFUND:
             return (_transaction(wire, told),)
         case _:
             return (IgnoredFact("unknown_type"),)
 
 
-def _invoice(wire: GatewayWire, told: Any, is_test: bool) -> Fact:
+def _invoice(wire: GatewayWire, told: Any) -> Fact:
     invoice = wire.get(_path("invoices", told, "number", "invoice_number"))
     if shapes.text(invoice, "type") != "charge" or shapes.text(invoice, "state") in _UNPAID:
         return IgnoredFact("not_paid")
@@ -61,16 +61,16 @@ def _invoice(wire: GatewayWire, told: Any, is_test: bool) -> Fact:
         amount_cents=paid,
         currency=currency,
         paid_at=shapes.moment(*((invoice, "closed_at") if shapes.at(invoice, "closed_at") else (told, "event_time"))),
-        origin=_origin(wire, invoice, subscription, is_test),
+        origin=_origin(wire, invoice, subscription),
         aliases=tuple(_aliases(invoice)),
         net_cents=_net(invoice, paid, currency),
     )
 
 
-def _subscription(wire: GatewayWire, told: Any, is_test: bool) -> Fact:
+def _subscription(wire: GatewayWire, told: Any) -> Fact:
     at = shapes.moment(told, "event_time")
     subscription = wire.get(_path("subscriptions", told, "uuid", "uuid"))
-    origin = _origin(wire, subscription, subscription, is_test)
+    origin = _origin(wire, subscription, subscription)
     trial_ends = shapes.at(subscription, "trial_ends_at")
     if trial_ends is not None and shapes.moment(trial_ends) > at:
         return StartFact(external_id=shapes.needed(subscription, "id"), started_at=at, origin=origin)
@@ -113,7 +113,7 @@ def _found(wire: GatewayWire, collection: str, object_id: str | None) -> Any | N
     return wire.find(f"/{collection}/{shapes.segment(object_id)}") if object_id else None
 
 
-def _origin(wire: GatewayWire, holder: Any, subscription: Any, is_test: bool) -> BuyerOrigin:
+def _origin(wire: GatewayWire, holder: Any, subscription: Any) -> BuyerOrigin:
     """Return where a payment comes from; only account and subscription carry the brand's own fields."""
     account_id = shapes.identity(holder, "account", "id")
     account = _found(wire, "accounts", account_id)
@@ -127,7 +127,6 @@ def _origin(wire: GatewayWire, holder: Any, subscription: Any, is_test: bool) ->
         subscription_id=shapes.identity(subscription, "id"),
         carriers=(*_carriers(subscription), *_carriers(account)),
         codes=tuple(RedeemedCode(code, "recurly_coupon_code") for code in dict.fromkeys(codes) if code),
-        is_test=is_test,
     )
 
 

@@ -29,7 +29,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import braintree_facts, braintree_xml
 from adapters.gateways.wire import GatewayWire, basic, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api.braintreegateway.com", "https://api.sandbox.braintreegateway.com"
 _HEADERS = {"Accept": "application/xml", "X-ApiVersion": "6"}
@@ -56,6 +56,8 @@ class Braintree:
     )
     capabilities = Capabilities(
         refunds="poll",
+        disputes=tuple(DisputeState),
+        leaves=True,
         lacks=(
             "Braintree's discounts are no codes.",
             "One-off sales and refunds of cards are found once they are settled, within a quarter of an hour.",

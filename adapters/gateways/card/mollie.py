@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import mollie_facts
 from adapters.gateways.wire import GatewayWire, bearer, dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
 _PAGE = 250
 _SIGNATURE = "X-Mollie-Signature"
@@ -58,10 +58,11 @@ class Mollie:
         CredentialField("webhookSecret", "Webhook secret", "Only for a webhook that you made", required=False),
     )
     capabilities = Capabilities(
+        disputes=(DisputeState.Lost, DisputeState.Won),
         lacks=(
             "Mollie has no discount codes.",
             "Payments whose webhook is not ours are found within a quarter of an hour.",
-        )
+        ),
     )
     polls: timedelta | None = timedelta(minutes=15)
 

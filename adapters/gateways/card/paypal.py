@@ -29,7 +29,7 @@ from adapters.gateways.base import (
 from adapters.gateways.card import paypal_facts
 from adapters.gateways.card.paypal_wire import PaypalWire
 from adapters.gateways.wire import dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _WEBHOOKS = "/v1/notifications/webhooks"
 _VERIFY = "/v1/notifications/verify-webhook-signature"
@@ -57,11 +57,12 @@ class Paypal:
         CredentialField("clientSecret", "Secret", "Apps & Credentials, beside the client ID of the same app"),
     )
     capabilities = Capabilities(
+        disputes=(DisputeState.Lost, DisputeState.Won),
         lacks=(
             "PayPal has no discount codes.",
             "Only payments that were made through the app are told.",
             "A dispute is told when it is decided.",
-        )
+        ),
     )
     polls: timedelta | None = None
 

@@ -23,7 +23,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import stripe_facts
 from adapters.gateways.wire import GatewayWire, Params, bearer, dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _VERSION = "2025-09-30.clover"
 _EVENTS_KEPT = timedelta(days=29)
@@ -48,7 +48,7 @@ class Stripe:
             "webhookSecret", "Signing secret", "Only for an endpoint that you made: whsec_…", required=False
         ),
     )
-    capabilities = Capabilities(coupons=True, trials=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=tuple(DisputeState), leaves=True)
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:

@@ -25,7 +25,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.digital import gumroad_facts
 from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _SUBSCRIPTIONS = "/resource_subscriptions"
 # Their dates are days of the seller's; and refunds have no list of their own.
@@ -45,6 +45,7 @@ class Gumroad:
     )
     capabilities = Capabilities(
         coupons=True,
+        disputes=(DisputeState.Lost, DisputeState.Won),
         lacks=(
             "A partial refund of a product that is not priced in US dollars waits for a person.",
             "A payment whose webhook was lost is credited by custom field, code, history or email alone.",
@@ -97,7 +98,7 @@ class Gumroad:
         sale = gumroad_facts.sale(wire, sale_id)
         if sale is None or shapes.text(sale, "seller_id") not in account.secrets("sellerId"):
             return (IgnoredFact("unknown_sale"),)
-        return gumroad_facts.read(wire, kind, sale, ping, is_test=account.mode == "test")
+        return gumroad_facts.read(wire, kind, sale, ping)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return the origin: the sale said all."""

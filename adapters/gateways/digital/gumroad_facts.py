@@ -38,7 +38,7 @@ def sale(wire: GatewayWire, sale_id: str) -> Any | None:
     return found if shapes.text(found, "id") == sale_id else None
 
 
-def read(wire: GatewayWire, kind: str, told: Any, ping: Any, *, is_test: bool) -> tuple[Fact, ...]:
+def read(wire: GatewayWire, kind: str, told: Any, ping: Any) -> tuple[Fact, ...]:
     """Return what a sale means now that something of `kind` happened to it. Raises as `GatewayAdapter.facts`."""
     if shapes.at(told, "is_bundle_product_purchase") is True:
         return (IgnoredFact("part_of_a_bundle"),)
@@ -51,16 +51,16 @@ def read(wire: GatewayWire, kind: str, told: Any, ping: Any, *, is_test: bool) -
         told = given
     match kind:
         case "sale":
-            return _payment(told, ping, is_test)
+            return _payment(told, ping)
         case "refund":
             return _refund(told, ping)
         case _:
             return (_dispute(told),)
 
 
-def _payment(told: Any, ping: Any, is_test: bool) -> tuple[Fact, ...]:
+def _payment(told: Any, ping: Any) -> tuple[Fact, ...]:
     sale_id, at = shapes.needed(told, "id"), shapes.moment(told, "created_at")
-    origin = _origin(told, ping, is_test)
+    origin = _origin(told, ping)
     if _is_trial(told):
         return (StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin),)
     payment = PaymentFact(
@@ -144,7 +144,7 @@ def _given(wire: GatewayWire, received: Any) -> Any | None:
     return found[0] if len(found) == 1 else None
 
 
-def _origin(told: Any, ping: Any, is_test: bool) -> BuyerOrigin:
+def _origin(told: Any, ping: Any) -> BuyerOrigin:
     email = shapes.text(told, "email")
     tables = (
         ("gumroad_url_param", shapes.table(ping, "url_params")),
@@ -158,7 +158,6 @@ def _origin(told: Any, ping: Any, is_test: bool) -> BuyerOrigin:
         subscription_id=shapes.identity(told, "subscription_id"),
         carriers=tuple(Carrier(method, table) for method, table in tables if table),
         codes=(RedeemedCode(code, "gumroad_coupon_code"),) if code else (),
-        is_test=is_test,
         is_referral_lost=shapes.at(ping, "from_list") is True,
     )
 

@@ -50,6 +50,7 @@ class LemonSqueezy:
         lacks=(
             "A payment whose webhook was lost is credited by history, code or email alone.",
             "A refund whose webhook was lost is found for payments of the last 30 days.",
+            "Chargebacks are not told as such.",
         ),
     )
     polls: timedelta | None = None
@@ -94,7 +95,7 @@ class LemonSqueezy:
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an event, or an order or invoice that was read from a list."""
         event = _event(delivery.raw)
-        return lemonsqueezy_facts.read(_wire(account), event, is_test=account.mode == "test")
+        return lemonsqueezy_facts.read(_wire(account), event)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return the origin: every object names its buyer, and no other knows more."""

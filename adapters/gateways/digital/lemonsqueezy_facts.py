@@ -40,18 +40,18 @@ TOLD_BY: Mapping[str, tuple[str, str]] = {
 }
 
 
-def read(wire: GatewayWire, event: Any, *, is_test: bool) -> tuple[Fact, ...]:
+def read(wire: GatewayWire, event: Any) -> tuple[Fact, ...]:
     """Return the facts of an event. Raises as `GatewayAdapter.facts`."""
     object_id, told = shapes.needed(event, "data", "id"), shapes.at(event, "data", "attributes")
     match shapes.text(event, "meta", "event_name"):
         case "order_created":
-            return _order(wire, object_id, told, _origin(event, is_test))
+            return _order(wire, object_id, told, _origin(event))
         case "order_refunded":
             return _refund(f"order:{object_id}", told)
         case "subscription_created":
-            return (_subscription(object_id, told, _origin(event, is_test)),)
+            return (_subscription(object_id, told, _origin(event)),)
         case "subscription_payment_success":
-            return _invoice(wire, object_id, told, _origin(event, is_test))
+            return _invoice(wire, object_id, told, _origin(event))
         case "subscription_payment_refunded":
             order_id = _paid_by_order(wire, told)
             return _refund(f"order:{order_id}" if order_id else f"invoice:{object_id}", told)
@@ -138,7 +138,7 @@ def _amount(told: Any, name: str) -> int:
     return amounts.of_minor(shapes.at(told, name), amounts.currency(shapes.at(told, "currency")))
 
 
-def _origin(event: Any, is_test: bool) -> BuyerOrigin:
+def _origin(event: Any) -> BuyerOrigin:
     meta, told = shapes.at(event, "meta"), shapes.at(event, "data", "attributes")
     table = shapes.table(meta, "custom_data")
     return BuyerOrigin(
@@ -147,7 +147,7 @@ def _origin(event: Any, is_test: bool) -> BuyerOrigin:
         name=shapes.text(told, "user_name"),
         subscription_id=shapes.identity(told, "subscription_id"),
         carriers=(Carrier("lemonsqueezy_custom_data", table),) if table else (),
-        is_test=is_test or True in (shapes.at(meta, "test_mode"), shapes.at(told, "test_mode")),
+        is_test=True in (shapes.at(meta, "test_mode"), shapes.at(told, "test_mode")),
         is_referral_lost=shapes.at(meta, "from_list") is True,
     )
 

@@ -44,6 +44,7 @@ class ThriveCart:
     capabilities = Capabilities(
         lacks=(
             "Codes are made by hand at ThriveCart.",
+            "Chargebacks are not told: refund the order when one is lost.",
             "A payment whose webhook was lost is credited by history or email alone.",
             "What is sold after an order was told (an upsell) is not booked beside the order.",
         )

@@ -27,7 +27,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import bigcommerce_facts
 from adapters.gateways.wire import GatewayWire, dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
 _NEEDED = ("store/order/created", _STATUS, _REFUND)
@@ -50,6 +50,8 @@ class BigCommerce:
     )
     capabilities = Capabilities(
         coupons=True,
+        disputes=(DisputeState.Opened, DisputeState.Won),
+        leaves=True,
         lacks=(
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released.",

@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import shopify_api, shopify_facts
 from adapters.gateways.wire import dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
 _NEEDED = ("ORDERS_PAID", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
@@ -63,6 +63,8 @@ class Shopify:
     )
     capabilities = Capabilities(
         coupons=True,
+        disputes=tuple(DisputeState),
+        leaves=True,
         lacks=(
             "Trials of subscription apps are not told.",
             "Orders of more than 60 days ago are read only with the scope read_all_orders.",

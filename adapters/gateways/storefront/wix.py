@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 from adapters.gateways.storefront import wix_facts, wix_proof
 from adapters.gateways.tokens import AccessTokens
 from adapters.gateways.wire import GatewayWire, dumped
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _API = "https://www.wixapis.com"
 _PAGE = 100
@@ -52,6 +52,8 @@ class Wix:
     )
     capabilities = Capabilities(
         coupons=True,
+        disputes=(DisputeState.Lost, DisputeState.Won),
+        leaves=True,
         lacks=(
             "The page on which a visit began is not told: a custom field, a coupon or history name who referred.",
             "A chargeback is told once its money is gone, and not by reconciliation.",

@@ -1,27 +1,15 @@
 """A gateway that is played on this machine."""
 
-import dataclasses
-
 import pytest
 
-import settings
-from domain.gateways.names import Gateway
+from tests.support.gateways.playing import lead_to
+from tests.support.gateways.stages import STAGES
 
 
 @pytest.fixture
-def play(monkeypatch):
-    """Return what starts the stage of a gateway and points its adapter there."""
-    playing = []
-
-    def start(kind):
-        stage = kind()
-        playing.append(stage)
-        urls = dict.fromkeys(Gateway) | {stage.gateway.name: stage.url}
-        known = settings.current()
-        chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
-        monkeypatch.setattr(settings, "current", lambda: chosen)
-        return stage
-
-    yield start
-    for stage in playing:
-        stage.stop()
+def stage(request, monkeypatch):
+    """Play the gateway that a parameter names, or else the one that the tests are called by."""
+    playing = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
+    lead_to(playing, monkeypatch)
+    yield playing
+    playing.stop()

@@ -18,13 +18,18 @@ from tests.support.rows.brands import Brand
 def played(name: str = "stripe") -> Iterator[Stage]:
     """Play a gateway on a port of this machine, and have the service call it there."""
     playing = STAGES[name]()
-    urls = dict.fromkeys(Gateway) | {name: playing.url}
-    known = settings.current()
-    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "current", lambda: chosen)
+        lead_to(playing, patch)
         yield playing
     playing.stop()
+
+
+def lead_to(playing: Stage, patch: pytest.MonkeyPatch) -> None:
+    """Have the service call one gateway at its stage, until the patch ends."""
+    known = settings.current()
+    urls = dict.fromkeys(Gateway) | {playing.gateway.name: playing.url}
+    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
+    patch.setattr(settings, "current", lambda: chosen)
 
 
 def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Sale:
 
 
 class CannotPlay(Exception):
-    """An act that this gateway does not have; its stage says so in `cannot`, and no test asks for it."""
+    """An act that this gateway does not have; its stage says why in `cannot`, and no test asks for it."""
 
 
 class Stage(ABC):
@@ -85,9 +85,8 @@ class Stage(ABC):
     #: What subscribing makes there, for the proofs that need it.
     made: Mapping[str, str] = {}
     mode: Mode = "live"
-    #: What this gateway cannot play: referral, renewal, refund, partial_refund, zero, trial, code, test_mode, dispute,
-    #: dispute_opened (_lost, _won), uninstall, proof (nothing is signed), time, rotation, currency, any_body.
-    cannot: frozenset[str] = frozenset()
+    #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
+    cannot: Mapping[str, str] = {}
     slow_s = 1.0
 
     def __init__(self, port: int = 0) -> None:
@@ -131,15 +130,15 @@ class Stage(ABC):
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         """Let a buyer begin without paying."""
-        raise CannotPlay(self.gateway.name)
+        raise CannotPlay(self.cannot["trial"])
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
-        """Let a bank ask for the money back: opened, lost or won."""
-        raise CannotPlay(self.gateway.name)
+        """Let a bank ask for the money back: opened, lost or won. What is not sent must be found by `listed`."""
+        raise CannotPlay(self.cannot[f"dispute_{state}"])
 
     def uninstall(self) -> tuple[Sent, ...]:
         """Take our access away."""
-        raise CannotPlay(self.gateway.name)
+        raise CannotPlay(self.cannot["uninstall"])
 
     @abstractmethod
     def unknown(self) -> Sent:
@@ -151,15 +150,15 @@ class Stage(ABC):
 
     def proved(self, body: bytes) -> Sent:
         """Return any bytes with a good proof of their own, for gateways that sign bytes."""
-        raise CannotPlay(self.gateway.name)
+        raise CannotPlay(self.cannot["any_body"])
 
-    @abstractmethod
     def forged(self, sent: Sent) -> Sent:
         """Return the same with a proof over other bytes."""
+        return Sent(sent.body + b" ", sent.headers)
 
     def late(self, sent: Sent) -> Sent:
         """Return the same, proved well but long ago."""
-        raise CannotPlay(self.gateway.name)
+        raise CannotPlay(self.cannot["time"])
 
 
 class _Handler(BaseHTTPRequestHandler):

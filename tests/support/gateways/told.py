@@ -1,30 +1,10 @@
 """What a played gateway tells its adapter: its requests proved and translated as the inbox has it done."""
 
-import dataclasses
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
-import pytest
-
-import settings
 from adapters.gateways.base import GatewayAccount, GatewayDelivery, Inbound
 from domain.gateways.facts import Fact
-from domain.gateways.names import Gateway
 from tests.support.gateways.stage import Sent, Stage
-
-
-@contextmanager
-def played(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    """Let a gateway's API be the stage's until the end."""
-    known = settings.current()
-    urls = dict.fromkeys(Gateway) | {stage.gateway.name: stage.url}
-    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
-    monkeypatch.setattr(settings, "current", lambda: chosen)
-    try:
-        yield stage
-    finally:
-        stage.stop()
 
 
 def account(stage: Stage, **other: str) -> GatewayAccount:

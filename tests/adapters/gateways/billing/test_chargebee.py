@@ -19,9 +19,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import claims, tag
-from tests.support.gateways.billing.chargebee import PASSWORD, USER, ChargebeeStage, authenticated
+from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticated
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound, listed, played
+from tests.support.gateways.told import account, facts, inbound, listed
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
 SUBSCRIPTION = {
@@ -51,12 +51,6 @@ INVOICE = {
     "discounts": [{"entity_type": "document_level_coupon", "entity_id": "JANE10", "amount": 1000}],
 }
 PAID = {"transaction": TRANSACTION, "invoice": INVOICE, "customer": CUSTOMER, "subscription": SUBSCRIPTION}
-
-
-@pytest.fixture
-def stage(monkeypatch):
-    with played(ChargebeeStage(), monkeypatch) as playing:
-        yield playing
 
 
 def _paid(stage, transaction=None, invoice=None, **others):
@@ -250,11 +244,6 @@ def test_a_site_that_is_none_is_never_called(stage, site):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, site=site))
     assert stage.asked == []
-
-
-def test_a_rehearsal_says_so(stage):
-    stage.mode = "test"
-    assert _paid(stage).origin.is_test
 
 
 def test_what_happens_to_a_payment_later_is_listed_apart_from_it(stage):

@@ -17,9 +17,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, MaxioStage, signed
+from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, signed
 from tests.support.gateways.stage import Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed, played
+from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
 ADDRESS = "https://finderfee.example/api/gateways/maxio/token"
 SUBSCRIPTION = {
@@ -57,12 +57,6 @@ INVOICE = {
 }
 REFUND = {"refund_id": "7104", "amount_in_cents": "1600", "subscription_id": "501", "currency": "USD", "memo": "Refund"}
 PLACED = {"transaction_id": 7104, "payment_id": 7001, "original_amount": "16.0", "applied_amount": "16.0"}
-
-
-@pytest.fixture
-def stage(monkeypatch):
-    with played(MaxioStage(), monkeypatch) as playing:
-        yield playing
 
 
 def _paid(stage, transaction=None, subscription=None):

@@ -20,9 +20,9 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.recurly import SECRET, RecurlyStage, signed
+from tests.support.gateways.billing.recurly import SECRET, signed
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, delivered, facts, inbound, listed, played
+from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}
@@ -57,11 +57,10 @@ REFUND = {
 
 
 @pytest.fixture
-def stage(monkeypatch):
-    with played(RecurlyStage(), monkeypatch) as playing:
-        fields = [{"name": "affiliate_slug", "value": "jane"}]
-        playing.objects["/accounts/racc1"] = {**INVOICE["account"], "custom_fields": fields}
-        yield playing
+def stage(stage):
+    fields = [{"name": "affiliate_slug", "value": "jane"}]
+    stage.objects["/accounts/racc1"] = {**INVOICE["account"], "custom_fields": fields}
+    return stage
 
 
 def _paid(stage, **changes):

@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import claims
-from tests.support.gateways.card.braintree import BraintreeStage, signed
+from tests.support.gateways.card.braintree import signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
@@ -46,11 +46,6 @@ PING = (
     b'<subject><check type="boolean">true</check></subject></notification>'
 )
 _KEYS = {"merchantId": "m", "publicKey": "pub", "privateKey": "priv"}
-
-
-@pytest.fixture
-def stage(play):
-    return play(BraintreeStage)
 
 
 def _swapped(old: bytes, new: bytes, told: bytes = CHARGED) -> Sent:

@@ -17,7 +17,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import claims
-from tests.support.gateways.card.mollie import MollieStage, called, signed
+from tests.support.gateways.card.mollie import called, signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
@@ -51,11 +51,6 @@ CHARGEBACK = {
     "reversedAt": None,
     "createdAt": "2026-01-09T00:00:00+00:00",
 }
-
-
-@pytest.fixture
-def stage(play):
-    return play(MollieStage)
 
 
 def _event(kind: str, entity: dict, **other: object) -> Sent:

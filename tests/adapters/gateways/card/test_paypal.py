@@ -24,7 +24,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import claims
-from tests.support.gateways.card.paypal import PaypalStage, signed
+from tests.support.gateways.card.paypal import signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
@@ -79,11 +79,6 @@ SUBSCRIPTION = {
     },
     "billing_info": {"cycle_executions": [{"tenure_type": "TRIAL", "sequence": 1, "cycles_completed": 0}]},
 }
-
-
-@pytest.fixture
-def stage(play):
-    return play(PaypalStage)
 
 
 def _told(stage, kind: str, resource: dict) -> list:

@@ -209,13 +209,6 @@ def test_a_refund_without_its_figure_is_unreadable_and_one_of_nothing_is_nothing
     assert _facts(_event("order_refunded", "1", _ORDER)) == (IgnoredFact("no_money_moved"),)
 
 
-def test_test_mode_is_told_by_the_event_or_by_the_connection():
-    (by_event,) = _facts(_event("order_created", "1", _ORDER, {"test_mode": True}))
-    (by_account,) = _facts(_event("order_created", "1", _ORDER), dataclasses.replace(ACCOUNT, mode="test"))
-    assert by_event.origin.is_test
-    assert by_account.origin.is_test
-
-
 def test_the_webhook_is_made_for_the_store_with_a_secret_that_they_take(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     sent = stage.asked[-1].json["data"]

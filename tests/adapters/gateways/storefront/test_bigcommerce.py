@@ -19,7 +19,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.bigcommerce import WORD, BigCommerceStage, signed
+from tests.support.gateways.storefront.bigcommerce import WORD, signed
 from tests.support.gateways.told import account, facts, inbound, listed
 
 _HOOK = {
@@ -62,14 +62,13 @@ _REFUND = {
 
 
 @pytest.fixture
-def stage(play):
-    playing = play(BigCommerceStage)
-    playing.objects["/v2/orders/250"] = dict(_ORDER)
-    playing.objects["/v2/orders/250/coupons"] = [{"id": 3, "coupon_id": 1, "code": "ANNA10", "amount": 10}]
+def stage(stage):
+    stage.objects["/v2/orders/250"] = dict(_ORDER)
+    stage.objects["/v2/orders/250/coupons"] = [{"id": 3, "coupon_id": 1, "code": "ANNA10", "amount": 10}]
     metafield = {"id": 6, "namespace": "affiliate", "key": "via", "value": "anna"}
-    playing.objects["/v3/orders/250/metafields"] = {"data": [metafield], "meta": {}}
-    playing.objects["/v3/orders/payment_actions/refunds/3"] = {"data": dict(_REFUND), "meta": {}}
-    return playing
+    stage.objects["/v3/orders/250/metafields"] = {"data": [metafield], "meta": {}}
+    stage.objects["/v3/orders/payment_actions/refunds/3"] = {"data": dict(_REFUND), "meta": {}}
+    return stage
 
 
 def _told(stage, **other):

@@ -25,7 +25,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, ShopifyStage, signed
+from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, signed
 from tests.support.gateways.told import account, facts, inbound, listed
 
 _SALE = (
@@ -60,11 +60,6 @@ _DISPUTE = {
     "status": "needs_response",
     "initiated_at": "2026-11-25T19:00:00-05:00",
 }
-
-
-@pytest.fixture
-def stage(play):
-    return play(ShopifyStage)
 
 
 def _order(**other):

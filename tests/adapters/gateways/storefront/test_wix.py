@@ -24,7 +24,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, WixStage, signed
+from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, signed
 from tests.support.gateways.told import account, facts, inbound, listed
 
 _ID = "0d000000-0000-4000-8000-000000000001"
@@ -62,10 +62,9 @@ _REFUND = {
 
 
 @pytest.fixture
-def stage(play):
-    playing = play(WixStage)
-    playing.orders[_ID] = dict(_ORDER)
-    return playing
+def stage(stage):
+    stage.orders[_ID] = dict(_ORDER)
+    return stage
 
 
 def _told(stage, **other):

@@ -12,7 +12,7 @@ from adapters.gateways.storefront.woocommerce import GATEWAY
 from domain.gateways.facts import Carrier, IgnoredFact, PaymentFact, RedeemedCode, RefundFact, UnreadableEvent
 from domain.gateways.referrals import claims
 from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.woocommerce import WooCommerceStage, signed
+from tests.support.gateways.storefront.woocommerce import signed
 from tests.support.gateways.told import account, facts, inbound, listed
 
 _PAID = {
@@ -47,11 +47,6 @@ _PAID = {
     "refunds": [],
 }
 _ADDRESS = "https://finderfee.example/api/gateways/woocommerce/token"
-
-
-@pytest.fixture
-def stage(play):
-    return play(WooCommerceStage)
 
 
 def _order(**other):

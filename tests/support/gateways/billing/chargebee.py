@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.billing.chargebee import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, USER, PASSWORD = "live_fake", "finderfee", "pass:word"
@@ -16,7 +17,13 @@ class ChargebeeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
-    cannot = frozenset({"test_mode", "uninstall", "dispute_opened", "dispute_won", "time"})
+    cannot = {
+        "test_flag": why.APART,
+        "uninstall": why.SILENT,
+        "dispute_opened": why.GONE,
+        "dispute_won": why.ONLY_GONE,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.billing.maxio import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SHARED = "maxio_fake", "site_key"
@@ -19,7 +20,11 @@ class MaxioStage(Stage):
 
     gateway = GATEWAY
     credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
-    cannot = frozenset({"test_mode", "uninstall", "dispute", "time"})
+    cannot = {
+        "test_flag": why.APART,
+        "uninstall": why.SILENT,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,6 +107,12 @@ class MaxioStage(Stage):
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         return (self.webhook("signup_success", {"subscription": self._subscription(purchase, "trialing")}),)
+
+    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+        told = {"chargeback_status": "open" if state == "opened" else state}
+        invoice, at = {"uid": f"inv_{int(sale.id) - 7000}"}, self.now.isoformat(timespec="seconds")
+        self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": told, "timestamp": at})
+        return ()
 
     def unknown(self) -> Sent:
         return self.webhook("statement_settled", {"subscription": {"id": 501}})

@@ -7,9 +7,10 @@ import time
 from typing import Any
 
 from adapters.gateways.billing.paddle import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
-KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
+KEY, SECRET = "pdl_live_apikey_01fake_q6TGTJ", "pdl_ntfset_fake"
 _ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
 
 
@@ -18,7 +19,10 @@ class PaddleStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = frozenset({"test_mode", "uninstall", "dispute_opened"})
+    cannot = {
+        "test_flag": why.APART,
+        "dispute_opened": why.GONE,
+    }
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
@@ -55,13 +59,13 @@ class PaddleStage(Stage):
         }
         if purchase.code:
             self.objects[f"/discounts/dsc_{number}"] = {"id": f"dsc_{number}", "code": purchase.code}
-        return Sale(purchase, f"txn_{number}", (self._event("transaction.completed", transaction),))
+        return Sale(purchase, f"txn_{number}", (self.event("transaction.completed", transaction),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
         adjustment = self._adjustment(sale, "refund", cents)
-        waiting = self._event("adjustment.created", {**adjustment, "status": "pending_approval"})
+        waiting = self.event("adjustment.created", {**adjustment, "status": "pending_approval"})
         del waiting  # told first, and means nothing
-        return (self._event("adjustment.updated", adjustment),)
+        return (self.event("adjustment.updated", adjustment),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         subscription = {
@@ -72,22 +76,22 @@ class PaddleStage(Stage):
             "currency_code": purchase.currency,
             "custom_data": _slug(purchase),
         }
-        return (self._event("subscription.created", subscription),)
+        return (self.event("subscription.created", subscription),)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
-        return (self._event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
+        return (self.event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
+
+    def uninstall(self) -> tuple[Sent, ...]:
+        return (self.event("api_key.revoked", {"id": "apikey_01fake", "status": "revoked"}),)
 
     def unknown(self) -> Sent:
-        return self._event("product.created", {"id": "pro_1"})
+        return self.event("product.created", {"id": "pro_1"})
 
     def malformed(self) -> Sent:
-        return self._event("transaction.completed", {"id": "txn_bad", "currency_code": "USD"})
+        return self.event("transaction.completed", {"id": "txn_bad", "currency_code": "USD"})
 
     def proved(self, body: bytes) -> Sent:
         return signed(body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def late(self, sent: Sent) -> Sent:
         return signed(sent.body, at=int(time.time()) - 301)
@@ -108,7 +112,8 @@ class PaddleStage(Stage):
             "totals": {"total": str(cents)},
         }
 
-    def _event(self, kind: str, told: dict[str, Any]) -> Sent:
+    def event(self, kind: str, told: dict[str, Any]) -> Sent:
+        """Return an event about an object, and keep it in the list of events."""
         event = {
             "event_id": f"evt_{self.number():06}",
             "event_type": kind,

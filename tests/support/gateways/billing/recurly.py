@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from adapters.gateways.billing.recurly import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "recurly_fake", "rkey"
@@ -21,7 +22,12 @@ class RecurlyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = frozenset({"test_mode", "uninstall", "dispute_opened", "dispute_won"})
+    cannot = {
+        "test_flag": why.APART,
+        "uninstall": why.SILENT,
+        "dispute_opened": why.GONE,
+        "dispute_won": why.ONLY_GONE,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,9 +117,6 @@ class RecurlyStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed(body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def late(self, sent: Sent) -> Sent:
         return signed(sent.body, at=int(time.time() * 1000) - 301_000)

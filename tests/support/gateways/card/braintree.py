@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from xml.sax.saxutils import escape
 
 from adapters.gateways.card.braintree import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
@@ -21,7 +22,12 @@ class BraintreeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
-    cannot = frozenset({"trial", "code", "test_mode", "time"})
+    cannot = {
+        "trial": "Trials are not told.",
+        "code": "Braintree's discounts are no codes.",
+        "test_flag": why.APART,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()

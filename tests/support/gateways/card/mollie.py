@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from adapters.gateways.card.mollie import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "live_fake", "msecret_fake"
@@ -17,7 +18,12 @@ class MollieStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = frozenset({"trial", "code", "dispute_opened", "uninstall", "time"})
+    cannot = {
+        "code": "Mollie has no discount codes.",
+        "dispute_opened": why.GONE,
+        "uninstall": why.SILENT,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,6 +70,9 @@ class MollieStage(Stage):
         refund = self._of(sale, "refund", f"re_{self.number()}", cents)
         return (self._told("refund.refunded", self.make({**refund, "status": "refunded"})),)
 
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        return self.pay(purchase).sent  # the first one of nothing, for the mandate
+
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         back = self.now.isoformat() if state == "won" else None
         chargeback = self._of(sale, "chargeback", f"chb_{self.number()}", sale.purchase.cents)
@@ -86,9 +95,6 @@ class MollieStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed(body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def _of(self, sale: Sale, resource: str, made_id: str, cents: int) -> dict[str, Any]:
         return {

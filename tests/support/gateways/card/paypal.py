@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 from adapters.gateways.card.paypal import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 CLIENT, SECRET, WEBHOOK = "client_fake", "secret_fake", "WH-HOOK-1"
@@ -21,7 +22,13 @@ class PaypalStage(Stage):
     gateway = GATEWAY
     credentials = {"clientId": CLIENT, "clientSecret": SECRET}
     made = {"webhook": WEBHOOK}
-    cannot = frozenset({"code", "test_mode", "dispute_opened", "uninstall", "time"})
+    cannot = {
+        "code": "PayPal has no discount codes.",
+        "test_flag": why.APART,
+        "dispute_opened": "A dispute is told when it is decided.",
+        "uninstall": why.SILENT,
+        "time": "PayPal judges its proofs itself, and takes old ones.",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,9 +125,6 @@ class PaypalStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed(body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def event(self, kind: str, resource: dict[str, Any]) -> Sent:
         """Return an event about a resource, as paypal writes and signs it."""

@@ -139,9 +139,6 @@ class StripeStage(Stage):
     def proved(self, body: bytes) -> Sent:
         return signed(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
-
     def late(self, sent: Sent) -> Sent:
         return signed(sent.body, at=int(time.time()) - 301)
 

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 
 from adapters.gateways.digital.gumroad import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, CannotPlay, Purchase, Sale, Sent, Stage
 
 TOKEN, SELLER = "gum_fake", "S3LLER=="
@@ -16,7 +17,13 @@ class GumroadStage(Stage):
     gateway = GATEWAY
     credentials = {"accessToken": TOKEN}
     made = {"sellerId": SELLER}
-    cannot = frozenset({"test_mode", "dispute_opened", "uninstall", "proof", "time", "currency"})
+    cannot = {
+        "dispute_opened": why.GONE,
+        "uninstall": why.SILENT,
+        "proof": "Nothing is signed.",
+        "time": why.TIMELESS,
+        "currency": "All money is US cents.",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +79,7 @@ class GumroadStage(Stage):
         return Sent(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
     def forged(self, sent: Sent) -> Sent:
-        raise CannotPlay(self.gateway.name)  # nothing is signed, so nothing can be forged
+        raise CannotPlay(self.cannot["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
         """Keep a sale as the API tells it."""
@@ -116,6 +123,7 @@ class GumroadStage(Stage):
             "currency": "usd",
             "refunded": str(sale["refunded"]).lower(),
             "disputed": str(sale["disputed"]).lower(),
+            **({"test": "true"} if purchase.is_test else {}),
             **({"url_params%5Baffiliate_slug%5D": purchase.slug} if purchase.slug else {}),
             **other,
         }

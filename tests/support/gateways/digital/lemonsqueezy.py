@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from adapters.gateways.digital.lemonsqueezy import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "ls_live_fake", "test_ls_secret"
@@ -17,7 +18,13 @@ class LemonSqueezyStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "storeId": "1"}
     made = {"webhookSecret": SECRET}
-    cannot = frozenset({"dispute", "uninstall", "time"})
+    cannot = {
+        "dispute_opened": "Chargebacks are not told as such.",
+        "dispute_lost": "Chargebacks are not told as such.",
+        "dispute_won": "Chargebacks are not told as such.",
+        "uninstall": why.SILENT,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,9 +101,6 @@ class LemonSqueezyStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed(body, self.secret)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def event(self, name: str, told: dict[str, Any], purchase: Purchase) -> Sent:
         """Return an event about an object as it is now."""

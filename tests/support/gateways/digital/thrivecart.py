@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.digital.thrivecart import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 TOKEN, WORD = "tc_fake", "SECRETWORD"
@@ -15,7 +16,14 @@ class ThriveCartStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": TOKEN, "secretWord": WORD}
-    cannot = frozenset({"dispute", "uninstall", "time", "any_body"})
+    cannot = {
+        "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
+        "uninstall": why.SILENT,
+        "time": why.TIMELESS,
+        "any_body": "The proof is a word inside of the event.",
+    }
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.shopify import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 SHOP, CLIENT, SECRET, TOKEN = "mugs.myshopify.com", "client_fake", "shpss_fake", "shpca_fake"
@@ -20,7 +21,10 @@ class ShopifyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
-    cannot = frozenset({"trial", "time"})
+    cannot = {
+        "trial": "Trials of subscription apps are not told.",
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,9 +119,6 @@ class ShopifyStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed("orders/paid", body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def sent(self, topic: str, told: dict[str, Any]) -> Sent:
         """Return a webhook of a topic."""

@@ -8,6 +8,7 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from adapters.gateways.storefront.wix import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 APP, SECRET, INSTANCE, TOKEN = "app_fake", "app_secret_fake", "11111111-2222-4333-8444-555555555555", "wix_token_fake"
@@ -27,7 +28,9 @@ class WixStage(Stage):
         "instanceId": INSTANCE,
         "publicKey": KEY.as_pem(private=False).decode(),
     }
-    cannot = frozenset({"dispute_opened"})
+    cannot = {
+        "dispute_opened": why.GONE,
+    }
 
     def __init__(self) -> None:
         super().__init__()

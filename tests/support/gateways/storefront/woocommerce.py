@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.woocommerce import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, CONSUMER_SECRET, SECRET = "ck_fake", "cs_fake", "our_secret_fake"
@@ -18,7 +19,14 @@ class WooCommerceStage(Stage):
     gateway = GATEWAY
     credentials = {"storeUrl": "https://shop.example.com", "consumerKey": KEY, "consumerSecret": CONSUMER_SECRET}
     made = {"webhooks": "12 13", "webhookSecret": SECRET}
-    cannot = frozenset({"trial", "test_mode", "dispute", "uninstall", "time"})
+    cannot = {
+        "test_flag": "Orders have no test flag.",
+        "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
+        "uninstall": why.SILENT,
+        "time": why.TIMELESS,
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,6 +99,9 @@ class WooCommerceStage(Stage):
         order["refunds"] = [*order["refunds"], refund]
         return (self.told(order),)
 
+    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+        return self.pay(purchase).sent
+
     def unknown(self) -> Sent:
         return self.told({"id": 1, "arg": 5}, topic="action.woocommerce_add_to_cart")
 
@@ -100,9 +111,6 @@ class WooCommerceStage(Stage):
 
     def proved(self, body: bytes) -> Sent:
         return signed(body)
-
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b" ", sent.headers)
 
     def told(self, order: dict[str, Any], *, topic: str = "order.updated") -> Sent:
         """Return a webhook about an order as it is."""
