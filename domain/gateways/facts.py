@@ -137,7 +137,7 @@ class RestoredFact:
 
 
 class DisputeState(StrEnum):
-    """Where a dispute stands: opened holds the money, lost reverses what remains, won lets it go."""
+    """Where a dispute stands: opened holds the money, lost takes it back, won lets it go."""
 
     Opened = "opened"
     Lost = "lost"
@@ -146,12 +146,19 @@ class DisputeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeFact:
-    """A buyer who wants their money back through their bank."""
+    """A buyer who wants their money back through their bank.
+
+    `amount_cents` is what a lost one takes, in `currency`; None is all that remains. `covers_refunds`: what was
+    refunded of the payment before is part of that.
+    """
 
     dispute_id: str
     sale_ids: tuple[str, ...]
     state: DisputeState
     at: datetime
+    amount_cents: int | None = None
+    currency: str | None = None
+    covers_refunds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ class Standing:
 
     `refunded_cents` is what went back in all and `by_refunds` what did by refunds, not by disputes; `under_id` stands
     under the refund's own id, None where it is not known. `most_by_refunds` is what the gateway has said since that
-    refunds come to, None where it has not.
+    refunds come to, None where it has not; `in_dispute` is what a lost dispute took of which this refund is a part.
     """
 
     paid_cents: int
@@ -21,12 +21,33 @@ class Standing:
     by_refunds: int = 0
     under_id: int | None = None
     most_by_refunds: int | None = None
+    in_dispute: int = 0
 
     @property
     def left_cents(self) -> int:
         """What can still go back by a refund."""
-        left = self.paid_cents - self.refunded_cents
+        left = self.paid_cents - self.refunded_cents + self.in_dispute
         return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
+
+
+def lost(
+    *,
+    paid_cents: int,
+    refunded_cents: int,
+    currency: str,
+    told_cents: int | None,
+    told_currency: str | None,
+    covers_refunds: bool,
+) -> int:
+    """Return what a lost dispute takes of a payment, gross: what it says, never more than remains.
+
+    All that remains where it says nothing, or an amount of other money. With `covers_refunds` what went back of the
+    payment before is part of what it says.
+    """
+    remains = paid_cents - refunded_cents
+    if told_cents is None or told_currency != currency:
+        return remains
+    return max(min(told_cents - (refunded_cents if covers_refunds else 0), remains), 0)
 
 
 def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> int:

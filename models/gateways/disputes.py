@@ -28,15 +28,17 @@ def find(payment: GatewayPayment, *, dispute_id: str) -> KnownDispute | None:
 
 
 _STAGE = """
-insert into gateway_dispute (organization_id, gateway, dispute_id, payment_id, state, told_at)
-values (%s, %s, %s, %s, %s, %s)
-on conflict (organization_id, gateway, dispute_id) do update set state = excluded.state, told_at = excluded.told_at
+insert into gateway_dispute (organization_id, gateway, dispute_id, payment_id, state, told_at, covers_refunds)
+values (%s, %s, %s, %s, %s, %s, %s)
+on conflict (organization_id, gateway, dispute_id) do update
+  set state = excluded.state, told_at = excluded.told_at, covers_refunds = excluded.covers_refunds
 """
 
 
-def stage(payment: GatewayPayment, *, dispute_id: str, state: str, at: datetime) -> None:
-    """Stage where a dispute of a locked payment stands."""
-    db.stage(_STAGE, (payment.organization_id, payment.gateway, dispute_id, payment.id, state, at))
+def stage(payment: GatewayPayment, *, dispute_id: str, state: str, at: datetime, covers_refunds: bool) -> None:
+    """Stage where a dispute of a locked payment stands, and whether refunds until then are part of what it took."""
+    params = (payment.organization_id, payment.gateway, dispute_id, payment.id, state, at, covers_refunds)
+    db.stage(_STAGE, params)
 
 
 _OPEN = """

@@ -17,25 +17,37 @@ class BookedRefunds:
     """What stands of a payment's refunds, gross, in minor units.
 
     `cents` is what stands under one id, None where the id is not known; `is_restored` says that its money came back.
-    `by_refunds` is what stands in all, without disputes.
+    `by_refunds` is what stands in all, without disputes. `in_dispute` is what a lost dispute took that was decided
+    after the refund and has it as a part; `dispute` is the name under which that stands.
     """
 
     cents: int | None
     is_restored: bool
     by_refunds: int
+    in_dispute: int
+    dispute: str | None
 
 
 _BOOKED_ROWS = Rows(BookedRefunds)
 _BOOKED = Hot("""
-select sum(refunded_cents) filter (where refund_id = %(refund)s)::bigint,
-  coalesce(bool_or(restored_at is not null) filter (where refund_id = %(refund)s), false),
-  coalesce(sum(refunded_cents) filter (where not starts_with(refund_id, %(of_dispute)s)), 0)::bigint
-from gateway_refund where organization_id = %(org)s and payment_id = %(payment)s
+select sum(r.refunded_cents) filter (where r.refund_id = %(refund)s)::bigint,
+  coalesce(bool_or(r.restored_at is not null) filter (where r.refund_id = %(refund)s), false),
+  coalesce(sum(r.refunded_cents) filter (where not starts_with(r.refund_id, %(of_dispute)s)), 0)::bigint,
+  coalesce(max(r.refunded_cents) filter (where d.dispute_id is not null), 0)::bigint,
+  max(r.refund_id) filter (where d.dispute_id is not null)
+from gateway_refund r
+left join gateway_dispute d on d.organization_id = r.organization_id and d.payment_id = r.payment_id
+  and r.refund_id = %(of_dispute)s || d.dispute_id
+  and d.covers_refunds and d.state = 'lost' and d.told_at >= %(at)s
+where r.organization_id = %(org)s and r.payment_id = %(payment)s
 """)
 
 
-def booked(payment: GatewayPayment, *, refund_id: str | None) -> BookedRefunds:
-    """Return what is booked of a locked payment, with what stands under a refund's id. Budget: 1 statement."""
+def booked(payment: GatewayPayment, *, refund_id: str | None, at: datetime | None = None) -> BookedRefunds:
+    """Return what is booked of a locked payment, with what stands under a refund's id, made `at` a moment.
+
+    Of a payment without a time no dispute has its refund as a part. Budget: 1 statement.
+    """
     found = _BOOKED_ROWS.first(
         _BOOKED,
         {
@@ -43,6 +55,7 @@ def booked(payment: GatewayPayment, *, refund_id: str | None) -> BookedRefunds:
             "payment": payment.id,
             "refund": refund_id,
             "of_dispute": OF_DISPUTE,
+            "at": at,
         },
     )
     assert found is not None  # sums have a row

@@ -30,17 +30,21 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
         return desk.park(told.sale_ids)
     if told.currency not in (None, payment.currency):
         return Booking(EventStatus.Parked, "refund_currency_differs")  # its figure is of other money: a person decides
-    booked = refunds.booked(payment, refund_id=told.refund_id)
+    booked = refunds.booked(payment, refund_id=told.refund_id, at=told.refunded_at)
     standing = reversals.Standing(
         paid_cents=payment.paid_cents,
         refunded_cents=payment.refunded_cents,
         by_refunds=booked.by_refunds,
         under_id=booked.cents,
         most_by_refunds=payment.reread_cents if payment.reread_at and told.refunded_at < payment.reread_at else None,
+        in_dispute=booked.in_dispute,
     )
     more_cents = reversals.news(standing, told.amount_cents, is_cumulative=told.is_cumulative)
     if more_cents == 0:
         return Booking(reason="known", conversion_id=payment.conversion_id)
+    if same_cents := min(more_cents, booked.in_dispute):  # the refund has it from now on
+        refunds.stage_restored(payment, refund_id=booked.dispute, cents=same_cents, now=desk.now)
+        payment = replace(payment, refunded_cents=payment.refunded_cents - same_cents)
     _take_back(desk, payment, more_cents, refund_id=told.refund_id, reason=told.reason)
     desk.wake([_named(told.refund_id)])
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
@@ -69,7 +73,7 @@ def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
 
 
 def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
-    """Hold a disputed conversion, reverse what remains of it when the dispute is lost, let it go when it is won.
+    """Hold a disputed conversion, take back what a lost dispute took, let the conversion go when it is decided.
 
     A dispute that is decided is not opened again by what comes late, nor lost by what was told before it was won; one
     that was lost and is won gives back what it took.
@@ -81,12 +85,21 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     before = disputes.find(payment, dispute_id=told.dispute_id)
     if before is not None and _is_old(told, before):
         return Booking(reason="known", conversion_id=payment.conversion_id)
-    disputes.stage(payment, dispute_id=told.dispute_id, state=told.state.value, at=told.at)
+    disputes.stage(
+        payment, dispute_id=told.dispute_id, state=told.state.value, at=told.at, covers_refunds=told.covers_refunds
+    )
     refund_id = f"{refunds.OF_DISPUTE}{told.dispute_id}"
     if told.state == DisputeState.Lost:
-        remains = payment.paid_cents - payment.refunded_cents
-        if remains:
-            _take_back(desk, payment, remains, refund_id=refund_id, reason="chargeback")
+        taken_cents = reversals.lost(
+            paid_cents=payment.paid_cents,
+            refunded_cents=payment.refunded_cents,
+            currency=payment.currency,
+            told_cents=told.amount_cents,
+            told_currency=told.currency,
+            covers_refunds=told.covers_refunds,
+        )
+        if taken_cents:
+            _take_back(desk, payment, taken_cents, refund_id=refund_id, reason="chargeback")
             desk.wake([_named(refund_id)])
     elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
         _give_back(desk, payment, taken, refund_id=refund_id)

@@ -70,7 +70,10 @@ def _refund(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
 
 
 def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
-    """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once."""
+    """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
+
+    What it takes of which of several payments it does not say.
+    """
     note = shapes.at(content, "credit_note")
     shapes.needed(note, "id")
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
@@ -82,7 +85,9 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
         for linked in shapes.items(invoice, "linked_payments")
         if shapes.text(linked, "txn_status") in ("success", "late_failure")
     ]
-    return tuple(_chargeback(payment, at) for payment in payments or [invoice_id])
+    if len(payments) > 1:
+        return tuple(_chargeback(payment, at) for payment in payments)
+    return (_chargeback(payments[0] if payments else invoice_id, at, note, "total"),)
 
 
 def _transaction(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
@@ -90,12 +95,12 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
     transaction = shapes.at(content, "transaction")
     match shapes.needed(transaction, "type"), shapes.text(transaction, "status"):
         case "payment", "late_failure":
-            return (_chargeback(shapes.needed(transaction, "id"), at),)
+            return (_chargeback(shapes.needed(transaction, "id"), at, transaction, "amount"),)
         case "payment_reversal", "success":
             reversed_id = _paid_by(transaction)
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
-            return (_chargeback(reversed_id, at),)
+            return (_chargeback(reversed_id, at, transaction, "amount"),)
         case _:
             return (IgnoredFact("no_money_moved"),)
 
@@ -148,9 +153,20 @@ def _minor(value: Any, currency: str) -> int:
     return amounts.of_minor(value, currency, _EXPONENTS)
 
 
-def _chargeback(payment_id: str, at: datetime) -> DisputeFact:
-    # Several events may tell of one chargeback, so it goes by its payment's id.
-    return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=DisputeState.Lost, at=at)
+def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "") -> DisputeFact:
+    """Return a payment that is lost, with the amount that `told` has under a name, where it tells currency and all."""
+    currency, cents = None, None
+    if shapes.at(told, name) is not None and shapes.at(told, "currency_code") is not None:
+        currency = amounts.currency(shapes.at(told, "currency_code"))
+        cents = _minor(shapes.at(told, name), currency)
+    return DisputeFact(
+        dispute_id=payment_id,  # several events may tell of one chargeback, so it goes by its payment's id
+        sale_ids=(payment_id,),
+        state=DisputeState.Lost,
+        at=at,
+        amount_cents=cents,
+        currency=currency,
+    )
 
 
 def _paid_by(transaction: Any) -> str | None:

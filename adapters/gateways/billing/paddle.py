@@ -206,19 +206,22 @@ def _adjustment(told: Any, at: datetime) -> Fact:
     action, transaction = shapes.text(told, "action"), shapes.needed(told, "transaction_id")
     if shapes.text(told, "status") not in ("approved", "reversed"):
         return IgnoredFact("not_decided")
-    if action == "refund":
-        currency = amounts.currency(shapes.at(told, "currency_code"))
+    state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
+    if state is None and action != "refund":
+        return IgnoredFact("no_money_moved")
+    currency = amounts.currency(shapes.at(told, "currency_code"))
+    cents = amounts.of_minor(shapes.at(told, "totals", "total"), currency)
+    if state is None:
         return RefundFact(
             refund_id=shapes.needed(told, "id"),
             sale_ids=(transaction,),
-            amount_cents=amounts.of_minor(shapes.at(told, "totals", "total"), currency),
+            amount_cents=cents,
             currency=currency,
             refunded_at=at,
         )
-    state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
-    if state is None:
-        return IgnoredFact("no_money_moved")
-    return DisputeFact(dispute_id=transaction, sale_ids=(transaction,), state=state, at=at)
+    return DisputeFact(
+        dispute_id=transaction, sale_ids=(transaction,), state=state, at=at, amount_cents=cents, currency=currency
+    )
 
 
 def _revoked(account: GatewayAccount, key_id: str) -> Fact:

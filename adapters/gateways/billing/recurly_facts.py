@@ -84,7 +84,15 @@ def _transaction(wire: GatewayWire, told: Any) -> Fact:
     kind, status = shapes.needed(transaction, "type"), shapes.text(transaction, "status")
     transaction_id = shapes.needed(transaction, "id")
     if kind != "refund" and status == "chargeback":
-        return DisputeFact(dispute_id=transaction_id, sale_ids=(transaction_id,), state=DisputeState.Lost, at=at)
+        currency = amounts.currency(shapes.at(transaction, "currency"))
+        return DisputeFact(
+            dispute_id=transaction_id,
+            sale_ids=(transaction_id,),
+            state=DisputeState.Lost,
+            at=at,
+            amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+            currency=currency,
+        )
     if kind == "refund" and status == "success":
         refund_id, sale_id = transaction_id, shapes.needed(transaction, "original_transaction_id")
     elif kind == "purchase" and status == "void":

@@ -83,7 +83,15 @@ def _dispute(state: DisputeState) -> Reader:
         dispute_id, sale_id = shapes.needed(dispute, "id"), shapes.needed(dispute, "transaction", "id")
         if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
             return (IgnoredFact("no_money_moved"),)
-        return (DisputeFact(dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at),)
+        currency, cents = None, None
+        told = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
+        if told is not None and shapes.at(dispute, "currency_iso_code") is not None:
+            currency = amounts.currency(shapes.at(dispute, "currency_iso_code"))
+            cents = amounts.of_decimal(told, currency)
+        fact = DisputeFact(
+            dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at, amount_cents=cents, currency=currency
+        )
+        return (fact,)
 
     return read
 

@@ -122,11 +122,14 @@ def _refund(refund: Any, payment_id: str, at: datetime) -> tuple[Fact, ...]:
 def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> Fact:
     reversed_at = shapes.at(chargeback, "reversedAt")
     is_won = is_back or reversed_at is not None
+    currency = amounts.currency(shapes.at(chargeback, "amount", "currency"))
     return DisputeFact(
         dispute_id=shapes.needed(chargeback, "id"),
         sale_ids=(payment_id,),
         state=DisputeState.Won if is_won else DisputeState.Lost,
         at=shapes.moment(chargeback, "createdAt") if reversed_at is None else shapes.moment(reversed_at),
+        amount_cents=amounts.of_decimal(shapes.at(chargeback, "amount", "value"), currency),
+        currency=currency,
     )
 
 

@@ -106,7 +106,11 @@ def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...
 
 
 def _reversed(wire: PaypalWire, taken: Any, created: datetime) -> tuple[Fact, ...]:
-    return (_gone(_payment_of(taken, or_itself=True), created),)
+    fact = _gone(_payment_of(taken, or_itself=True), created)
+    if shapes.at(taken, "amount") is None:
+        return (fact,)
+    currency, cents = _money(taken, "amount", goes_out=True)
+    return (replace(fact, amount_cents=cents, currency=currency),)
 
 
 def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
@@ -116,7 +120,12 @@ def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, 
     ids = [shapes.needed(item, "seller_transaction_id") for item in shapes.items(dispute, "disputed_transactions")]
     if not ids:
         raise UnreadableEvent("disputed_transactions is missing")
-    return tuple(_gone(payment_id, created, state) for payment_id in ids)
+    facts = tuple(_gone(payment_id, created, state) for payment_id in ids)
+    # What it takes of which of several payments is not told; and what a refund took before is the same money.
+    if len(facts) > 1 or shapes.at(dispute, "dispute_outcome", "amount_refunded") is None:
+        return facts
+    currency, cents = _money(shapes.at(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
+    return (replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True),)
 
 
 def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
@@ -160,7 +169,7 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
         if about is None:
             raise UnreadableEvent("paypal_reference_id is missing")
         if code in _TAKEN:
-            return (_gone(about, at),)
+            return (replace(_gone(about, at), amount_cents=cents, currency=currency),)
         refund = RefundFact(
             refund_id=transaction_id, sale_ids=(about,), amount_cents=cents, currency=currency, refunded_at=at
         )

@@ -148,8 +148,16 @@ def _dispute(state: DisputeState | None) -> Reader:
         now = state or _CLOSED.get(status)
         if now is None or status.startswith("warning"):
             return (IgnoredFact("no_money_moved"),)
-        sale_ids = _ids(dispute, "payment_intent", "charge")
-        return (DisputeFact(dispute_id=shapes.needed(dispute, "id"), sale_ids=sale_ids, state=now, at=created),)
+        currency = amounts.currency(shapes.at(dispute, "currency"))
+        told = DisputeFact(
+            dispute_id=shapes.needed(dispute, "id"),
+            sale_ids=_ids(dispute, "payment_intent", "charge"),
+            state=now,
+            at=created,
+            amount_cents=amounts.of_minor(shapes.at(dispute, "amount"), currency, _EXPONENTS),
+            currency=currency,
+        )
+        return (told,)
 
     return read
 

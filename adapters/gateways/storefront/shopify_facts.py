@@ -232,7 +232,15 @@ def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
     if shapes.text(dispute, "type") != "chargeback" or state is None or order_id is None:
         return IgnoredFact("no_money_moved")
     at = shapes.moment(dispute, "finalized_on" if shapes.at(dispute, "finalized_on") else "initiated_at")
-    return DisputeFact(dispute_id=dispute_id, sale_ids=(order_id,), state=state, at=at)
+    currency = amounts.currency(shapes.at(dispute, "currency"))
+    return DisputeFact(
+        dispute_id=dispute_id,
+        sale_ids=(order_id,),
+        state=state,
+        at=at,
+        amount_cents=amounts.of_decimal(shapes.at(dispute, "amount"), currency),
+        currency=currency,
+    )
 
 
 def _uninstalled(account: GatewayAccount, told: Any) -> Fact:

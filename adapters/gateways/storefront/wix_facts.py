@@ -122,8 +122,15 @@ def _chargeback(state: DisputeState) -> Reader:
     def read(read_order: ReadOrder, told: Any) -> Fact:
         order_id, chargeback = shapes.needed(told, "orderId"), shapes.at(told, "chargeback")
         at = next((name for name in ("createdDate", "_createdDate") if shapes.at(chargeback, name)), None)
-        when = shapes.moment(chargeback, at) if at else bought_at(read_order(order_id))
-        return DisputeFact(dispute_id=own_id(chargeback), sale_ids=(order_id,), state=state, at=when)
+        order = read_order(order_id)
+        return DisputeFact(
+            dispute_id=own_id(chargeback),
+            sale_ids=(order_id,),
+            state=state,
+            at=shapes.moment(chargeback, at) if at else bought_at(order),
+            amount_cents=_money(chargeback, currency(order), "amount"),
+            currency=currency(order),
+        )
 
     return read
 

@@ -1,8 +1,13 @@
 """A disputed conversion is held out of payouts; lost it is reversed, won it is paid like any other."""
 
+import dataclasses
+import json
+
 import pytest
 
 from models import db
+from tests.support.gateways.card.paypal import signed
+from tests.support.gateways.stage import Purchase
 from tests.support.rows.paying import VERIFIED, Payroll
 
 _MONEY = "refunded_cents, reversed_cents, status"
@@ -169,3 +174,35 @@ def test_two_disputes_of_one_sale_hold_it_until_both_are_decided(shop, payroll):
 
 def _dispute_id(sale):
     return f"du_{sale.id.removeprefix('in_')}"
+
+
+@pytest.mark.parametrize("stage", ["stripe", "mollie", "paddle", "recurly", "wix", "shopify"], indirect=True)
+def test_a_lost_dispute_takes_only_what_its_gateway_says(shop):
+    sale = shop.sell(cents=10_000)
+    part = dataclasses.replace(sale, purchase=dataclasses.replace(sale.purchase, cents=4_000))
+    if shop.stage.gateway.name == "recurly":  # an invoice that two transactions paid, of which one is charged back
+        shop.stage.objects[f"/transactions/uuid-u-{sale.id.replace('rinv', 'rtx')}"]["amount"] = 40.0
+    shop.hear(*shop.stage.dispute(part, "lost"))
+    assert shop.conversions(_MONEY) == [(4_000, 800, "Pending")]
+    assert shop.brand.rows("select amount_cents, reason from refund") == [(4_000, "chargeback")]
+
+
+@pytest.mark.parametrize("stage", ["paypal"], indirect=True)
+@pytest.mark.parametrize("is_late", [False, True], ids=["refund first", "dispute first"])
+@pytest.mark.parametrize(("refunded", "left"), [(3_000, 3_000), (1_000, 3_000), (5_000, 5_000)])
+def test_a_dispute_at_paypal_takes_what_no_refund_took_before(shop, refunded, left, is_late):
+    hook = next(path for path in reversed(shop.stage.objects) if "/webhooks/" in path).rsplit("/", 1)[1]
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    (refund,) = shop.stage.refund(sale, refunded)
+    (decided,) = shop.stage.dispute(sale, "lost")
+    event = json.loads(decided.body)
+    event["resource"]["dispute_outcome"]["amount_refunded"] = {"currency_code": "USD", "value": "30.00"}
+    decided = dataclasses.replace(decided, body=json.dumps(event).encode())
+    for one in (*sale.sent, *((decided, refund) if is_late else (refund, decided))):
+        shop.hear(signed(one.body, hook))
+    assert shop.conversions("refunded_cents") == [(left,)]
+
+    shop.wait()
+    (later,) = shop.stage.refund(sale, 1_000)
+    shop.hear(signed(later.body, hook), signed(later.body, hook))
+    assert shop.conversions("refunded_cents, reversed_cents") == [(left + 1_000, (left + 1_000) // 5)]
