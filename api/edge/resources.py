@@ -96,6 +96,12 @@ ALL: tuple[Resource, ...] = (
         ),
     ),
     Resource(
+        "deals",
+        "Creator deals",
+        "A fixed fee for an affiliate in milestones, held in escrow until each is done.",
+        ("deals", "creator_deals"),
+    ),
+    Resource(
         "connections",
         "Connections",
         "Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves.",

@@ -73,6 +73,7 @@ class Organization:
     payouts_need_review: bool
     payout_hold_days: int
     tax_form_required: bool
+    deal_funding_source: str | None
     created_at: datetime
 
 
@@ -177,7 +178,7 @@ _CAMPAIGNS = "select count(*) from program where organization_id = %s and archiv
 _SEATS = "select count(*) from member where organization_id = %s"
 _PAID = """
 select currency, -sum(amount_cents) from ledger_entry
-where organization_id = %s and kind in ('pay', 'clawback') and created_at >= %s and not is_test
+where organization_id = %s and kind in ('pay', 'clawback', 'escrow_out') and created_at >= %s and not is_test
 group by currency
 """
 _AFFILIATES = """

@@ -28,13 +28,17 @@ REFERENCE_COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC."""
+    """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC.
+
+    `milestone_id`: it pays a milestone of a deal, and has no lines; None: what its lines say.
+    """
 
     id: UUID
     organization_id: UUID
     run_id: UUID
     program_id: UUID
     affiliate_id: UUID
+    milestone_id: UUID | None
     amount_cents: int
     currency: str
     method: str
@@ -164,13 +168,16 @@ def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
     return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
 
 
+# What a milestone is paid was counted when the brand was charged for it.
 _CAP_USED = """
-select coalesce(sum(amount_cents), 0)::bigint from payout
-where organization_id = %s and created_at >= %s and status <> 'Failed'
+select (select coalesce(sum(amount_cents), 0) from payout
+    where organization_id = %(org)s and created_at >= %(since)s and status <> 'Failed' and milestone_id is null)::bigint
+  + (select coalesce(sum(usd_cents), 0) from deal_request
+    where organization_id = %(org)s and created_at >= %(since)s and kind = 'charge' and state <> 'rejected')::bigint
 """
 
 
 def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
-    """Return what the organization's payouts since a moment come to, in US cents; failed ones don't count."""
-    ((cents,),) = db.run(_CAP_USED, (organization_id, since))
+    """Return what the organization's payouts and deals since a moment come to, in US cents; failed ones don't count."""
+    ((cents,),) = db.run(_CAP_USED, {"org": organization_id, "since": since})
     return int(cents)

@@ -11,6 +11,7 @@ from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import BY_HAND
 from domain.refused import Refused, not_found
 from models import turns
+from models.deals import deals
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events, runs
 from models.payouts.payouts import Payout
@@ -19,9 +20,10 @@ from pipelines.webhooks import emit
 
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
-    """Return a payout, locked after its conversions, or refuse with 404 not_found."""
+    """Return a payout, locked after its deal or its conversions, or refuse with 404 not_found."""
     turns.stage_no_run(organization_id)
     turns.stage_payout_decision(organization_id)
+    deals.stage_lock_of_payout(organization_id=organization_id, payout_id=payout_id)
     lines.stage_conversions_lock(organization_id=organization_id, payout_id=payout_id)
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
     if payout is None:

@@ -14,6 +14,7 @@ from adapters.rails import base, registry
 from domain.payouts.states import PayoutStatus, RailOutcome
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Unknown
 from domain.refused import Refused
+from models.deals import deals
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.attempts import AttemptOwner
 from models.payouts.payouts import Payout
@@ -82,6 +83,7 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutc
 
 def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> RailOutcome:
     where = {"organization_id": owner.organization_id, "payout_id": owner.payout_id}
+    deals.stage_lock_of_payout(**where)
     lines.stage_conversions_lock(**where)
     payout = payouts.lock(**where)
     assert payout is not None  # its attempt names it

@@ -2,7 +2,8 @@
 
 The rail is never asked inside a transaction. What is asked is written down and committed first, under a key that stays
 the same until the rail has refused for good, so a crash at any point leads to a look-up and never to a second payment.
-Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, payout.paid and payout.failed.
+Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, payout.paid, payout.failed and
+milestone.released.
 """
 
 from collections.abc import Mapping
@@ -15,10 +16,12 @@ import structlog
 import settings
 from adapters.rails import base
 from domain import jobs
+from domain.deals import events as deal_events
 from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from domain.refused import Refused
+from models.deals import deals, escrow, milestones, releases
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.payouts import Payout
 from pipelines import work
@@ -165,6 +168,8 @@ def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: d
 def _lock_again(asked: Payout, answer: Answer | Misconfigured) -> Payout | None:
     where = {"organization_id": asked.organization_id, "payout_id": asked.id}
     if isinstance(answer, Paid | Rejected):
+        if asked.milestone_id is not None:
+            deals.stage_lock_of_payout(**where)
         lines.stage_conversions_lock(**where)
     return payouts.lock(**where)
 
@@ -224,7 +229,7 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
 
 
 def mark_paid(payout: Payout, *, method: str, references: Mapping[str, str], now: datetime) -> None:
-    """Stage that a locked payout whose conversions are locked was paid by a method, with everything that follows."""
+    """Write that a locked payout whose conversions are locked was paid by a method, with everything that follows."""
     payouts.stage_paid(payout, at=now)
     payouts.stage_change(
         payout,
@@ -247,6 +252,32 @@ def mark_paid(payout: Payout, *, method: str, references: Mapping[str, str], now
             method=method,
             paid_at=now,
             references=transfers.references_of(method, {**payout.references, **references}),
+        ),
+        at=now,
+    )
+    if payout.milestone_id is not None:
+        _pay_milestone(payout, payout.milestone_id, now)
+
+
+def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
+    """Take what a payout has paid out of its deal's escrow, and tell the brand. The last one completes the deal."""
+    where = {"organization_id": payout.organization_id}
+    milestone = milestones.find(**where, milestone_id=milestone_id)
+    assert milestone is not None  # the payout refers to it
+    deal = deals.lock(**where, deal_id=milestone.deal_id)
+    assert deal is not None
+    cents = releases.native_cents(**where, payout_id=payout.id)
+    status = escrow.pay_out(deal, milestone_id=milestone.id, cents=cents, payout_id=payout.id, at=now)
+    emit.event(
+        **where,
+        type="milestone.released",
+        data=deal_events.released(
+            deal_id=deal.id,
+            milestone_id=milestone.id,
+            seq=milestone.seq,
+            cents=cents,
+            payout_id=payout.id,
+            deal_status=status,
         ),
         at=now,
     )

@@ -10,6 +10,7 @@ import pytest
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
 from tests.support.rows.brands import Brand
+from tests.support.rows.dealing import Dealing
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.images import png
 from tests.support.rows.program_rows import conversion
@@ -21,6 +22,7 @@ _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/org
 _FRAUD = "/api/v1/fraud-events"
 _PAYOUTS = "/api/v1/payouts"
 _CONNECTIONS = "/api/v1/connections"
+_DEALS = "/api/v1/deals"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
     "affiliateSlug": "ben",
@@ -264,6 +266,9 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         f"{_gateway_event(owner)}/replay",
         None,
     ),
+    f"POST {_DEALS}": lambda owner: (_DEALS, Dealing.of(owner).body()),
+    f"POST {_DEALS}/<deal_id>/offer": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/offer", None),
+    f"POST {_DEALS}/<deal_id>/cancel": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/cancel", None),
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},

@@ -199,6 +199,12 @@ class Partner:
         sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
         return self.app.test_client().get(path, headers=sent)
 
+    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """POST JSON, or bytes as they are, with the affiliate's token."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **_header_names(headers)}
+        return self.app.test_client().post(path, data=raw, headers=sent)
+
     def put(self, path: str, body: Any) -> TestResponse:
         """PUT JSON, or bytes as they are, with the affiliate's token."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()

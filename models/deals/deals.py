@@ -1,0 +1,111 @@
+"""Deals: a fixed fee that a brand offers an affiliate in milestones, with what of it came in, went out and went back.
+
+Whoever changes a deal or one of its milestones has the deal locked, before any payout of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+from models.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """A deal. Minor units of its currency; `escrow_cents` is what is held now, which the database works out."""
+
+    id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    title: str
+    currency: str
+    status: str
+    is_test: bool
+    charged_cents: int
+    take_cents: int
+    paid_cents: int
+    returned_cents: int
+    escrow_cents: int
+    created_at: datetime
+    offered_at: datetime | None
+    answered_at: datetime | None
+    funded_at: datetime | None
+    ended_at: datetime | None
+
+
+_TABLE = Table("deal", Deal)
+
+
+def insert(values: Mapping[str, Any]) -> None:
+    """Insert a deal."""
+    _TABLE.insert(values)
+
+
+def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
+    """Change columns of a locked deal and return it as it is now."""
+    return _TABLE.change(deal, changes)
+
+
+_ONE = f"select {_TABLE.columns} from deal where organization_id = %s and id = %s"
+_LOCK = Hot(f"{_ONE} for no key update")
+
+
+def lock(*, organization_id: UUID, deal_id: UUID) -> Deal | None:
+    """Return one deal of the organization, locked until the transaction ends, or None."""
+    return _TABLE.first(_LOCK, (organization_id, deal_id))
+
+
+_LOCK_OF_PAYOUT = Hot("""
+select from deal
+where organization_id = %(org)s and id = (
+  select m.deal_id from payout p
+  join deal_milestone m on m.organization_id = p.organization_id and m.id = p.milestone_id
+  where p.organization_id = %(org)s and p.id = %(payout)s)
+for no key update
+""")
+
+
+def stage_lock_of_payout(*, organization_id: UUID, payout_id: UUID) -> None:
+    """Stage the lock of the deal that a payout belongs to, if it belongs to one: before the payout itself."""
+    db.stage(_LOCK_OF_PAYOUT, {"org": organization_id, "payout": payout_id})
+
+
+_OF_PERSON = """
+select d.organization_id from deal d join affiliate a on a.organization_id = d.organization_id and a.id = d.affiliate_id
+where d.id = %(deal)s and d.status <> 'Draft' and a.deleted_at is null
+  and (a.account_id = %(account)s or (a.account_id is null and a.email = %(email)s))
+"""
+
+
+def any_org_organization_of(*, deal_id: UUID, account_id: UUID | None, email: str | None) -> UUID | None:
+    """Return whose deal this is, if it was offered to the person; `email` is their verified one, or None."""
+    row = db.row(_OF_PERSON, {"deal": deal_id, "account": account_id, "email": email})
+    return row[0] if row else None
+
+
+_PARTY = """
+select a.program_id, a.is_test, a.status, p.archived_at is not null
+from affiliate a join program p on p.organization_id = a.organization_id and p.id = a.program_id
+where a.organization_id = %s and a.id = %s and a.deleted_at is null
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DealParty:
+    """The affiliate of a deal to be, with the program that they are in."""
+
+    program_id: UUID
+    is_test: bool
+    status: str
+    is_archived: bool
+
+
+def party(*, organization_id: UUID, affiliate_id: UUID) -> DealParty | None:
+    """Return an affiliate of the organization, or None."""
+    row = db.row(_PARTY, (organization_id, affiliate_id))
+    return DealParty(*row) if row else None

@@ -1,0 +1,111 @@
+"""The milestones of deals. Each is changed only while its deal is locked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+from models.table import Rows, Table, columns
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """A milestone. Minor units of the deal's currency; `seq` counts from 1.
+
+    `take_cents` is None until the brand is charged; `to_affiliate_cents` is what an operator settled, None before.
+    """
+
+    id: UUID
+    organization_id: UUID
+    deal_id: UUID
+    seq: int
+    title: str
+    amount_cents: int
+    take_cents: int | None
+    due_at: datetime | None
+    status: str
+    submission_urls: tuple[str, ...]
+    auto_release_at: datetime | None
+    changes_requested: int
+    change_note: str | None
+    opened_by: str | None
+    dispute_reason: str | None
+    proposed_resolution: str | None
+    disputed_at: datetime | None
+    to_affiliate_cents: int | None
+    settled_at: datetime | None
+    paid_cents: int
+    returned_cents: int
+
+
+_TABLE = Table("deal_milestone", Milestone)
+_OF_DEAL = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s order by seq")
+_BY_SEQ = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s and seq = %s")
+_BY_ID = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and id = %s")
+
+
+def stage_all(rows: Sequence[Mapping[str, object]]) -> None:
+    """Stage the milestones of a new deal."""
+    _TABLE.stage_all(rows)
+
+
+def of_deal(*, organization_id: UUID, deal_id: UUID) -> list[Milestone]:
+    """Return a deal's milestones in their order."""
+    return _TABLE.all(_OF_DEAL, (organization_id, deal_id))
+
+
+def by_seq(*, organization_id: UUID, deal_id: UUID, seq: int) -> Milestone | None:
+    """Return a deal's milestone by its number, or None."""
+    return _TABLE.first(_BY_SEQ, (organization_id, deal_id, seq))
+
+
+def find(*, organization_id: UUID, milestone_id: UUID) -> Milestone | None:
+    """Return a milestone of the organization, or None."""
+    return _TABLE.first(_BY_ID, (organization_id, milestone_id))
+
+
+def change(milestone: Milestone, changes: Mapping[str, object]) -> Milestone:
+    """Change columns of a milestone whose deal is locked and return it as it is now."""
+    return _TABLE.change(milestone, changes)
+
+
+_TAKE = "update deal_milestone set take_cents = %s where organization_id = %s and id = %s"
+
+
+def stage_take(milestone: Milestone, cents: int) -> None:
+    """Stage what the platform takes on top of a milestone."""
+    db.stage(_TAKE, (cents, milestone.organization_id, milestone.id))
+
+
+@dataclass(frozen=True, slots=True)
+class MilestonePlace:
+    """Where a milestone is."""
+
+    id: UUID
+    organization_id: UUID
+    deal_id: UUID
+
+
+_PLACES = Rows(MilestonePlace)
+_PLACE = f"select {columns(MilestonePlace)} from deal_milestone where id = %s"
+_DUE = f"""
+select {columns(MilestonePlace, "m")} from deal_milestone m
+where m.id > %(after)s and (
+    (m.status = 'Submitted' and m.auto_release_at <= %(now)s)
+    or (m.status = 'Settled' and m.to_affiliate_cents > m.paid_cents))
+  and not exists (select from payout p where p.organization_id = m.organization_id and p.milestone_id = m.id
+    and p.voided_at is null)
+order by m.id limit %(limit)s
+"""
+
+
+def any_org_place(milestone_id: UUID) -> MilestonePlace | None:
+    """Return where a milestone is, for an operator who knows its id alone."""
+    return _PLACES.first(_PLACE, (milestone_id,))
+
+
+def any_org_due(*, after: UUID, now: datetime, limit: int) -> list[MilestonePlace]:
+    """Return the next milestones to be paid by themselves that no payout pays yet, by id."""
+    return _PLACES.all(_DUE, {"after": after, "now": now, "limit": limit})

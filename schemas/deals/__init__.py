@@ -1,0 +1,1 @@
+"""Creator deals on the wire."""

@@ -1,0 +1,150 @@
+"""Creator deals and their milestones, as brands and creators send and read them.
+
+Amounts are minor units of the deal's currency.
+"""
+
+from typing import Any
+
+from marshmallow import fields, post_load, validate
+
+from domain.deals.states import DealStatus, MilestoneStatus, Side
+from domain.money.money import MAX_AMOUNT_CENTS
+from domain.payouts.states import AttemptState
+from domain.refused import Refused
+from schemas.base import Flag, Instant, Wire, http_url, not_blank, one_of, text
+from schemas.conversions.sale import Cents, supported_currency
+from schemas.paging import PageQuery
+
+_LONGEST_TITLE = 200
+_MOST_MILESTONES = 50
+_MOST_URLS = 20
+_LONGEST_URL = 2_048
+_LONGEST_WORDS = 5_000
+
+
+class MilestoneBody(Wire):
+    """One part of a deal: what it is called, what is paid for it, and until when it is wanted."""
+
+    title = text(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    amount_cents = Cents(strict=True, required=True)
+    due_at = Instant(load_default=None, allow_none=True)
+
+
+class DealBody(Wire):
+    """A deal to draft. Refuses with codes of its own, in this order: amount_out_of_range, unsupported_currency."""
+
+    affiliate_id = fields.UUID(required=True)
+    program_id = fields.UUID(required=True)
+    title = text(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    currency = text(longest=255, required=True, validate=[not_blank])
+    milestones = fields.List(
+        fields.Nested(MilestoneBody), required=True, validate=validate.Length(min=1, max=_MOST_MILESTONES)
+    )
+
+    @post_load
+    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        amounts = [one["amount_cents"] for one in sent["milestones"]]
+        if min(amounts) < 1 or sum(amounts) > MAX_AMOUNT_CENTS:
+            message = f"Each amountCents must be at least 1, and together they come to {MAX_AMOUNT_CENTS} at most."
+            raise Refused(400, "amount_out_of_range", message, field="milestones")
+        sent["currency"] = supported_currency(sent["currency"])
+        return sent
+
+
+class ChangesBody(Wire):
+    """What the brand wants changed in what was submitted."""
+
+    note = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
+
+
+class DisputeBody(Wire):
+    """What is wrong, and how whoever says so would end it."""
+
+    reason = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
+    proposed_resolution = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
+
+
+class SubmissionBody(Wire):
+    """Where the work can be seen."""
+
+    urls = fields.List(
+        text(longest=_LONGEST_URL, validate=[http_url]),
+        required=True,
+        validate=validate.Length(min=1, max=_MOST_URLS),
+    )
+
+
+class DealsQuery(PageQuery):
+    """The list's filters."""
+
+    program_id = fields.UUID(load_default=None)
+    affiliate_id = fields.UUID(load_default=None)
+    status = one_of(DealStatus, load_default=None)
+
+
+class MilestoneRecord(Wire):
+    """A milestone, as both sides see it.
+
+    `payoutId` is the payout that pays it; `toAffiliateCents` what an operator settled after a dispute.
+    """
+
+    id = fields.UUID()
+    seq = fields.Integer()
+    title = fields.String()
+    amount_cents = fields.Integer()
+    due_at = Instant(allow_none=True)
+    status = one_of(MilestoneStatus)
+    auto_release_at = Instant(allow_none=True)
+    submission_urls = fields.List(fields.String())
+    changes_requested = fields.Integer()
+    change_note = fields.String(allow_none=True)
+    opened_by = one_of(Side, allow_none=True)
+    dispute_reason = fields.String(allow_none=True)
+    proposed_resolution = fields.String(allow_none=True)
+    disputed_at = Instant(allow_none=True)
+    to_affiliate_cents = fields.Integer(allow_none=True)
+    paid_cents = fields.Integer()
+    payout_id = fields.UUID(allow_none=True)
+
+
+class BrandMilestoneRecord(MilestoneRecord):
+    """A milestone, with what the brand is charged on top of it and what went back to the brand."""
+
+    take_cents = fields.Integer(allow_none=True)
+    returned_cents = fields.Integer()
+
+
+class DealRecord(Wire):
+    """A deal, as its affiliate sees it."""
+
+    wire_name = "OfferedDeal"
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    affiliate_id = fields.UUID()
+    title = fields.String()
+    currency = fields.String()
+    status = one_of(DealStatus)
+    escrow_cents = fields.Integer()
+    milestones = fields.List(fields.Nested(MilestoneRecord))
+    created_at = Instant()
+    offered_at = Instant(allow_none=True)
+    answered_at = Instant(allow_none=True)
+    funded_at = Instant(allow_none=True)
+    ended_at = Instant(allow_none=True)
+
+
+class BrandDealRecord(DealRecord):
+    """A deal, as its brand sees it, with what became of its money and of its charge."""
+
+    wire_name = "Deal"
+
+    milestones = fields.List(fields.Nested(BrandMilestoneRecord))
+    is_test = Flag()
+    charged_cents = fields.Integer()
+    take_cents = fields.Integer()
+    paid_cents = fields.Integer()
+    returned_cents = fields.Integer()
+    charge_state = one_of(AttemptState, allow_none=True)
+    funding_charge_id = fields.String(allow_none=True, attribute="charge_id")
+    charge_detail = fields.String(allow_none=True)

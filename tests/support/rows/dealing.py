@@ -1,0 +1,130 @@
+"""A brand that makes deals, and a creator who works for it: both ends of a deal, through HTTP."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from models import db
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand, Partner
+from tests.support.rows.paying import VERIFIED
+
+URL, OWN = "/api/v1/deals", "/api/me/deals"
+URLS = ["https://video.example.com/watch/1"]
+REASON = {"reason": "It is not what we agreed on.", "proposedResolution": "Half of it."}
+
+
+@dataclass
+class Dealing:
+    """A verified brand whose sandbox behaves as it is told, and its Approved affiliate with an account."""
+
+    brand: Brand
+    owner: Brand
+    creator: Partner
+    program_id: UUID
+    affiliate_id: UUID
+
+    @classmethod
+    def create(cls, app: Any, *, rail: str = "ok") -> "Dealing":
+        """Make the two of them."""
+        return cls.of(Brand.create(app), rail=rail)
+
+    @classmethod
+    def of(cls, brand: Brand, *, rail: str = "ok") -> "Dealing":
+        """Make a brand that is there one of the two."""
+        with db.any_org_work():
+            db.db.run(VERIFIED, (rail, brand.id))
+        program_id = brand.program()
+        email = f"cleo-{uuid4().hex}@example.com"
+        affiliate_id = brand.affiliate(
+            "cleo", email=email, email_normalized=email, payout_method="Wallet", payout_destination="cleo@example.com"
+        )
+        return cls(brand, brand.person("Owner"), Partner(brand.app, email), program_id, affiliate_id)
+
+    def body(self, *cents: int, **more: Any) -> dict[str, Any]:
+        """Return what drafts a deal of these milestones."""
+        parts = [{"title": f"Part {n}", "amountCents": part} for n, part in enumerate(cents or (50_000,), start=1)]
+        return {
+            "affiliateId": str(self.affiliate_id),
+            "programId": str(self.program_id),
+            "title": "Autumn video",
+            "currency": "USD",
+            "milestones": parts,
+        } | more
+
+    def draft(self, *cents: int, **more: Any) -> str:
+        """Draft a deal and return its id."""
+        answer = self.owner.post(URL, self.body(*cents, **more))
+        assert answer.status_code == 201, answer.get_data(as_text=True)
+        return str((answer.json or {})["id"])
+
+    def act(self, deal_id: str, verb: str, body: Any = None, *, who: Any = None) -> Any:
+        """Let a side do something to a deal, the Owner unless `who` says otherwise, and return the answer."""
+        who = who or self.owner
+        return who.post(f"{OWN if who is self.creator else URL}/{deal_id}/{verb}", body)
+
+    def offered(self, *cents: int, **more: Any) -> str:
+        """Offer a deal and return its id."""
+        deal_id = self.draft(*cents, **more)
+        assert self.act(deal_id, "offer").status_code == 200
+        return deal_id
+
+    def accepted(self, *cents: int, **more: Any) -> str:
+        """Offer a deal, have it accepted, and return its id."""
+        deal_id = self.offered(*cents, **more)
+        assert self.act(deal_id, "accept", who=self.creator).status_code == 200
+        return deal_id
+
+    def funded(self, *cents: int, **more: Any) -> str:
+        """Bring a deal to its money and return its id."""
+        deal_id = self.accepted(*cents, **more)
+        answer = self.act(deal_id, "fund")
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        drain("payouts")
+        assert self.shown(deal_id)["status"] == "Funded"
+        return deal_id
+
+    def submit(self, deal_id: str, seq: int = 1, urls: Any = URLS) -> Any:
+        """Submit a milestone and return the answer."""
+        return self.act(deal_id, f"milestones/{seq}/submit", {"urls": urls}, who=self.creator)
+
+    def approve(self, deal_id: str, seq: int = 1) -> Any:
+        """Approve a milestone and return the answer."""
+        return self.act(deal_id, f"milestones/{seq}/approve")
+
+    def dispute(self, deal_id: str, seq: int = 1, *, who: Any = None) -> Any:
+        """Open a dispute and return the answer."""
+        return self.act(deal_id, f"milestones/{seq}/dispute", REASON, who=who)
+
+    def shown(self, deal_id: str) -> dict[str, Any]:
+        """Return a deal as the brand sees it."""
+        answer = self.owner.get(f"{URL}/{deal_id}")
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        return dict(answer.json or {})
+
+    def statuses(self, deal_id: str) -> list[str]:
+        """Return where a deal's milestones stand."""
+        return [one["status"] for one in self.shown(deal_id)["milestones"]]
+
+    def told(self, kind: str) -> list[dict[str, Any]]:
+        """Return the data of the events of a type, the first first."""
+        rows = self.brand.rows("select body::jsonb->'data' from event where type = %s order by created_at, id", kind)
+        return [data for (data,) in rows]
+
+    def entries(self) -> list[tuple[str, int]]:
+        """Return the kinds and amounts of what the ledger holds, in order."""
+        return self.brand.rows("select kind, amount_cents from ledger_entry order by created_at, kind, amount_cents")
+
+    def execute(self, sql: str, *params: object) -> None:
+        """Change the organization's rows."""
+        with db.unit_of_work(self.brand.id):
+            db.db.run(sql, params)
+
+    def release_at(self, deal_id: str, at: datetime) -> None:
+        """Say when what was submitted is released by itself."""
+        self.execute(
+            "update deal_milestone set auto_release_at = %s where deal_id = %s and status = 'Submitted' returning 1",
+            at,
+            deal_id,
+        )
