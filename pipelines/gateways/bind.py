@@ -13,7 +13,6 @@ _TOLD_WITHIN = timedelta(days=7)
 
 def alias(desk: BookingDesk, told: AliasFact) -> Booking:
     """Keep other ids of a payment; the event waits for a payment that is not known yet."""
-    desk.stage_turns(told.ids)
     known = desk.known(told.ids)
     if known is None:
         return desk.park(told.ids)
@@ -24,7 +23,6 @@ def alias(desk: BookingDesk, told: AliasFact) -> Booking:
 
 def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
     """Keep who referred a customer or a subscription, and look again at their payments that credited nobody."""
-    desk.stage_turns(origins.subjects(told.origin))
     origins.stage(desk, told.origin)
     again = payments.unreferred(
         organization_id=desk.organization_id,

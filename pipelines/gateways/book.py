@@ -18,7 +18,9 @@ from domain.gateways.facts import (
     UnclearFact,
 )
 from domain.gateways.states import EventStatus
-from pipelines.gateways import bind, connect, reverse, sell
+from models import turns
+from models.gateways.connections import GatewayConnection
+from pipelines.gateways import bind, connect, origins, reverse, sell
 from pipelines.gateways.desk import Booking, BookingDesk
 
 # What an event became by what its facts became: the first of these that one of them is.
@@ -34,13 +36,41 @@ class BookedEvent:
     conversion_ids: tuple[UUID, ...]
 
 
+def stage_turns(connection: GatewayConnection, facts: Sequence[Fact]) -> None:
+    """Take the turns of all that facts are about: first of all, so that who holds them may lock every event of theirs.
+
+    An event that waits for one of them may be worked on again at the moment in which it is woken.
+    """
+    names = [name for fact in facts for name in _names(fact) if name]
+    turns.stage_told(organization_id=connection.organization_id, gateway=connection.gateway, names=names)
+
+
 def event(desk: BookingDesk, facts: Sequence[Fact]) -> BookedEvent:
-    """Book the facts of an event in their order."""
+    """Book the facts of an event in their order, after their turns were taken."""
     bookings = [_fact(desk, fact) for fact in facts] or [Booking(EventStatus.Ignored, "nothing_in_it")]
     status = next(status for status in _WEIGHT if any(booking.status == status for booking in bookings))
     reasons = [booking.reason for booking in bookings if booking.status == status and booking.reason]
     touched = [booking.conversion_id for booking in bookings if booking.conversion_id]
     return BookedEvent(status, reasons[0] if reasons else None, tuple(dict.fromkeys(touched)))
+
+
+def _names(fact: Fact) -> Sequence[str | None]:
+    match fact:
+        case PaymentFact():
+            # Payments that one inbox made take turns too: the later one is looked at again if the earlier is credited.
+            subjects = [*origins.subjects(fact.origin), sell.inbox_of(fact.origin)]
+            return [fact.external_id, *fact.aliases, *subjects]
+        case StartFact():
+            return [fact.external_id, *origins.subjects(fact.origin)]
+        case ReferralFact():
+            return origins.subjects(fact.origin)
+        case AliasFact():
+            return fact.ids
+        case RefundFact() | RestoredFact():
+            return [*fact.sale_ids, fact.refund_id]
+        case DisputeFact():
+            return [*fact.sale_ids, fact.dispute_id]
+    return ()
 
 
 def _fact(desk: BookingDesk, fact: Fact) -> Booking:
@@ -60,8 +90,8 @@ def _fact(desk: BookingDesk, fact: Fact) -> Booking:
         case DisputeFact():
             return reverse.disputed(desk, fact)
         case DisconnectedFact():
-            connect.disconnect(desk.connection, now=desk.now)
-            return Booking(reason="disconnected")
+            is_news = connect.disconnect_if_told(desk.connection, told_at=desk.event.received_at, now=desk.now)
+            return Booking(reason="disconnected" if is_news else "known")
         case UnclearFact():
             return Booking(EventStatus.Parked, fact.reason)
         case IgnoredFact():

@@ -158,8 +158,22 @@ def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now
     return after
 
 
+def disconnect_if_told(known: GatewayConnection, *, told_at: datetime, now: datetime) -> bool:
+    """End a connection whose gateway told that it lets us in no more; False where that is no news.
+
+    It is none of a connection that ended, nor where an Owner gave other credentials since, which the gateway took.
+    """
+    connection = connections.lock(organization_id=known.organization_id, connection_id=known.id)
+    assert connection is not None  # connections are never deleted
+    rotated_at = connection.former_until and connection.former_until - accounts.FORMER_FOR
+    if connection.status == ConnectionStatus.Disconnected or (rotated_at and rotated_at > told_at):
+        return False
+    disconnect(connection, now=now)
+    return True
+
+
 def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
-    """Write that a connection ended: its address leads nowhere, its credentials are forgotten."""
+    """Write that a connection, which is locked, ended: its address leads nowhere, its credentials are forgotten."""
     turns.stage_connections(connection.organization_id)
     after = connections.update(
         organization_id=connection.organization_id,

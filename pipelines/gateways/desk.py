@@ -7,7 +7,6 @@ from uuid import UUID
 
 from domain import jobs
 from domain.gateways.states import EventStatus
-from models import turns
 from models.gateways import inbox, payments
 from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
@@ -49,13 +48,8 @@ class BookingDesk:
         """Which gateway told them."""
         return self.connection.gateway
 
-    def stage_turns(self, names: Sequence[str | None]) -> None:
-        """Take the turns of what the gateway calls by these names."""
-        known = [name for name in names if name]
-        turns.stage_told(organization_id=self.organization_id, gateway=self.gateway, names=known)
-
     def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
-        """Return the payment that has one of these ids, locked. Take their turns first."""
+        """Return the payment that has one of these ids, locked; their turns were taken."""
         return payments.lock_known(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
 
     def park(self, ids: Sequence[str], reason: str = UNKNOWN) -> Booking:

@@ -102,6 +102,7 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
 
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
     """Book what an event means, once; return when to try again, None when it is done or is a dead letter."""
+    book.stage_turns(prepared.connection, translated.facts)
     event = inbox.lock(organization_id=prepared.event.organization_id, event_id=prepared.event.id)
     if event is None or event.status in _DONE:
         return None

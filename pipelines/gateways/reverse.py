@@ -21,10 +21,9 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     """Book a refund by its id, a cumulative one as far as it exceeds what is booked; it waits for its payment.
 
     What was told before the gateway was asked again, because money had come back, counts as far as it said then.
-    Budget: 5 round trips (turns and payment; what is booked; conversion; who follows it; what waited for this refund),
+    Budget: 5 round trips (payment; what is booked; conversion; who follows it; what waited for this refund),
     the writes with the last.
     """
-    desk.stage_turns([*told.sale_ids, told.refund_id])
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
@@ -55,7 +54,6 @@ def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
 
     It waits for its payment, and one that names a refund for that. Budget: as `refunded`.
     """
-    desk.stage_turns([*told.sale_ids, told.refund_id])
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
@@ -78,7 +76,6 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     A dispute that is decided is not opened again by what comes late, nor lost by what was told before it was won; one
     that was lost and is won gives back what it took.
     """
-    desk.stage_turns([*told.sale_ids, told.dispute_id])
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)

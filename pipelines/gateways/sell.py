@@ -46,11 +46,9 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
     credited, for more is known by then.
-    Budget: 5 round trips (turns and known; told before; who; price; events that waited), the writes with the last.
+    Budget: 5 round trips (known; told before; who; price; events that waited), the writes with the last.
     """
     all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
-    # Payments that one inbox made take turns too: the later one is looked at again if the earlier one is credited.
-    desk.stage_turns([*all_ids, *origins.subjects(paid.origin), _inbox(paid.origin)])
     known = desk.known(all_ids)
     if known is not None and known.reason != NOBODY:
         payments.stage_aliases(known, all_ids)
@@ -77,7 +75,6 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
 
     Who referred the customer is kept for the payments that follow.
     """
-    desk.stage_turns([started.external_id, *origins.subjects(started.origin)])
     origins.stage(desk, started.origin)
     if not desk.has_trials:
         return Booking(reason=ZERO)
@@ -96,7 +93,7 @@ def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
         slugs=[claim.slug for claim in claimed],
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
-        email_normalized=_inbox(origin),
+        email_normalized=inbox_of(origin),
         is_test=is_test(desk, origin),
         at=at,
     )
@@ -109,7 +106,7 @@ def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
         Facts(
             paid_at=at,
             gateway=desk.gateway,
-            buyer_email=_inbox(origin),
+            buyer_email=inbox_of(origin),
             sub_id=subid.normalize(referrals.tag(origin.carriers)),
             referral=Referral(_candidate(by_slug[claim.slug]), claim.method) if claim else None,
             history=History(_candidate(earlier), _history_method(desk.gateway, earlier)) if earlier else None,
@@ -127,6 +124,11 @@ def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
 def is_test(desk: BookingDesk, origin: BuyerOrigin) -> bool:
     """Say whether money of this origin is only a rehearsal."""
     return origin.is_test or desk.connection.mode == "test"
+
+
+def inbox_of(origin: BuyerOrigin) -> str | None:
+    """Return the inbox that an origin's email leads to, by which a person is known."""
+    return emails.normalize(origin.email) if origin.email else None
 
 
 def _booked(
@@ -248,16 +250,12 @@ def _new(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
         reread_cents=None,
         reread_at=None,
         customer_id=paid.origin.customer_id,
-        email_normalized=_inbox(paid.origin),
+        email_normalized=inbox_of(paid.origin),
         subscription_id=paid.origin.subscription_id,
         is_test=is_test(desk, paid.origin),
         paid_at=paid.paid_at,
         created_at=desk.now,
     )
-
-
-def _inbox(origin: BuyerOrigin) -> str | None:
-    return emails.normalize(origin.email) if origin.email else None
 
 
 def _candidate(named: Creditable) -> NamedAffiliate:
