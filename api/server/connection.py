@@ -94,6 +94,8 @@ class Connection:
         #: When the present state began and when it must have ended, by the monotonic clock.
         self.since = 0.0
         self.deadline = math.inf
+        #: When the client must have taken the whole of an answer that is leaving, however steadily it takes a little.
+        self.taken_by = math.inf
         #: Which events the poller looks for; 0 while it does not look at this connection.
         self.watched = 0
         #: Held by the thread that changes the state between BUSY and another.

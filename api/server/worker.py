@@ -34,8 +34,8 @@ _log = structlog.get_logger("server")
 
 # A body over this has the time of an upload to arrive in.
 _BULKY_BYTES = 64 * KIB
-# A client that takes nothing of its answer for this long is gone.
-_LEAVES_WITHIN_S = 30.0
+# For each whole megabyte of an answer its client has as much time again.
+_TAKEN_AT_ONCE_BYTES = 1024 * KIB
 # Closing at once would take back an answer that is still on its way, if the client has not stopped sending.
 _LINGERS_S = 2.0
 # What a stopping worker grants to connections that are idle: a request may be on its way.
@@ -70,6 +70,7 @@ class Front(ThreadWorker):
         self._looked_at = 0.0
         chosen = settings.current().web
         self._request_s, self._upload_s = chosen.request_timeout_s, chosen.upload_timeout_s
+        self._answer_s = chosen.answer_timeout_s
         self._room = _room(self.cfg.worker_connections)
         super().init_process()
 
@@ -211,8 +212,9 @@ class Front(ThreadWorker):
         self._held, conn.in_hand = self._held - conn.in_hand, 0
         with self._drops(conn):
             if conn.sock.outbox.bytes:
-                conn.state = State.LEAVING
-                conn.deadline = time.monotonic() + _LEAVES_WITHIN_S
+                now = time.monotonic()
+                conn.state, conn.deadline = State.LEAVING, now + self._answer_s
+                conn.taken_by = now + self._answer_s * (1 + conn.sock.outbox.bytes // _TAKEN_AT_ONCE_BYTES)
                 self._watch(conn, selectors.EVENT_WRITE, partial(self._push, conn, is_kept, rest))
             elif is_kept:
                 self._await_next(conn, rest)
@@ -228,7 +230,7 @@ class Front(ThreadWorker):
                 self._watch(conn, 0)
                 self._answered(conn, is_kept, rest)
             elif conn.sock.outbox.bytes < before:
-                conn.deadline = time.monotonic() + _LEAVES_WITHIN_S
+                conn.deadline = min(time.monotonic() + self._answer_s, conn.taken_by)
 
     def _await_next(self, conn: Connection, rest: bytes) -> None:
         now = time.monotonic()

@@ -34,6 +34,13 @@ class Web(Concern):
         "REQUEST_TIMEOUT_S", whole(1, 600), 10, "within how many seconds a request must have arrived whole"
     )
     upload_timeout_s: int = setting("UPLOAD_TIMEOUT_S", whole(1, 3600), 60, "the same for bodies over 64 KiB")
+    answer_timeout_s: int = setting(
+        "ANSWER_TIMEOUT_S",
+        whole(1, 600),
+        30,
+        "within how many seconds a client must have taken an answer, and for each whole MiB of it as many again; one"
+        " that takes nothing for so long is gone",
+    )
     key_cache_s: int = setting(
         "KEY_CACHE_S", whole(0, 60), 5, "how long a web process may remember a key, plan, gateway or link"
     )

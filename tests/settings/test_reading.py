@@ -30,6 +30,7 @@ _DEFAULTS = {
         "threads": 8,
         "request_timeout_s": 10,
         "upload_timeout_s": 60,
+        "answer_timeout_s": 30,
         "key_cache_s": 5,
         "cors_origins": (),
         "portal_domain": None,

@@ -1,0 +1,95 @@
+"""Raw sockets against the real web server: pieces, chunks, and what is no request."""
+
+import json
+
+import pytest
+
+from tests.support.installation.raw_web import (
+    CHUNKED,
+    HEAD,
+    HEALTH,
+    PATIENCE_S,
+    answer,
+    is_closed_within,
+    read_until,
+)
+
+
+def test_a_request_in_pieces_is_answered_like_any_other(web):
+    with web.socket() as connected:
+        for number in range(len(HEALTH)):
+            connected.sendall(HEALTH[number : number + 1])
+
+        assert answer(connected)[0] == 200
+
+
+def test_requests_that_come_together_are_answered_one_after_the_other(web):
+    with web.socket(HEALTH * 3) as connected:
+        read = b""
+        while read.count(b"HTTP/1.1 200 OK") < 3:
+            read += connected.recv(65536)
+
+    assert read.count(b"HTTP/1.1") == 3
+
+
+def test_one_connection_serves_any_number_of_requests(web):
+    with web.socket() as connected:
+        for _ in range(20):
+            connected.sendall(HEALTH)
+            assert answer(connected)[0] == 200
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_ahead_once(web):
+    body = b"{}"
+    with web.socket(HEAD % (len(body), b"Expect: 100-continue\r\n")) as connected:
+        assert answer(connected)[0] == 100
+        connected.sendall(body)
+
+        assert read_until(connected, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "code"),
+    [
+        (CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n", 400, "malformed_request"),
+        (CHUNKED + b"5\r\nhelloXX0\r\n\r\n", 400, "malformed_request"),
+        (CHUNKED + b"5\r\nhello\r\n0\r\nbad trailer\r\n\r\n", 400, "malformed_request"),
+        (b"GET / HTTP/9.9\r\nHost: a\r\n\r\n", 400, "malformed_request"),
+        (b"nonsense\r\n\r\n", 400, "malformed_request"),
+        (b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400, "malformed_request"),
+        (b"POST /x HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "malformed_request"),
+        (b"POST /x HTTP/1.1\r\nTransfer-Encoding: vapour\r\n\r\n", 501, "unsupported_transfer_coding"),
+        (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414, "address_too_long"),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n", 431, "headers_too_large"),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, 431, "headers_too_large"),
+        (HEAD % (10**12, b""), 413, "payload_too_large"),
+        (HEAD % (10**12, b"Expect: 100-continue\r\n"), 413, "payload_too_large"),
+    ],
+)
+def test_what_is_malformed_or_too_large_gets_one_clear_answer_and_the_connection_ends(web, sent, status, code):
+    with web.socket(sent) as connected:
+        answered, body = answer(connected)
+
+        assert (answered, json.loads(body)["error"]) == (status, code)
+        assert is_closed_within(connected, PATIENCE_S)
+
+
+def test_a_malformed_chunk_is_one_line_in_the_log(web):
+    before = len(web.log_lines())
+
+    web.status(CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n")
+
+    said = [json.loads(line) for line in web.log_lines()[before:]]
+    assert [(line["event"], line["status"]) for line in said] == [("request.malformed", 400)]
+
+
+def test_what_was_kept_out_is_counted(web):
+    web.status(CHUNKED + b"zz\r\n\r\n")
+
+    assert b'finderfee_refused_connections_total{why="malformed_request"}' in web.metrics()
+
+
+def test_a_body_of_chunks_is_read_like_any_other(web):
+    head = b"POST /api/v1/track/click HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    assert web.status(head + b'9\r\n{"slug": \r\n9\r\n"nobody"}\r\n0\r\n\r\n') == 200

@@ -1,0 +1,115 @@
+"""A real web server of one worker and few threads, and raw sockets to it."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from tests.support.installation.processes import Process
+
+THREADS, REQUEST_S, UPLOAD_S = 2, 2, 5
+#: How many clients it holds at once.
+ROOM = 120
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+#: Of a sale; with the length of its body, and further lines.
+HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\r\n"
+CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+#: So long may a machine that is busy take for what is over in milliseconds.
+PATIENCE_S = 20
+
+
+class WebServer:
+    """A web server with one worker of few threads."""
+
+    def __init__(self, port: int, log: Path) -> None:
+        self.port, self._log = port, log
+
+    @contextmanager
+    def socket(self, sent: bytes = b"", *, receive_bytes: int | None = None) -> Iterator[socket.socket]:
+        """Connect, send some bytes and give the socket; with few `receive_bytes` the system keeps little unread."""
+        with closing(socket.socket()) as connected:
+            if receive_bytes:
+                connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+            connected.settimeout(PATIENCE_S)
+            connected.connect(("127.0.0.1", self.port))
+            connected.sendall(sent)
+            yield connected
+
+    def log_lines(self) -> list[str]:
+        """Return what the server has said so far."""
+        return self._log.read_text().splitlines()
+
+    def answers(self) -> bool:
+        """Say whether it is up."""
+        try:
+            return self.status() == 200
+        except OSError:
+            return False
+
+    def status(self, sent: bytes = HEALTH) -> int:
+        """Send a request over a connection of its own and return the status of the answer."""
+        with self.socket(sent) as connected:
+            return answer(connected)[0]
+
+    def metrics(self) -> bytes:
+        """Return its page of metrics, with its head."""
+        with self.socket(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") as connected:
+            return b"".join(iter(lambda: connected.recv(65536), b""))
+
+
+def answer(connected: socket.socket) -> tuple[int, bytes]:
+    """Read one answer with a length and return its status and body."""
+    head, _, body = read_until(connected, b"\r\n\r\n").partition(b"\r\n\r\n")
+    if head.startswith(b"HTTP/1.1 100"):
+        return 100, body
+    length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    while len(body) < length:
+        body += connected.recv(65536)
+    return int(head.split(b" ")[1]), body
+
+
+def read_until(connected: socket.socket, end: bytes) -> bytes:
+    """Read on until `end` has come, which must be before the server hangs up."""
+    read = b""
+    while end not in read:
+        piece = connected.recv(65536)
+        assert piece, f"the server hung up after {read!r}"
+        read += piece
+    return read
+
+
+def is_closed_within(connected: socket.socket, seconds: float) -> bool:
+    """Say whether the server hangs up, whatever it says before."""
+    connected.settimeout(seconds)
+    try:
+        while connected.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+    return True
+
+
+@contextmanager
+def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Process]]:
+    """Start the server, with variables of the environment that differ from these, and stop it at the end."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
+    small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
+    limits = {"REQUEST_TIMEOUT_S": str(REQUEST_S), "UPLOAD_TIMEOUT_S": str(UPLOAD_S)}
+    env = {**os.environ, **small, **limits, "PORT": str(port), **set_otherwise}
+    process = Process("web", ["gunicorn", "app:create_app()"], env=env, log=home / "web.out")
+    server = WebServer(port, home / "web.out")
+    try:
+        deadline = time.monotonic() + 60
+        while not server.answers():
+            assert time.monotonic() < deadline and not process.has_ended, server.log_lines()
+            time.sleep(0.05)
+        yield server, process
+    finally:
+        process.kill()
