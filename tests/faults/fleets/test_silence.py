@@ -91,6 +91,25 @@ def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine
         machine.until(lambda: not machine.valkey().exists("finderfee:sales.msgs"), "the broker holds nothing any more")
 
 
+def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(machine: Machine, shop: Shop) -> None:
+    # given: a job in each thread's hand, four threads in a fleet, and of two fleets one dies
+    machine.kill("relay")
+    machine.start("relay", told=_LONG_LEASE | {"JOB_SLOTS_DEFAULT": "1"})
+    machine.start("workers-2")
+    machine.kill("workers")
+    speaking = "select from worker_process where 'sales' = any(queues) and seen_at > now() - interval '12 s'"
+    machine.until(lambda: len(machine.rows(speaking)) == 1, "the dead one is silent", within_s=_WITHIN_S)
+
+    # when: there is more to do than both could take
+    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+        shop.sell_many(40)
+        machine.until_waiting(4)
+
+        # then
+        assert _out(machine, "sales") == 4
+    outcome.check(machine, shop)
+
+
 def _out(machine: Machine, queue: str) -> int:
     return int(machine.rows("select count(*) from job where queue = %s and deadline > now()", queue)[0][0])
 
