@@ -80,10 +80,27 @@ def test_calls_that_are_not_signed_bring_each_change_once(shop):
 
 
 @played("paypal")
-def test_an_event_whose_verdict_cannot_be_had_is_asked_for_again(shop):
+@pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html"])
+def test_an_event_whose_verdict_cannot_be_had_is_asked_for_again(shop, fault):
     (sent,) = shop.stage.pay(Purchase()).sent
-    shop.stage.faults.append("fail")
+    shop.stage.faults.append(fault)
     assert shop.deliver(sent) == [503]
     assert shop.events() == []
     shop.hear(sent)
     assert len(shop.conversions()) == 1
+
+
+@played("mollie")
+def test_a_refund_that_fails_after_all_is_undone_by_its_id_whichever_is_told_first(shop):
+    early, late = (shop.sell(cents=10_000, customer=customer) for customer in ("1", "2"))
+    shop.hear(*shop.stage.refund(early, 1_000))
+    told = shop.stage.refund(early, 3_000)
+    shop.hear(*told, *shop.stage.restore(), *shop.stage.restore())
+    assert dict(shop.conversions("external_event_id, refunded_cents")) == {early.id: 1_000, late.id: 0}
+
+    told = shop.stage.refund(late, 4_000)
+    shop.hear(*shop.stage.restore())
+    assert shop.events()[-1] == ("refund.failed", "Parked", "refund_unknown")
+    shop.hear(*told)
+    assert dict(shop.conversions("external_event_id, refunded_cents")) == {early.id: 1_000, late.id: 0}
+    assert {status for (status,) in shop.events("status")} == {"Processed"}

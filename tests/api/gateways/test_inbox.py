@@ -1,6 +1,9 @@
 """The inbox: what is let in, what cannot be read, what waits, what is played again; what was missed is listed."""
 
+from models import db
+from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
+from workers import scheduler
 
 
 def test_a_bad_proof_is_401_and_an_unknown_address_404_both_empty(shop):
@@ -61,6 +64,27 @@ def test_what_was_missed_is_taken_in_once_and_what_is_known_does_nothing(shop, d
         (known.id, 0),
         (missed.id, 2_000),
     }
+
+
+def _fire(name):
+    with db.any_org_work():
+        db.db.run("delete from tick where name = %s returning 1", (name,))
+    (entry,) = [entry for entry in scheduler.SCHEDULE if entry.job.name == name]
+    scheduler.fire(entry)
+
+
+def test_every_quarter_of_an_hour_only_what_has_no_event_is_listed_and_at_night_everything(shop, drain):
+    with played("braintree") as braintree:
+        polled = connected(shop.brand.person("Owner"), braintree)
+        for tick, listed in (
+            ("gateways.poll", {polled["id"]}),
+            ("gateways.reconcile", {polled["id"], shop.connection["id"]}),
+        ):
+            _fire(tick)
+            drain("upkeep")
+            runs = shop.brand.rows("select args ->> 'connection_id' from job where name = 'gateway.reconcile'")
+            assert {connection_id for (connection_id,) in runs} == listed
+            assert len(runs) == len(listed)  # what waits already is not asked for again
 
 
 def test_what_waits_in_vain_for_seven_days_is_a_dead_letter_and_its_payment_still_wakes_it(shop, drain):

@@ -1,0 +1,80 @@
+"""What may come to the address of any gateway: unproved, too late, too large, no event at all, after the end."""
+
+import pytest
+
+from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.stages import STAGES
+
+_MEGABYTE = 1024 * 1024
+_NO_EVENTS = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"\xff\x00",
+    b'{"id": "\\u0000", "type": "\\ud800"}',
+    b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+    b"[" * 100_000,
+    b"a[b]" * 20_000 + b"=1",
+    b"id=in_1&sale_id=SALE1&type=invoice.paid&amount_paid=10000",
+    b'{"id": "tr_1", "sale_id": "SALE1", "event": "order.success", "order_id": "1", "price": 10000}',
+]
+
+
+def _having(*acts):
+    """Have a test played by the gateways that have these acts."""
+    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
+    return pytest.mark.parametrize("stage", able, indirect=True)
+
+
+every = _having()
+
+
+@_having("proof")
+def test_a_proof_over_other_bytes_is_401_and_keeps_nothing(shop, drain):
+    sale = shop.stage.pay(Purchase())
+    sent = [*sale.sent, *shop.stage.refund(sale, 4_000)]
+    assert set(shop.deliver(*(shop.stage.forged(one) for one in sent))) == {401}
+    assert (shop.events(), drain("gateways")) == ([], 0)
+
+
+@_having("time")
+def test_a_proof_of_long_ago_is_401_and_keeps_nothing(shop):
+    sale = shop.stage.pay(Purchase())
+    assert set(shop.deliver(*(shop.stage.late(sent) for sent in sale.sent))) == {401}
+    assert shop.events() == []
+
+
+@every
+def test_a_megabyte_is_let_in_and_one_byte_more_is_413(shop):
+    (sent, *_) = shop.stage.pay(Purchase()).sent
+    whole, more = (
+        Sent(sent.body.ljust(size), sent.headers, sent.method, sent.query) for size in (_MEGABYTE, _MEGABYTE + 1)
+    )
+    assert shop.deliver(more) == [413]
+    assert shop.events() == []
+    assert shop.deliver(whole)[0] in (200, 401)
+
+
+@every
+def test_what_is_no_event_is_refused_or_fails_once_and_is_never_money(shop, drain):
+    headers = shop.stage.pay(Purchase()).sent[0].headers
+    sent = [Sent(body, one) for body in _NO_EVENTS for one in (headers, {"Content-Type": "text/plain"})]
+    if "any_body" not in shop.stage.cannot:
+        sent += [shop.stage.proved(body) for body in _NO_EVENTS]
+    assert set(shop.deliver(*sent)) <= {200, 401}
+    drain()
+    assert {status for (status,) in shop.events("status")} <= {"Failed", "Ignored"}
+    assert shop.conversions() == []
+    assert shop.brand.rows("select from gateway_payment") == []
+
+
+@every
+def test_what_comes_for_a_connection_that_was_removed_is_404_and_keeps_nothing(shop):
+    sale = shop.stage.pay(Purchase())
+    sent = [*sale.sent, *shop.stage.refund(sale, 4_000)]
+    path = f"/api/v1/connections/{shop.connection['id']}"
+    assert shop.brand.person("Owner").call("DELETE", path).status_code == 204
+    assert set(shop.deliver(*sent)) == {404}
+    assert shop.events() == []
