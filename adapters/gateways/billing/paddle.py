@@ -26,7 +26,6 @@ from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
     Carrier,
-    DisconnectedFact,
     DisputeFact,
     DisputeState,
     Fact,
@@ -67,7 +66,7 @@ class Paddle:
             "webhookSecret", "Secret key", "Only for a destination that you made: pdl_ntfset_…", required=False
         ),
     )
-    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost, DisputeState.Won), leaves=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost, DisputeState.Won))
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
@@ -118,7 +117,8 @@ class Paddle:
             case "adjustment.created" | "adjustment.updated":
                 return (_adjustment(told, at),)
             case "api_key.revoked":
-                return (_revoked(account, shapes.needed(told, "id")),)
+                self.check(account)  # refused where the key was ours
+                return (IgnoredFact("another_key"),)
             case _:
                 return (IgnoredFact("unknown_type"),)
 
@@ -222,12 +222,6 @@ def _adjustment(told: Any, at: datetime) -> Fact:
     return DisputeFact(
         dispute_id=transaction, sale_ids=(transaction,), state=state, at=at, amount_cents=cents, currency=currency
     )
-
-
-def _revoked(account: GatewayAccount, key_id: str) -> Fact:
-    """Tell our key, which holds its id, from the others of the brand."""
-    is_ours = f"_{key_id}_" in account.credentials.get("apiKey", "")
-    return DisconnectedFact("the API key was revoked") if is_ours else IgnoredFact("another_key")
 
 
 def _origin(told: Any) -> BuyerOrigin:

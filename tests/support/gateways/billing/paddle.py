@@ -10,7 +10,7 @@ from adapters.gateways.billing.paddle import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
-KEY, SECRET = "pdl_live_apikey_01fake_q6TGTJ", "pdl_ntfset_fake"
+KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
 _ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
 
 
@@ -21,6 +21,7 @@ class PaddleStage(Stage):
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
         "test_flag": why.APART,
+        "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
         "dispute_opened": why.GONE,
     }
 
@@ -80,9 +81,6 @@ class PaddleStage(Stage):
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         return (self.event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
-
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.event("api_key.revoked", {"id": "apikey_01fake", "status": "revoked"}),)
 
     def unknown(self) -> Sent:
         return self.event("product.created", {"id": "pro_1"})

@@ -1,0 +1,211 @@
+"""paddle: its signed header, transactions, adjustments once they are approved, trials, a key that is revoked."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.gateways.base import CredentialsRefused, GatewayAccount, Inbound, NotProved
+from adapters.gateways.billing.paddle import GATEWAY
+from domain.gateways.facts import (
+    DisputeFact,
+    DisputeState,
+    IgnoredFact,
+    PaymentFact,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+)
+from domain.gateways.referrals import claims
+from tests.support.gateways.billing.paddle import signed
+from tests.support.gateways.told import account, facts
+
+TOTALS = {
+    "subtotal": "10000",
+    "discount": "1000",
+    "tax": "1890",
+    "total": "10890",
+    "credit": "0",
+    "balance": "0",
+    "grand_total": "10890",
+    "grand_total_tax": "1890",
+    "currency_code": "USD",
+}
+TRANSACTION = {
+    "id": "txn_P1",
+    "status": "completed",
+    "origin": "web",
+    "customer_id": "ctm_P1",
+    "subscription_id": "sub_P1",
+    "currency_code": "USD",
+    "discount_id": "dsc_P1",
+    "custom_data": {"affiliate_slug": "jane"},
+    "details": {"totals": TOTALS},
+}
+REFUND = {
+    "id": "adj_P1",
+    "action": "refund",
+    "type": "partial",
+    "status": "approved",
+    "transaction_id": "txn_P1",
+    "subscription_id": "sub_P1",
+    "customer_id": "ctm_P1",
+    "currency_code": "USD",
+    "totals": {"subtotal": "3600", "tax": "756", "total": "4356"},
+}
+CHARGEBACK = {**REFUND, "id": "adj_P2", "action": "chargeback", "totals": {"total": "6534"}}
+TRIAL = {
+    "id": "sub_P5",
+    "status": "trialing",
+    "transaction_id": "txn_P5",
+    "customer_id": "ctm_P5",
+    "currency_code": "USD",
+    "custom_data": {"affiliate_slug": "jane"},
+}
+_AT = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def stage(stage):
+    stage.objects["/discounts/dsc_P1"] = {"id": "dsc_P1", "code": "JANE10"}
+    customer = {"id": "ctm_P1", "email": "ann@example.com", "name": "Ann", "custom_data": {"affiliate_slug": "anna"}}
+    stage.objects["/customers/ctm_P1"] = customer
+    return stage
+
+
+def _told(stage, kind, told, at="2026-01-02T03:01:00Z"):
+    event = {"event_id": "evt_P1", "event_type": kind, "occurred_at": at, "notification_id": "ntf_P1", "data": told}
+    found = facts(stage, signed(json.dumps(event).encode()))
+    assert len(found) == 1
+    return found[0]
+
+
+def _slugs(origin):
+    return [(claim.slug, claim.method) for claim in claims(origin.carriers, ["via"])]
+
+
+def _prove(header, secrets=("pdl_ntfset_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):
+    held, *former = ({"webhookSecret": secret} for secret in secrets)
+    own = GatewayAccount("live", held, former=tuple(former))
+    received = datetime.fromtimestamp(at, UTC)
+    return GATEWAY.prove(own, Inbound("POST", {"Paddle-Signature": header}, {}, body, received)).deliveries
+
+
+_DIGEST = "7632c027aef2a675917a75f94cfd7719fad79196f0eecb013a643166b9f51d21"
+
+
+def test_the_signature_is_of_time_and_body_five_minutes_either_way():
+    for at in (1_700_000_000, 1_700_000_300, 1_699_999_700):
+        (delivery,) = _prove(f"ts=1700000000;h1={_DIGEST}", at=at)
+        assert delivery.type == "unreadable"
+    assert _prove(f"ts=1700000000;h1={'0' * 64};h1={_DIGEST}", ("new", "pdl_ntfset_test"))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"header": ""},
+        {"header": f"h1={_DIGEST}"},
+        {"header": f"ts=1700000000,h1={_DIGEST}"},
+        {"header": f"ts=1700000001;h1={_DIGEST}"},
+        {"header": f"ts=1700000000;p_signature={_DIGEST}"},
+        {"header": f"ts=1700000000;h1={_DIGEST}", "secrets": ("pdl_ntfset_tes",)},
+        {"header": f"ts=1700000000;h1={_DIGEST}", "body": b'{"id":"evt_2","object":"event"}'},
+        {"header": f"ts=1700000000;h1={_DIGEST}", "at": 1_700_000_301},
+    ],
+    ids=range(8),
+)
+def test_another_signature_proves_nothing(what):
+    with pytest.raises(NotProved):
+        _prove(**what)
+
+
+def test_a_completed_transaction_is_a_payment(stage):
+    paid = _told(stage, "transaction.completed", TRANSACTION)
+    assert isinstance(paid, PaymentFact)
+    assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("txn_P1", 10_890, 9_000, "USD")
+    assert (paid.paid_at, paid.origin.customer_id, paid.origin.subscription_id) == (_AT, "ctm_P1", "sub_P1")
+    assert _slugs(paid.origin) == [("jane", "paddle_custom_data")]
+    assert [code.text for code in paid.origin.codes] == ["JANE10"]
+
+
+def test_a_renewal_is_the_next_transaction(stage):
+    renewal = {**TRANSACTION, "id": "txn_P2", "origin": "subscription_recurring", "discount_id": None}
+    paid = _told(stage, "transaction.completed", renewal)
+    assert (paid.external_id, paid.amount_cents, paid.origin.codes) == ("txn_P2", 10_890, ())
+    assert (paid.origin.customer_id, _slugs(paid.origin)) == ("ctm_P1", [("jane", "paddle_custom_data")])
+
+
+def test_what_was_paid_by_credit_is_not_counted(stage):
+    totals = {**TOTALS, "credit": "890", "grand_total": "10000"}
+    assert _told(stage, "transaction.completed", {**TRANSACTION, "details": {"totals": totals}}).amount_cents == 10_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("transaction.completed", {"origin": "subscription_payment_method_change"}),
+        ("transaction.paid", {}),
+        ("transaction.billed", {}),
+        ("transaction.updated", {}),
+        ("transaction.ready", {}),
+    ],
+)
+def test_what_moves_no_money_is_ignored(stage, kind, changes):
+    assert type(_told(stage, kind, {**TRANSACTION, **changes})) is IgnoredFact
+
+
+def test_a_refund_counts_once_it_is_approved(stage):
+    waiting = {**REFUND, "status": "pending_approval"}
+    assert _told(stage, "adjustment.created", waiting) == IgnoredFact("not_decided")
+    assert _told(stage, "adjustment.updated", {**REFUND, "status": "rejected"}) == IgnoredFact("not_decided")
+    assert _told(stage, "adjustment.updated", REFUND, "2026-01-04T00:00:00Z") == RefundFact(
+        refund_id="adj_P1",
+        sale_ids=("txn_P1",),
+        amount_cents=4_356,
+        currency="USD",
+        refunded_at=datetime(2026, 1, 4, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "state"),
+    [("chargeback", "lost"), ("chargeback_reverse", "won"), ("chargeback_warning", None), ("credit", None)],
+)
+def test_a_chargeback_takes_what_remains_and_its_reversal_lets_it_go(stage, action, state):
+    told = _told(stage, "adjustment.created", {**CHARGEBACK, "action": action}, "2026-01-20T00:00:00Z")
+    if state is None:
+        assert told == IgnoredFact("no_money_moved")
+    else:
+        assert isinstance(told, DisputeFact)
+        assert (told.sale_ids, told.state) == (("txn_P1",), DisputeState(state))
+        assert (told.at, told.amount_cents, told.currency) == (datetime(2026, 1, 20, tzinfo=UTC), 6_534, "USD")
+
+
+def test_a_trial_is_a_start_and_any_other_subscription_a_referral(stage):
+    started = _told(stage, "subscription.created", TRIAL, "2026-01-02T03:00:30Z")
+    assert isinstance(started, StartFact)
+    assert (started.external_id, started.started_at) == ("sub_P5", datetime(2026, 1, 2, 3, 0, 30, tzinfo=UTC))
+    assert (started.origin.customer_id, _slugs(started.origin)) == ("ctm_P5", [("jane", "paddle_custom_data")])
+    assert isinstance(_told(stage, "subscription.created", {**TRIAL, "status": "active"}), ReferralFact)
+
+
+def test_a_customer_says_who_they_are_and_names_after_the_payment(stage):
+    paid = _told(stage, "transaction.completed", TRANSACTION)
+    closer = GATEWAY.look_closer(account(stage), paid.origin)
+    assert (closer.email, closer.name) == ("ann@example.com", "Ann")
+    assert [slug for slug, _ in _slugs(closer)] == ["jane", "anna"]
+
+
+def test_a_key_that_is_revoked_puts_the_connection_in_doubt_and_another_does_not(stage):
+    revoked = {"id": "apikey_1", "status": "revoked"}
+    assert _told(stage, "api_key.revoked", revoked) == IgnoredFact("another_key")
+    stage.faults.append("forbid")
+    with pytest.raises(CredentialsRefused):
+        _told(stage, "api_key.revoked", revoked)
+
+
+def test_a_key_of_nobody_is_refused_though_the_address_answers(stage):
+    stage.objects["/"] = {"caller": {"account": None}}
+    with pytest.raises(CredentialsRefused):
+        GATEWAY.check(account(stage))

@@ -1,0 +1,295 @@
+"""stripe: its signed header, invoices of both ages, sessions of its checkout, running totals of charges, disputes."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.gateways.base import GatewayAccount, Inbound, NotProved
+from adapters.gateways.card.stripe import GATEWAY
+from domain.gateways.facts import (
+    AliasFact,
+    DisputeFact,
+    DisputeState,
+    IgnoredFact,
+    PaymentFact,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
+from domain.gateways.referrals import claims
+from tests.support.gateways.card.stripe import signed
+from tests.support.gateways.stage import Purchase
+from tests.support.gateways.told import account, facts, inbound
+
+_PAID, _CREATED = 1_767_322_799, 1_767_322_800
+_SUBSCRIBED = {"subscription": "sub_A1", "metadata": {"affiliate_slug": "jane"}}
+INVOICE = {
+    "id": "in_A1",
+    "object": "invoice",
+    "status": "paid",
+    "billing_reason": "subscription_create",
+    "amount_paid": 10_890,
+    "total": 10_890,
+    "total_excluding_tax": 9_000,
+    "total_taxes": [{"amount": 1_890, "tax_behavior": "exclusive"}],
+    "total_discount_amounts": [{"amount": 1_000, "discount": "di_A1"}],
+    "discounts": ["di_A1"],
+    "currency": "eur",
+    "customer": "cus_A1",
+    "customer_email": "ann@example.com",
+    "customer_name": "Ann",
+    "metadata": {},
+    "parent": {"type": "subscription_details", "subscription_details": _SUBSCRIBED},
+    "status_transitions": {"paid_at": _PAID},
+    "livemode": True,
+}
+SESSION = {
+    "id": "cs_A3",
+    "object": "checkout.session",
+    "mode": "payment",
+    "payment_status": "paid",
+    "amount_total": 5_000,
+    "currency": "usd",
+    "customer": "cus_A3",
+    "customer_details": {"email": "bob@example.com", "name": "Bob"},
+    "client_reference_id": "jane",
+    "metadata": {"affiliate_slug": "jane"},
+    "discounts": [{"coupon": None, "promotion_code": "promo_A1"}],
+    "total_details": {"amount_tax": 0, "amount_discount": 0},
+    "invoice": None,
+    "subscription": None,
+    "payment_intent": "pi_A3",
+}
+CHARGE = {
+    "id": "ch_A1",
+    "object": "charge",
+    "amount": 10_890,
+    "amount_refunded": 4_356,
+    "refunded": False,
+    "currency": "eur",
+    "customer": "cus_A1",
+    "payment_intent": "pi_A1",
+}
+DISPUTE = {
+    "id": "du_A1",
+    "object": "dispute",
+    "amount": 10_890,
+    "currency": "eur",
+    "charge": "ch_A1",
+    "payment_intent": "pi_A1",
+    "status": "needs_response",
+}
+TRIAL = {
+    "id": "sub_A7",
+    "object": "subscription",
+    "status": "trialing",
+    "customer": "cus_A7",
+    "metadata": {"affiliate_slug": "jane"},
+    "discounts": ["di_A7"],
+    "trial_end": 1_768_532_300,
+}
+
+
+@pytest.fixture
+def stage(stage):
+    discount = {"id": "di_A1", "promotion_code": "promo_A1", "source": {"coupon": "co_A1"}}
+    stage.objects["/v1/invoices/in_A1"] = {**INVOICE, "discounts": [discount]}
+    stage.objects["/v1/subscriptions/sub_A7"] = {**TRIAL, "discounts": [discount]}
+    stage.objects["/v1/promotion_codes/promo_A1"] = {"id": "promo_A1", "code": "JANE10"}
+    return stage
+
+
+def _told(stage, kind, told, created=_CREATED, event_id="evt_A1"):
+    event = {"id": event_id, "object": "event", "created": created, "livemode": True, "type": kind}
+    found = facts(stage, signed(json.dumps({**event, "data": {"object": told}}).encode()))
+    assert len(found) == 1
+    return found[0]
+
+
+def _slugs(fact):
+    return [(claim.slug, claim.method) for claim in claims(fact.origin.carriers, ["via"])]
+
+
+def _at(seconds):
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _prove(header, secrets=("whsec_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):
+    held, *former = ({"webhookSecret": secret} for secret in secrets)
+    own = GatewayAccount("live", held, former=tuple(former))
+    return GATEWAY.prove(own, Inbound("POST", {"Stripe-Signature": header}, {}, body, _at(at))).deliveries
+
+
+_DIGEST = "4c15fb2a43f93ef61eaa3e0893866d57cad9cad4223242cfb96f362480cb4021"
+
+
+def test_the_signature_is_of_time_and_body_under_the_whole_secret():
+    (delivery,) = _prove(f"t=1700000000,v1={_DIGEST}")
+    assert (delivery.key, delivery.id, delivery.type) == ("evt_1", "evt_1", "unreadable")
+    for former in (("new", "whsec_test"), ("whsec_test", "old")):
+        assert _prove(f"t=1700000000,v1={'0' * 64},v0=x,v1={_DIGEST}", former)
+    for late in (1_700_000_300, 1_699_999_700):
+        assert _prove(f"t=1700000000,v1={_DIGEST}", at=late)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"header": ""},
+        {"header": f"v1={_DIGEST}"},
+        {"header": f"t=1700000000,v0={_DIGEST}"},
+        {"header": f"t=1700000001,v1={_DIGEST}"},
+        {"header": f"t=1700000000,t=1700000000,v1={_DIGEST}"},
+        {"header": f"t=1700000000,v1={_DIGEST}", "secrets": ("_test",)},
+        {"header": f"t=1700000000,v1={_DIGEST}", "body": b'{"id": "evt_1","object":"event"}'},
+        {"header": f"t=1700000000,v1={_DIGEST}", "at": 1_700_000_301},
+        {"header": f"t=1700000000,v1={_DIGEST}", "at": 1_699_999_699},
+    ],
+    ids=range(9),
+)
+def test_another_signature_proves_nothing(what):
+    with pytest.raises(NotProved):
+        _prove(**what)
+
+
+def test_the_first_invoice_of_a_subscription_is_a_payment(stage):
+    paid = _told(stage, "invoice.paid", INVOICE)
+    assert isinstance(paid, PaymentFact)
+    assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("in_A1", 10_890, 9_000, "EUR")
+    assert (paid.paid_at, paid.origin.is_test) == (_at(_PAID), False)
+    origin = paid.origin
+    assert (origin.customer_id, origin.subscription_id) == ("cus_A1", "sub_A1")
+    assert (origin.email, origin.name) == ("ann@example.com", "Ann")
+    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+    assert [(code.text, code.method) for code in origin.codes] == [("JANE10", "coupon")]
+
+
+def test_a_renewal_is_the_next_invoice_of_the_same_customer(stage):
+    renewal = {"id": "in_A2", "billing_reason": "subscription_cycle", "amount_paid": 12_100, "total": 12_100}
+    told = {name: INVOICE[name] for name in ("object", "currency", "customer", "parent")} | renewal
+    paid = _told(stage, "invoice.paid", {**told, "discounts": []}, created=1_770_001_200)
+    assert (paid.external_id, paid.amount_cents, paid.net_cents) == ("in_A2", 12_100, None)
+    assert (paid.paid_at, paid.origin.customer_id, paid.origin.codes) == (_at(1_770_001_200), "cus_A1", ())
+    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+
+
+def test_an_invoice_of_an_older_version_says_the_same_in_other_places(stage):
+    newer = ("parent", "total_excluding_tax", "total_taxes")
+    older = {name: said for name, said in INVOICE.items() if name not in newer}
+    older |= {"subscription": "sub_A1", "subscription_details": {"metadata": {"affiliate_slug": "jane"}}, "tax": 1_890}
+    older |= {"charge": "ch_A1", "payment_intent": "pi_A1", "discounts": []}
+    paid = _told(stage, "invoice.paid", older)
+    assert (paid.net_cents, paid.origin.subscription_id, paid.aliases) == (9_000, "sub_A1", ("pi_A1", "ch_A1"))
+    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+
+
+def test_a_session_of_the_checkout_without_an_invoice_is_a_payment(stage):
+    paid = _told(stage, "checkout.session.completed", SESSION, created=1_767_322_900)
+    assert isinstance(paid, PaymentFact)
+    assert (paid.external_id, paid.amount_cents, paid.currency) == ("pi_A3", 5_000, "USD")
+    assert (paid.paid_at, paid.origin.email) == (_at(1_767_322_900), "bob@example.com")
+    assert _slugs(paid) == [("jane", "metadata_or_customer"), ("jane", "stripe_reference_id")]
+    assert [code.text for code in paid.origin.codes] == ["JANE10"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"mode": "subscription", "subscription": "sub_A1", "invoice": "in_A1"}, ReferralFact),
+        ({"invoice": "in_A1"}, ReferralFact),
+        ({"payment_status": "unpaid"}, IgnoredFact),
+        ({"mode": "setup"}, IgnoredFact),
+        ({"payment_status": "no_payment_required", "payment_intent": None, "amount_total": 0}, StartFact),
+    ],
+)
+def test_what_else_a_session_may_be(stage, changes, expected):
+    assert type(_told(stage, "checkout.session.completed", {**SESSION, **changes})) is expected
+
+
+def test_what_is_paid_later_is_told_later(stage):
+    assert _told(stage, "checkout.session.async_payment_succeeded", SESSION).external_id == "pi_A3"
+
+
+def test_an_invoices_other_ids_are_told_apart(stage):
+    payment = {"type": "payment_intent", "payment_intent": "pi_A1"}
+    told = {"id": "inpay_A1", "object": "invoice_payment", "invoice": "in_A1", "payment": payment, "status": "paid"}
+    assert _told(stage, "invoice_payment.paid", told) == AliasFact(ids=("in_A1", "pi_A1"))
+
+
+def test_what_went_back_of_a_charge_is_a_running_total(stage):
+    assert _told(stage, "charge.refunded", CHARGE, created=1_767_409_200) == RefundFact(
+        refund_id="ch_A1",
+        sale_ids=("pi_A1", "ch_A1"),
+        amount_cents=4_356,
+        currency="EUR",
+        refunded_at=_at(1_767_409_200),
+        is_cumulative=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "state"),
+    [
+        ("charge.dispute.funds_withdrawn", "needs_response", "opened"),
+        ("charge.dispute.funds_reinstated", "under_review", "won"),
+        ("charge.dispute.closed", "lost", "lost"),
+        ("charge.dispute.closed", "won", "won"),
+        ("charge.dispute.closed", "warning_closed", None),
+        ("charge.dispute.funds_withdrawn", "warning_needs_response", None),
+    ],
+)
+def test_a_dispute_holds_takes_or_lets_go_and_a_warning_does_nothing(stage, kind, status, state):
+    told = _told(stage, kind, {**DISPUTE, "status": status}, created=1_767_500_000)
+    if state is None:
+        assert told == IgnoredFact("no_money_moved")
+    else:
+        assert isinstance(told, DisputeFact)
+        assert (told.dispute_id, told.sale_ids) == ("du_A1", ("pi_A1", "ch_A1"))
+        assert (told.state, told.at) == (DisputeState(state), _at(1_767_500_000))
+        assert (told.amount_cents, told.currency) == (10_890, "EUR")
+
+
+def test_a_trial_is_a_start_with_its_code(stage):
+    told = _told(stage, "customer.subscription.created", TRIAL, created=1_767_322_700)
+    assert isinstance(told, StartFact)
+    assert (told.external_id, told.started_at, told.origin.customer_id) == ("sub_A7", _at(1_767_322_700), "cus_A7")
+    assert (_slugs(told), told.origin.codes[0].text) == ([("jane", "metadata_or_customer")], "JANE10")
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "cents"),
+    [
+        ("jpy", 500, 500),
+        ("kwd", 12_340, 12_340),
+        ("huf", 50_000, 50_000),
+        ("isk", 50_000, 500),
+        ("ugx", 50_000, 500),
+        ("mga", 500, 50_000),
+    ],
+)
+def test_minor_units_are_counted_as_ours(stage, currency, amount, cents):
+    told = {**INVOICE, "currency": currency, "amount_paid": amount, "total": amount, "total_excluding_tax": None}
+    assert _told(stage, "invoice.paid", told).amount_cents == cents
+
+
+@pytest.mark.parametrize("currency", ["isk", "ugx"])
+def test_hundredths_of_what_has_none_are_unreadable(stage, currency):
+    with pytest.raises(UnreadableEvent):
+        _told(stage, "invoice.paid", {**INVOICE, "currency": currency, "amount_paid": 50_001})
+
+
+def test_a_customer_brings_their_metadata(stage):
+    sale = stage.pay(Purchase(slug=None))
+    customer = {"id": "cus_1", "email": "ann@example.com", "metadata": {"affiliate_slug": "anna"}}
+    stage.objects["/v1/customers/cus_1"] = customer
+    (paid,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
+    closer = GATEWAY.look_closer(account(stage), paid.origin)
+    assert [claim.slug for claim in claims(closer.carriers, ["via"])] == ["anna"]
+
+
+def test_an_events_id_is_its_key(stage):
+    body = json.dumps({"id": "evt_A4", "type": "invoice.paid", "data": {"object": INVOICE}}).encode()
+    (delivery,) = GATEWAY.prove(account(stage), inbound(signed(body))).deliveries
+    assert (delivery.key, delivery.id, delivery.type) == ("evt_A4", "evt_A4", "invoice.paid")
