@@ -16,11 +16,17 @@ class NoAnswer(Exception):
 
 
 def call(
-    method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, timeout_s: float = WHOLE_CALL_S
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    timeout_s: float = WHOLE_CALL_S,
+    connect_s: float = _CONNECT_S,
 ) -> tuple[int, Mapping[str, str], bytes]:
     """Return status, headers (found by any case) and body of the answer, with any status. Raises NoAnswer."""
     deadline = time.monotonic() + timeout_s
-    timeouts = (min(_CONNECT_S, timeout_s), timeout_s)
+    timeouts = (min(connect_s, timeout_s), timeout_s)
     sent = {**headers, "Accept-Encoding": "identity"}
     try:
         with requests.Session() as session:

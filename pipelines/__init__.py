@@ -5,6 +5,7 @@ At the root is what serves them all:
 work           how a job is asked for
 earn           what every new conversion brings with it: history, ledger, event
 mail           letters: one attempt, or the wait for a slot
+credentials    what a brand types of a service that it connects, sealed
 fx_intake      rates of currencies, from a feed or a file
 ledger_check   whether the money adds up
 retention      what ends when it is old

@@ -17,6 +17,7 @@ from settings.concerns.identity import Identity
 from settings.concerns.jobs import Jobs
 from settings.concerns.mail import Mail
 from settings.concerns.monitoring import Monitoring
+from settings.concerns.platforms import Platforms
 from settings.concerns.rails import Rails
 from settings.concerns.rates import Rates
 from settings.concerns.retention import Retention
@@ -42,6 +43,7 @@ class Settings:
     rails: Rails
     rates: Rates
     gateways: Gateways
+    platforms: Platforms
     fraud: Fraud
     human_check: HumanCheck
     retention: Retention

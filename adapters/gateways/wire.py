@@ -4,7 +4,6 @@ A gateway that speaks another language brings what reads it.
 """
 
 import base64
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,13 +16,12 @@ import orjson
 import settings
 from adapters import http_calls
 from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
-from adapters.safe_http import addresses, client
+from adapters.safe_http import addresses, client, typed_hosts
 
 Params = Mapping[str, str | int | Sequence[str]]
 _Answered = tuple[int, Mapping[str, str], bytes]
 
 _CALL_S = 15
-_LONGEST_ANSWER = 2 * 1024 * 1024
 _WORDS = 300
 _DEPTH = 64
 _WORDS_UNDER = (
@@ -149,29 +147,14 @@ def _call(method: str, url: str, headers: Mapping[str, str], body: bytes | None)
 
 
 def _call_typed(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> _Answered:
-    """Call a host that the brand typed, where that is a public one (or one that webhooks may be sent to)."""
-    chosen = settings.current().webhooks
-    policy = client.Policy(
-        allow_private=chosen.allow_private,
-        also_allow=frozenset(chosen.also_allow),
-        ca_bundle=chosen.ca_bundle,
-        timeout_s=_CALL_S,
-        max_read_bytes=_LONGEST_ANSWER,
-    )
     try:
-        status, said_headers, content = _guarded(policy).ask(method, url, body=body or b"", headers=headers)
+        return typed_hosts.ask(method, url, headers, body, timeout_s=_CALL_S)
     except addresses.UrlRefused as refused:
         raise CredentialsRefused(refused.message) from refused
     except client.ReceiverUnreachable as error:
         raise GatewayUnreachable(error.reason) from error
-    except ValueError as error:  # a header or an address that cannot be written
+    except typed_hosts.CannotBeSent as error:
         raise CredentialsRefused("they hold characters that cannot be sent") from error
-    return status, said_headers, bytes(content)
-
-
-@functools.cache
-def _guarded(policy: client.Policy) -> client.Client:
-    return client.Client(policy)
 
 
 def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
@@ -183,7 +166,7 @@ def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
         said = None
     if status < 300:
         return said
-    words = _words(said) or f"it answers {status}"
+    words = words_of(said) or f"it answers {status}"
     if status in (401, 403):
         code = said.get("code") if isinstance(said, dict) else None
         raise CredentialsRefused(words, code if isinstance(code, str) else "")
@@ -192,15 +175,15 @@ def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
     raise GatewayRejected(status, words)
 
 
-def _words(said: Any) -> str:
+def words_of(said: Any) -> str:
     """Return the first text in an error's body under a name that errors use."""
     if isinstance(said, str):
         return said[:_WORDS]
     if isinstance(said, list):
-        return next((words for part in said if (words := _words(part))), "")
+        return next((words for part in said if (words := words_of(part))), "")
     if isinstance(said, dict):
         for name in _WORDS_UNDER:
-            if words := _words(said.get(name)):
+            if words := words_of(said.get(name)):
                 return words
     return ""
 

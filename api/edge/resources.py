@@ -107,6 +107,12 @@ ALL: tuple[Resource, ...] = (
         "Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves.",
         ("connections", "gateway_events", "gateways_inbound"),
     ),
+    Resource(
+        "platforms",
+        "Platforms",
+        "Newsletter and CRM platforms that say who brought a buyer when nothing else does.",
+        ("platforms",),
+    ),
     Resource("fraud", "Fraud review", "Clicks and leads that the rules blocked or held.", ("fraud_events",)),
     Resource(
         "webhooks", "Webhook endpoints", "Where the brand is told what happens, and how that went.", ("webhooks",)

@@ -35,8 +35,13 @@ def claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[C
     for carrier in carriers:
         fields = {name.lower(): value.strip() for name, value in carrier.fields.items()}
         for key in (SLUG_KEY, *parameters):
-            if _SLUG.fullmatch(slug := fields.get(key, "")):
+            if is_slug(slug := fields.get(key, "")):
                 yield Claim(slug.lower(), carrier.method)
+
+
+def is_slug(text: str) -> bool:
+    """Say whether a text could be a slug."""
+    return _SLUG.fullmatch(text) is not None
 
 
 def tag(carriers: Sequence[Carrier]) -> str | None:

@@ -59,6 +59,7 @@ KINDS = (
     _column("credentials of connections", "gateway_connection", "credentials_sealed"),
     _column("secrets made for connections", "gateway_connection", "made_sealed"),
     _column("former credentials of connections", "gateway_connection", "former_sealed"),
+    _column("credentials of platforms", "platform_connection", "credentials_sealed"),
     SealedKind(
         name="stored answers",
         table="stored_answer",

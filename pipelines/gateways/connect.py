@@ -32,10 +32,10 @@ from domain.refused import Refused
 from models import ids, turns
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
+from pipelines.credentials import sealed, typed
 from pipelines.gateways import accounts
 
 _TOKEN_BYTES = 32
-_LONGEST_CREDENTIAL = 4_096
 
 Answer = TypeVar("Answer")
 
@@ -60,7 +60,7 @@ def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Proved
     Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
     """
     adapter = _adapter(gateway)
-    credentials = _typed(adapter, credentials, is_whole=True)
+    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
     name = _asked(adapter, lambda: _checked(adapter, account))
@@ -91,8 +91,8 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
             "account": proved.name,
             "token_hash": token_hash(proved.token),
             "token_sealed": sealing.seal(proved.token, belongs_to=str(proved.connection_id)),
-            "credentials_sealed": accounts.sealed(proved.account.credentials, proved.connection_id),
-            "made_sealed": accounts.sealed(proved.account.made, proved.connection_id),
+            "credentials_sealed": sealed(proved.account.credentials, proved.connection_id),
+            "made_sealed": sealed(proved.account.made, proved.connection_id),
             "connected_at": now,
             "last_checked_at": now,
             "reconciled_to": now,
@@ -127,7 +127,7 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     Calls the gateway. Raises Refused as `prove`.
     """
     adapter = registry.named(connection.gateway)
-    credentials = _typed(adapter, credentials, is_whole=False)
+    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     _asked(adapter, lambda: _checked(adapter, account))
@@ -144,8 +144,8 @@ def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now
         organization_id=connection.organization_id,
         connection_id=connection.id,
         changes={
-            "credentials_sealed": accounts.sealed({**before.credentials, **credentials}, connection.id),
-            "former_sealed": accounts.sealed(former, connection.id),
+            "credentials_sealed": sealed({**before.credentials, **credentials}, connection.id),
+            "former_sealed": sealed(former, connection.id),
             "former_until": now + accounts.FORMER_FOR,
             "status": ConnectionStatus.Active.value,
             "last_checked_at": now,
@@ -181,8 +181,8 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
         changes={
             "status": ConnectionStatus.Disconnected.value,
             "disconnected_at": now,
-            "credentials_sealed": accounts.sealed({}, connection.id),
-            "made_sealed": accounts.sealed({}, connection.id),
+            "credentials_sealed": sealed({}, connection.id),
+            "made_sealed": sealed({}, connection.id),
             "former_sealed": None,
             "former_until": None,
         },
@@ -223,24 +223,6 @@ def _adapter(gateway: str) -> GatewayAdapter:
             400, "unknown_gateway", "GET /api/v1/connections/gateways lists the gateways there are.", field="gateway"
         )
     return found
-
-
-def _typed(adapter: GatewayAdapter, credentials: Mapping[str, str], *, is_whole: bool) -> Mapping[str, str]:
-    """Return credentials without the space around them. Raises Refused 400 invalid_request."""
-    known = {field.name: field for field in adapter.fields}
-    for name, value in credentials.items():
-        if name not in known:
-            raise _invalid(name, f"{adapter.label} has no credential {name}; it has {', '.join(known)}.")
-        if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_CREDENTIAL or "\x00" in value:
-            raise _invalid(name, f"{known[name].label} is a text of 1 to {_LONGEST_CREDENTIAL} characters.")
-    missing = [field.name for field in adapter.fields if field.required and field.name not in credentials]
-    if is_whole and missing:
-        raise _invalid(missing[0], f"{adapter.label} needs {', '.join(missing)}.")
-    return {name: value.strip() for name, value in credentials.items()}
-
-
-def _invalid(name: str, message: str) -> Refused:
-    return Refused(400, "invalid_request", message, field=f"credentials.{name}")
 
 
 def _checked(adapter: GatewayAdapter, account: GatewayAccount) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
+from tests.support.platforms import playing as platforms
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.fraud_rows import flagged
@@ -23,6 +24,7 @@ _FRAUD = "/api/v1/fraud-events"
 _PAYOUTS = "/api/v1/payouts"
 _CONNECTIONS = "/api/v1/connections"
 _DEALS = "/api/v1/deals"
+_PLATFORMS = "/api/v1/platforms"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
     "affiliateSlug": "ben",
@@ -36,6 +38,7 @@ _LOOKS = {
     "POST /api/v1/conversions/import/preview",
     "POST /api/v1/payouts/preview",
     "POST /api/v1/connections/<connection_id>/check",
+    "POST /api/v1/platforms/<connection_id>/check",
 }
 
 # What a call takes: the rest of the path after the route's own, and the body. The owner sends it.
@@ -138,6 +141,10 @@ def _failed_payout(owner: Brand) -> str:
 
 def _connected(owner: Brand) -> str:
     return f"{_CONNECTIONS}/{connected(owner, owner.app.extensions['stage'])['id']}"
+
+
+def _platform(owner: Brand) -> str:
+    return f"{_PLATFORMS}/{platforms.connected(owner, owner.app.extensions['platform'])['id']}"
 
 
 def _gateway_event(owner: Brand) -> str:
@@ -269,6 +276,9 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_DEALS}": lambda owner: (_DEALS, Dealing.of(owner).body()),
     f"POST {_DEALS}/<deal_id>/offer": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/offer", None),
     f"POST {_DEALS}/<deal_id>/cancel": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/cancel", None),
+    f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.wanted(owner.app.extensions["platform"])),
+    f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
+    f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
@@ -302,8 +312,9 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def _a_gateway(app):
-    with played() as stage:
+    with played() as stage, platforms.asked() as platform:
         app.extensions["stage"] = stage
+        app.extensions["platform"] = platform
         yield
 
 

@@ -73,28 +73,21 @@ class CannotPlay(Exception):
     """An act that this gateway does not have; its stage says why in `cannot`, and no test asks for it."""
 
 
-class Stage(ABC):
-    """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language.
+class PlayedApi(ABC):
+    """Somebody's API on a port of this machine, from creation to `stop`.
 
-    Faults, for the next calls of the API, one each: `refuse` (401), `forbid` (403), `busy` (429), `fail` (500), `slow`,
-    `hang` (until `goes_on` is set), `cut` (the connection ends after the act), `html` (200 with a page), `` (none).
+    Faults, for the next calls, one each: `refuse` (401), `forbid` (403), `busy` (429, with Retry-After where `busy_s`
+    is set), `fail` (500), `slow`, `hang` (until `goes_on` is set), `cut` (the connection ends after the act), `html`
+    (200 with a page), `` (none).
     """
 
-    gateway: GatewayAdapter
-    credentials: Mapping[str, str]
-    #: What subscribing makes there, for the proofs that need it.
-    made: Mapping[str, str] = {}
-    mode: Mode = "live"
-    #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
-    cannot: Mapping[str, str] = {}
     slow_s = 1.0
+    busy_s: int | None = None
 
     def __init__(self, port: int = 0) -> None:
         self.asked: list[Asked] = []
         self.faults: deque[str] = deque()
         self.goes_on = threading.Event()
-        self.now = datetime.now(UTC)
-        self._counted = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
         self._server.stage = self  # type: ignore[attr-defined]  # how the handler finds its way back
@@ -107,11 +100,6 @@ class Stage(ABC):
         self._server.shutdown()
         self._server.server_close()
 
-    def number(self) -> int:
-        """Return a number that this stage did not give out before."""
-        self._counted += 1
-        return self._counted
-
     @abstractmethod
     def answer(self, asked: Asked) -> tuple[int, Any]:
         """Act on a call of the API with good credentials; return the status and the JSON of the answer."""
@@ -119,6 +107,28 @@ class Stage(ABC):
     @abstractmethod
     def is_let_in(self, asked: Asked) -> bool:
         """Say whether a call carries our credentials."""
+
+
+class Stage(PlayedApi):
+    """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language."""
+
+    gateway: GatewayAdapter
+    credentials: Mapping[str, str]
+    #: What subscribing makes there, for the proofs that need it.
+    made: Mapping[str, str] = {}
+    mode: Mode = "live"
+    #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
+    cannot: Mapping[str, str] = {}
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
+        self.now = datetime.now(UTC)
+        self._counted = 0
+
+    def number(self) -> int:
+        """Return a number that this stage did not give out before."""
+        self._counted += 1
+        return self._counted
 
     @abstractmethod
     def pay(self, purchase: Purchase) -> Sale:
@@ -165,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def _handle(self) -> None:
-        stage: Stage = self.server.stage  # type: ignore[attr-defined]  # set by Stage
+        stage: PlayedApi = self.server.stage  # type: ignore[attr-defined]  # set by Stage
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         params = parse_qs(parts.query, keep_blank_values=True)
@@ -187,6 +197,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if fault == "html" else "application/json")
         self.send_header("Content-Length", str(len(content)))
+        if fault == "busy" and stage.busy_s is not None:
+            self.send_header("Retry-After", str(stage.busy_s))
         self.end_headers()
         self.wfile.write(content)
 

@@ -1,0 +1,6 @@
+"""Newsletter and CRM platforms: each adapter proves a brand's credentials and finds a person's signup record.
+
+`base` is what every adapter offers, `wire` how it calls its platform within its time, `registry` the five by name; then
+one file for each: `kit`, `beehiiv`, `mailchimp`, `hubspot`, `activecampaign`. An adapter decides nothing about money or
+affiliates.
+"""

@@ -1,0 +1,62 @@
+"""mailchimp: members of one audience, with merge fields and tags; it keeps no page that they came from.
+
+A member who was archived is still known. Under heavy use a page stands in front of the API and says 403 to everybody.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from adapters.gateways import shapes
+from adapters.gateways.base import CredentialField, CredentialsRefused
+from adapters.gateways.wire import basic
+from adapters.platforms import records
+from adapters.platforms.base import PlatformAccount, SlugPlace
+from adapters.platforms.wire import PlatformWire, replaced
+from domain.platforms.signups import SignupRecord
+
+_CENTRE = re.compile(r"[a-z]{2,6}[0-9]{1,4}")
+_PARTS = "id,email_address,status,merge_fields,tags"
+
+
+class Mailchimp:
+    """The adapter; it has no state."""
+
+    name = "mailchimp"
+    label = "Mailchimp"
+    fields = (
+        CredentialField("apiKey", "API key", "Profile, Extras, API keys; it ends in a data centre such as -us21"),
+        CredentialField("listId", "Audience id", "Audience, Settings: the unique id of the audience", secret=False),
+    )
+    slugs = SlugPlace(("AFF_SLUG", "VIA"), longest=10)
+
+    def check(self, account: PlatformAccount) -> str | None:
+        """Ask whether the key is good, and whether it sees the audience."""
+        wire = _wire(account)
+        wire.needed("/ping")
+        return None if wire.get(_path(account), {"fields": "id"}) else "the key sees no audience of this id"
+
+    def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
+        """Read a member by the hash of their email."""
+        digest = hashlib.md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
+        said = _wire(account).get(f"{_path(account)}/members/{digest}", {"fields": _PARTS})
+        found = records.whose([said], email, "email_address")
+        if found is None:
+            return None
+        return SignupRecord(fields=shapes.table(found, "merge_fields"), tags=records.tags(found))
+
+
+def _wire(account: PlatformAccount) -> PlatformWire:
+    key = account.credentials.get("apiKey", "")
+    centre = key.rpartition("-")[2]
+    if not _CENTRE.fullmatch(centre) and not replaced("mailchimp"):
+        raise CredentialsRefused("the key does not end in a data centre such as -us21")
+    address = f"https://{centre}.api.mailchimp.com/3.0"
+    return PlatformWire("mailchimp", account, address, basic("any", key), refuses_in_json=True)
+
+
+def _path(account: PlatformAccount) -> str:
+    return f"/lists/{shapes.segment(account.credentials.get('listId', ''))}"
+
+
+PLATFORM = Mailchimp()

@@ -1,0 +1,51 @@
+"""Finds the slugs that a platform's own record of a person names.
+
+People and forms wrote them there, so they are claims: whom a slug leads to is looked up in the organization alone.
+Source: tracking spec, "Attribution method taxonomy" (Platform match) and section 8, step 6.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from domain.gateways import referrals
+
+#: Where the slug stands unless the brand says otherwise, and where it is looked for behind that.
+SLUG_FIELDS = ("affiliate_slug", "via")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignupRecord:
+    """What a platform knows of a person whom it knows; everything may be empty.
+
+    `fields` are custom ones by name, `addresses` the pages that the person came to and from, `marks` the utm fields
+    by name. Tags look like `via:anna`.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+def slugs(record: SignupRecord, *, names: Sequence[str], parameters: Sequence[str]) -> list[str]:
+    """Return what a record claims, in the order in which it counts, each once.
+
+    First the custom fields `names`, then tags under such a name, then the organization's `parameters`: in the
+    addresses, then as utm fields. Names and slugs are found in any case; what could not be a slug is passed over.
+    """
+    said = (text.strip().lower() for text in _said(record, [name.lower() for name in names], parameters))
+    return list(dict.fromkeys(text for text in said if referrals.is_slug(text)))
+
+
+def _said(record: SignupRecord, names: Sequence[str], parameters: Sequence[str]) -> Iterator[str]:
+    fields = _any_case(record.fields)
+    yield from (fields.get(name, "") for name in names)
+    tags = [(name.strip().lower(), text) for name, _, text in (tag.partition(":") for tag in record.tags)]
+    yield from (text for name in names for tagged, text in tags if tagged == name)
+    for told in (*(referrals.of_address(address) for address in record.addresses), record.marks):
+        marked = _any_case(told)
+        yield from (marked.get(parameter, "") for parameter in parameters)
+
+
+def _any_case(told: Mapping[str, str]) -> Mapping[str, str]:
+    return {name.lower(): text for name, text in told.items()}

@@ -1,0 +1,122 @@
+"""Connections to newsletter and CRM platforms, one for each platform of an organization."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformConnection:
+    """A connection. What is sealed belongs to the connection's id.
+
+    Sales since `credits_since` may be credited by it, None while none may; `slug_field` None is the platform's own.
+    """
+
+    id: UUID
+    organization_id: UUID
+    platform: str
+    status: str
+    credits_since: datetime | None
+    slug_field: str | None
+    credentials_sealed: bytes
+    connected_at: datetime
+    last_checked_at: datetime | None
+    last_error: str | None
+
+    @property
+    def created_at(self) -> datetime:
+        """The moment by which lists are ordered."""
+        return self.connected_at
+
+    @property
+    def credit_sales(self) -> bool:
+        """Whether sales may be credited by it."""
+        return self.credits_since is not None
+
+
+_TABLE = Table("platform_connection", PlatformConnection)
+
+
+def insert(values: Mapping[str, Any]) -> PlatformConnection | None:
+    """Insert a connection and return it; None when the organization has one to this platform."""
+    return _TABLE.create(values)
+
+
+def change(connection: PlatformConnection, changes: Mapping[str, Any]) -> PlatformConnection:
+    """Change columns of a locked connection and return it as it is now."""
+    return _TABLE.change(connection, changes)
+
+
+_ONE = f"select {_TABLE.columns} from platform_connection where organization_id = %s and id = %s"
+
+
+def find(*, organization_id: UUID, connection_id: UUID) -> PlatformConnection | None:
+    """Return one connection of the organization."""
+    return _TABLE.first(_ONE, (organization_id, connection_id))
+
+
+def lock(*, organization_id: UUID, connection_id: UUID) -> PlatformConnection | None:
+    """Return one connection of the organization, locked until the transaction ends."""
+    return _TABLE.first(f"{_ONE} for update", (organization_id, connection_id))
+
+
+def is_connected(*, organization_id: UUID, platform: str) -> bool:
+    """Say whether the organization is connected to a platform."""
+    found = "select from platform_connection where organization_id = %s and platform = %s"
+    return bool(db.run(found, (organization_id, platform)))
+
+
+def stage_delete(connection: PlatformConnection) -> None:
+    """Stage the end of a connection: nothing of it stays."""
+    db.stage(
+        "delete from platform_connection where organization_id = %s and id = %s",
+        (connection.organization_id, connection.id),
+    )
+
+
+_PAGE = f"""
+select {_TABLE.columns} from platform_connection
+where organization_id = %(org)s
+  and (%(before)s::timestamptz is null or (connected_at, id) < (%(before)s, %(before_id)s))
+order by connected_at desc, id desc
+limit %(limit)s
+"""
+
+
+def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[PlatformConnection]:
+    """Return up to `limit` connections, the newest first, after the keyset position `after`."""
+    before, before_id = after or (None, None)
+    params = {"org": organization_id, "before": before, "before_id": before_id, "limit": limit}
+    return _TABLE.all(_PAGE, params)
+
+
+_CREDITING = f"""
+select {_TABLE.columns} from platform_connection
+where organization_id = %s and status = 'Active' and credits_since <= %s
+order by connected_at, id
+"""
+
+
+def crediting(*, organization_id: UUID, at: datetime) -> list[PlatformConnection]:
+    """Return the connections that may credit a sale of that moment now, the one that was connected first first."""
+    return _TABLE.all(_CREDITING, (organization_id, at))
+
+
+_ANY_ORG = f"""
+select {_TABLE.columns} from platform_connection
+where (%(org)s::uuid is null or organization_id = %(org)s) and (%(id)s::uuid is null or id = %(id)s)
+order by status = 'Active', connected_at desc, id desc
+limit %(limit)s
+"""
+
+
+def any_org_connections(
+    *, organization_id: UUID | None = None, connection_id: UUID | None = None, limit: int = 1
+) -> list[PlatformConnection]:
+    """Return connections, Broken ones first, narrowed by what is given."""
+    return _TABLE.all(_ANY_ORG, {"org": organization_id, "id": connection_id, "limit": limit})

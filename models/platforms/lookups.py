@@ -1,0 +1,65 @@
+"""Payments that credited nobody while platforms are asked about their buyer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import Json, db
+from models.hot import Hot
+from models.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class PendingLookup:
+    """A payment that platforms are asked about. `paid` is the payment as it was told."""
+
+    id: UUID
+    organization_id: UUID
+    payment_id: UUID
+    paid: Mapping[str, Any]
+    started_at: datetime
+
+
+_TABLE = Table("platform_lookup", PendingLookup)
+
+_STAGE = Hot("""
+insert into platform_lookup (id, organization_id, payment_id, paid, started_at)
+values (%(id)s, %(org)s, %(payment)s, %(paid)s, %(at)s)
+on conflict (organization_id, payment_id) do nothing
+""")
+
+
+def stage(pending: PendingLookup) -> None:
+    """Stage that platforms are asked about a payment, unless they are already; the payment itself is staged first."""
+    db.stage(
+        _STAGE,
+        {
+            "id": pending.id,
+            "org": pending.organization_id,
+            "payment": pending.payment_id,
+            "paid": Json(pending.paid),
+            "at": pending.started_at,
+        },
+    )
+
+
+_ONE = f"select {_TABLE.columns} from platform_lookup where organization_id = %s and id = %s"
+
+
+def find(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
+    """Return a look-up that has not ended."""
+    return _TABLE.first(_ONE, (organization_id, lookup_id))
+
+
+def lock(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
+    """Return a look-up that has not ended, locked until the transaction ends."""
+    return _TABLE.first(f"{_ONE} for update", (organization_id, lookup_id))
+
+
+def stage_end(pending: PendingLookup) -> None:
+    """Stage that a look-up ended."""
+    db.stage(
+        "delete from platform_lookup where organization_id = %s and id = %s", (pending.organization_id, pending.id)
+    )

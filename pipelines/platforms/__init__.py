@@ -1,0 +1,6 @@
+"""Newsletter and CRM platforms: connected once, and asked who brought a buyer when nothing else says so.
+
+connect    credentials proved and changed, what a brand chose, connections ended
+check      whether a platform still takes the credentials; Broken connections
+letters    what Owners are told of those
+"""

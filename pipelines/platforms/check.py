@@ -1,0 +1,55 @@
+"""Whether a platform still takes the credentials of a connection, and what becomes of one that it refuses.
+
+Who refuses breaks a connection at once, and its Owners are told: it is not asked any more until somebody mends it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from adapters.gateways.base import CredentialsRefused
+from adapters.platforms import registry
+from adapters.platforms.base import PlatformUnreachable
+from domain.platforms.names import PlatformStatus
+from models.platforms import connections
+from models.platforms.connections import PlatformConnection
+from pipelines.platforms import connect, letters
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformWord:
+    """What a platform said of credentials: its words against them, or what is wrong with what they lead to."""
+
+    refusal: str | None = None
+    warning: str | None = None
+
+
+def look(connection: PlatformConnection) -> PlatformWord:
+    """Ask the platform whether it takes the credentials of a connection. Calls it.
+
+    Raises Refused 503 platform_unreachable.
+    """
+    adapter = registry.named(connection.platform)
+    try:
+        return PlatformWord(warning=adapter.check(connect.account(connection)))
+    except CredentialsRefused as error:
+        return PlatformWord(refusal=str(error))
+    except PlatformUnreachable as error:
+        raise connect.away(adapter, error) from error
+
+
+def note(asked: PlatformConnection, word: PlatformWord, *, now: datetime) -> PlatformConnection | None:
+    """Write what a platform said of a connection as it was found, and return it as it is now; None where it ended.
+
+    Of credentials that were replaced in the meantime nothing is said.
+    """
+    connection = connections.lock(organization_id=asked.organization_id, connection_id=asked.id)
+    if connection is None or connection.credentials_sealed != asked.credentials_sealed:
+        return connection
+    status = PlatformStatus.Active if word.refusal is None else PlatformStatus.Broken
+    after = connections.change(
+        connection,
+        {"status": status.value, "last_checked_at": now, "last_error": word.refusal or word.warning},
+    )
+    if status == PlatformStatus.Broken and connection.status != PlatformStatus.Broken:
+        letters.write_broken(after, now=now)
+    return after

@@ -1,0 +1,73 @@
+"""Connections to newsletter and CRM platforms, and the catalogue of platforms, on the wire."""
+
+from marshmallow import fields, validate
+
+from domain.platforms.names import Platform, PlatformStatus
+from schemas.base import Flag, Instant, Wire, one_of, text
+
+_LONGEST_CREDENTIAL = 4_096
+_MOST_CREDENTIALS = 20
+_LONGEST_FIELD = 100
+
+
+def _credentials(*, required: bool) -> fields.Dict:
+    return fields.Dict(
+        keys=text(shortest=1, longest=64),
+        values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
+        required=required,
+        validate=validate.Length(min=1, max=_MOST_CREDENTIALS),
+    )
+
+
+class PlatformBody(Wire):
+    """A platform to connect; which credentials it takes is in the catalogue."""
+
+    platform = one_of(Platform, required=True)
+    credentials = _credentials(required=True)
+    slug_field = text(longest=_LONGEST_FIELD, allow_none=True, load_default=None)
+
+
+class PlatformChanges(Wire):
+    """What to change of a connection; what is left out stays, and so do credentials that are not named."""
+
+    credit_sales = Flag()
+    slug_field = text(longest=_LONGEST_FIELD, allow_none=True)
+    credentials = _credentials(required=False)
+
+
+class PlatformFieldRecord(Wire):
+    """One credential of a platform."""
+
+    wire_name = "PlatformField"
+
+    name = fields.String()
+    label = fields.String()
+    secret = Flag()
+    required = Flag()
+    help = fields.String()
+
+
+class PlatformRecord(Wire):
+    """A platform that can be connected."""
+
+    wire_name = "Platform"
+
+    name = fields.String()
+    label = fields.String()
+    slug_field = fields.String()
+    fields_ = fields.List(fields.Nested(PlatformFieldRecord()), attribute="fields", data_key="fields")
+
+
+class PlatformConnectionRecord(Wire):
+    """A connection to a platform, without its credentials."""
+
+    wire_name = "PlatformConnection"
+
+    id = fields.UUID()
+    platform = one_of(Platform)
+    status = one_of(PlatformStatus)
+    credit_sales = Flag()
+    slug_field = fields.String()
+    connected_at = Instant()
+    last_checked_at = Instant(allow_none=True)
+    last_error = fields.String(allow_none=True)

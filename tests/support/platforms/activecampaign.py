@@ -1,0 +1,51 @@
+"""activecampaign for the tests: contacts, then the values of their numbered fields, then what the fields are called."""
+
+from typing import Any
+
+from adapters.platforms.activecampaign import PLATFORM
+from tests.support.gateways.stage import Asked
+from tests.support.platforms.stage import PlatformStage
+
+KEY = "ac_fake"
+
+
+class ActiveCampaignStage(PlatformStage):
+    """Fields get their numbers in the order in which they are first used."""
+
+    platform = PLATFORM
+    credentials = {"apiUrl": "https://ada.api-us1.example", "apiKey": KEY}
+    cannot = frozenset({"tags", "page", "marks"})
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
+        self.numbers: dict[str, str] = {}
+
+    def is_let_in(self, asked: Asked) -> bool:
+        return asked.headers.get("Api-Token") == KEY
+
+    def is_look(self, asked: Asked) -> bool:
+        return asked.path == "/api/3/contacts"
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        people = list(self.people.values())
+        match asked.path.removeprefix("/api/3/").split("/"):
+            case ["users", "me"]:
+                return 200, {"user": {"username": "ada"}}
+            case ["contacts"]:
+                email = asked.params["email"][0].lower()
+                found = [
+                    {"id": str(place), "email": person.email, "deleted": "0"}
+                    for place, person in enumerate(people)
+                    if person.email.lower() == email
+                ]
+                return 200, {"contacts": found, "meta": {"total": str(len(found))}}
+            case ["contacts", number, "fieldValues"]:
+                held = people[int(number)].fields.items()
+                return 200, {"fieldValues": [{"field": self._number(name), "value": value} for name, value in held]}
+            case ["fields"]:
+                named = [{"id": number, "perstag": name.upper()} for name, number in self.numbers.items()]
+                return 200, {"fields": named}
+        return 404, {"message": "No Result found"}
+
+    def _number(self, name: str) -> str:
+        return self.numbers.setdefault(name, str(len(self.numbers) + 1))

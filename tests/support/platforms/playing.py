@@ -1,0 +1,45 @@
+"""A platform played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import settings
+from tests.support.platforms.activecampaign import ActiveCampaignStage
+from tests.support.platforms.beehiiv import BeehiivStage
+from tests.support.platforms.hubspot import HubSpotStage
+from tests.support.platforms.kit import KitStage
+from tests.support.platforms.mailchimp import MailchimpStage
+from tests.support.platforms.stage import PlatformStage
+from tests.support.rows.brands import Brand
+
+_PLAYED: tuple[type[PlatformStage], ...] = (KitStage, BeehiivStage, MailchimpStage, HubSpotStage, ActiveCampaignStage)
+STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _PLAYED}
+
+
+@contextmanager
+def asked(name: str = "kit") -> Iterator[PlatformStage]:
+    """Play a platform on a port of this machine, and have the service call it there, beside those played already."""
+    playing = STAGES[name]()
+    known = settings.current()
+    urls = {**known.platforms.urls, name: playing.url}
+    chosen = dataclasses.replace(known, platforms=dataclasses.replace(known.platforms, urls=urls))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "current", lambda: chosen)
+        yield playing
+    playing.stop()
+
+
+def wanted(platform: PlatformStage, **fields: Any) -> dict[str, Any]:
+    """Return the body that connects a played platform."""
+    return {"platform": platform.platform.name, "credentials": dict(platform.credentials)} | fields
+
+
+def connected(owner: Brand, platform: PlatformStage, **fields: Any) -> dict[str, Any]:
+    """Connect a played platform and return the answer."""
+    answer = owner.post("/api/v1/platforms", wanted(platform, **fields))
+    assert answer.status_code == 201, answer.get_data(as_text=True)
+    return dict(answer.json or {})
