@@ -1,16 +1,13 @@
 """A real browser against a real server. Without a Chromium on the machine these tests are skipped; CI installs one."""
 
 import shutil
-import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-from models import db
 from tests.support.outside.shop_site import ShopSite
+from tests.support.serving import served
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-headless-shell")
 _FLAGS = [
@@ -48,31 +45,11 @@ def page(browser: Browser, site: str) -> Iterator[Page]:
     assert wrong == []
 
 
-class _Handler(WSGIRequestHandler):
-    timeout = 5  # seconds of silence
-
-
-class _Server(ThreadedWSGIServer):
-    """A thread for each connection: a browser opens some ahead, and says nothing on them. Closing waits for all."""
-
-    daemon_threads = False
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        super().process_request_thread(request, client_address)
-        db.db.drop_connection()
-
-
 @pytest.fixture
 def site(app: object) -> Iterator[str]:
     """Return the address of the application behind a real socket."""
-
-    server = _Server("127.0.0.1", 0, app, _Handler)  # type: ignore[arg-type]  # a Flask application
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(app) as address:
+        yield address
 
 
 @pytest.fixture
