@@ -15,8 +15,8 @@ from typing import Any
 
 _PATIENCE_S = 120
 # A line of the banner that is a command starts with one of these.
-_COMMANDS = ("t=", "sig=", "curl ", "for ", "owner=", "total=", "DATA_DIR=", "PORT=", ".venv/bin/flask org")
-_LINES = 10
+_COMMANDS = ("t=", "sig=", "curl ", "for ", "owner=", "total=", "one=", "DATA_DIR=", "PORT=", ".venv/bin/flask ")
+_LINES = 16
 
 
 def main(log: Path) -> None:
@@ -33,7 +33,25 @@ def main(log: Path) -> None:
     assert by_method["sub_affiliate_override"]["commissionCents"] == 200, rows
     told = _wait_for(lambda: _delivered(deliveries, "conversion.created", 2), "both deliveries")
     print(f"smoke: conversion {answer['conversionId']}, its override and {len(told)} deliveries seen")
-    _pay(lines, by_method[None]["externalEventId"])
+    _sell_by_gateway(lines[10:])
+    _pay(lines[:10], by_method[None]["externalEventId"])
+
+
+def _sell_by_gateway(lines: list[str]) -> None:
+    """Let the second brand's gateway be paid twice and give a part back; its first brand's sales go on after that."""
+    for act in lines[:3]:
+        _shell(act)
+    shown = _shell("\n".join(lines[3:])).splitlines()
+    renewed, paid = json.loads(shown[0])["items"]
+    assert (paid["type"], paid["commissionCents"], paid["refundedAmountCents"]) == ("OneTime", 1_470, 0), paid
+    assert (renewed["type"], renewed["commissionCents"], renewed["refundedAmountCents"]) == ("Recurring", 1_170, 1_000)
+    decided = json.loads(shown[1])
+    assert (decided["conversionId"], decided["attributionMethod"]) == (paid["id"], "metadata_or_customer"), decided
+    for kind, number in (("conversion.created", 2), ("conversion.refunded", 1)):
+        _wait_for(lambda kind=kind, number=number: _delivered(lines[-1], kind, number), f"the deliveries of {kind}")
+    print(
+        f"smoke: paid, renewed and refunded at the gateway, {paid['externalEventId']} and {renewed['externalEventId']}"
+    )
 
 
 def _pay(lines: list[str], order: str) -> None:

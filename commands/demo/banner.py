@@ -40,7 +40,7 @@ curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Si
 
 for i in $(seq 50); do seen=$(curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'); case $seen in *"order-$t"*override*|*override*"order-$t"*) break;; esac; sleep 0.2; done; echo "$seen"
 
-{_deliveries(made, url, key)}{_payouts(made, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
+{_deliveries(made, url, key)}{_payouts(made, chosen)}{_gateway(made, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
 """
 
 
@@ -66,3 +66,27 @@ curl -s {url}/api/v1/payouts/run -H "Authorization: Bearer $owner" -H 'Content-T
 curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}'; echo
 
 """
+
+
+def _gateway(made: Mapping[str, str], chosen: settings.Settings) -> str:
+    """Return how the second brand sells through the gateway that is played for it."""
+    if "gatewayApiKey" not in made:
+        return ""
+    url, key = chosen.web.url, made["gatewayApiKey"]
+    conversions = f"curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'"
+    steps = f"""  5. A second brand writes no code: its gateway, stripe, is connected, and played on this machine. Somebody starts a
+     subscription whose metadata names {made["gatewayAffiliateSlug"]}, it renews, and 10.00 of it go back:
+
+{command(chosen, "demo-gateway pay")}
+{command(chosen, "demo-gateway renew")}
+{command(chosen, "demo-gateway refund --cents 1000")}
+
+  6. See both conversions as soon as the refund is there ({made["gatewayAffiliateSlug"]}'s 30 %), and why the first one is hers:
+
+for i in $(seq 50); do seen=$({conversions}); case $seen in *'"refundedAmountCents":1000'*) break;; esac; sleep 0.2; done; echo "$seen"
+one=$(printf %s "$seen" | python3 -c "import json,sys; print(json.load(sys.stdin)['items'][-1]['id'])"); curl -s "{url}/api/v1/conversions/$one/attribution" -H 'Authorization: Bearer {key}'; echo
+"""
+    if "gatewayWebhookEndpointId" in made:
+        steps += f"""curl -s '{url}/api/v1/webhooks/{made["gatewayWebhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
+"""
+    return steps + "\n"

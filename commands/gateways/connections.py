@@ -10,6 +10,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
+from commands.demo import loopback
 from commands.gateways import catalogue
 from commands.moments import moment
 from domain.gateways.states import ConnectionStatus, EventStatus
@@ -20,7 +21,7 @@ from models.gateways.connections import GatewayConnection
 from pipelines.gateways import check, reconcile
 from pipelines.gateways.reconcile import ReconcileFound, ReconcileRun
 
-group = AppGroup("connection", help="Native connections to payment gateways.")
+group = AppGroup("connection", callback=loopback.call_gateway_here, help="Native connections to payment gateways.")
 
 _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 _connection = click.argument("connection_id", type=click.UUID, metavar="CONNECTION")

@@ -17,7 +17,7 @@ import settings
 from adapters import logs, servers
 from adapters.embedded import pair, places
 from commands import output
-from commands.demo import demo
+from commands.demo import demo, loopback
 from models import migrate
 from settings.concerns.web import Web
 from workers.procfile.supervisor import Supervisor, parse
@@ -59,11 +59,13 @@ def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, st
     settings.current.cache_clear()
     commands = {**lasting, **parse(procfile)}
     greeting = f"\n  Finderfee   {chosen.web.url}\n"
-    if demo.is_wanted(chosen):
+    if loopback.is_wanted(chosen):
         shown = demo.ensure()
         greeting = demo.greeting(shown, is_open=shown.may_be_shown)
     else:
         commands.pop("receiver", None)
+    if not loopback.is_gateway_played(chosen):
+        commands.pop("gateway", None)
     threading.Thread(target=_greet_once_up, args=(chosen.web, greeting), daemon=True).start()
     return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
 
@@ -124,6 +126,6 @@ def _environment(chosen: settings.Settings) -> dict[str, str]:
         "PROMETHEUS_MULTIPROC_DIR": str(numbers),
         "FLASK_APP": "app:create_app",
     }
-    if demo.is_wanted(chosen):
-        told |= demo.receiver_environment(chosen, os.environ)
+    if loopback.is_wanted(chosen):
+        told |= loopback.receiver_environment(chosen, os.environ) | loopback.gateway_environment(chosen)
     return told

@@ -14,7 +14,7 @@ from flask import Flask
 
 import settings
 from app import create_app
-from commands.demo import banner, certificate, demo
+from commands.demo import banner, certificate, demo, loopback, own_api
 from models import db
 from tests.support.rows.brands import Brand
 from tests.support.rows.rates import stored
@@ -158,12 +158,12 @@ def test_a_person_is_shown_a_sale_that_works_when_pasted(flask, app, tmp_path):
 
 
 def test_the_demo_is_not_for_somebodys_own_database():
-    assert demo.is_wanted(settings.read({}))
-    assert not demo.is_wanted(settings.read({"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x" * 32}))
+    assert loopback.is_wanted(settings.read({}))
+    assert not loopback.is_wanted(settings.read({"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x" * 32}))
 
 
 def test_an_answer_that_the_api_refuses_is_one_error(app, data_dir, monkeypatch):
-    monkeypatch.setattr(demo, "_call", lambda *arguments: _refused())
+    monkeypatch.setattr(own_api, "call", lambda *arguments: _refused())
 
     done = app.test_cli_runner().invoke(args=["demo"])
 
@@ -176,7 +176,7 @@ def test_the_application_of_a_command_answers_the_demo_without_having_been_mount
     bare = Flask("finderfee", static_folder=None)
 
     with bare.app_context():
-        assert demo._call("GET", "/api/openapi.json", None, None)["openapi"]
+        assert own_api.call("GET", "/api/openapi.json", None)["openapi"]
 
 
 def _refused():
@@ -220,7 +220,7 @@ def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
     ],
 )
 def test_what_the_operator_says_of_webhooks_stands_beside_the_demos_receiver(data_dir, given, private, also):
-    told = demo.receiver_environment(settings.current(), given)
+    told = loopback.receiver_environment(settings.current(), given)
 
     assert (told["WEBHOOK_ALLOW_PRIVATE"], told["WEBHOOK_ALSO_ALLOW"]) == (private, also)
 
@@ -229,12 +229,12 @@ def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(da
     (tmp_path / "mine.pem").write_text("what I trust\n")
     chosen = turned(webhooks={"ca_bundle": str(tmp_path / "mine.pem")})
 
-    bundle = Path(demo.receiver_environment(chosen, {})["WEBHOOK_CA_BUNDLE"])
+    bundle = Path(loopback.receiver_environment(chosen, {})["WEBHOOK_CA_BUNDLE"])
 
     assert bundle.read_text() == "what I trust\n\n" + (data_dir / "receiver" / "cert.pem").read_text()
     absent = turned(webhooks={"ca_bundle": str(tmp_path / "none.pem")})
     with pytest.raises(click.ClickException, match=r"WEBHOOK_CA_BUNDLE cannot be read: .*none\.pem"):
-        demo.receiver_environment(absent, {})
+        loopback.receiver_environment(absent, {})
 
 
 def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(flask, app, monkeypatch):

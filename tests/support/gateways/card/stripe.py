@@ -1,12 +1,15 @@
-"""stripe for the tests: invoices, sessions, charges, refunds, disputes, subscriptions, and the calls that we make."""
+"""stripe for the tests: invoices, sessions, charges, refunds, disputes, subscriptions, and the calls that we make.
 
-import hashlib
-import hmac
+What it says of invoices, charges and events is worded as by the demo's gateway.
+"""
+
 import json
 import time
 from typing import Any
 
 from adapters.gateways.card.stripe import GATEWAY
+from commands.demo.gateway import words
+from commands.demo.gateway.words import PaidInvoice
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "sk_live_fake", "whsec_fake"
@@ -29,9 +32,9 @@ class StripeStage(Stage):
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         if asked.path == "/v1/events":
-            return 200, self._page(self.events[::-1], asked)
+            return 200, _page(self.events[::-1], asked)
         if asked.path in ("/v1/invoices", "/v1/refunds"):
-            return 200, self._page(self.listed.get(asked.path, [])[::-1], asked)
+            return 200, _page(self.listed.get(asked.path, [])[::-1], asked)
         if asked.path == "/v1/webhook_endpoints" and asked.method == "POST":
             made = {"id": f"we_{self.number()}", "url": asked.form["url"][0], "secret": SECRET}
             self.objects[f"/v1/webhook_endpoints/{made['id']}"] = made
@@ -42,29 +45,21 @@ class StripeStage(Stage):
         return (200, found) if found else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
-        number = self.number()
-        reason = "subscription_cycle" if purchase.renews else "subscription_create"
-        subscription = f"sub_{purchase.customer}"
-        invoice = {
-            "id": f"in_{number}",
-            "object": "invoice",
-            "status": "paid",
-            "billing_reason": reason,
-            "amount_paid": purchase.cents,
-            "total": purchase.cents,
-            "currency": purchase.currency.lower(),
-            "customer": f"cus_{purchase.customer}",
-            "customer_email": purchase.email,
-            "customer_name": "Ann",
-            "metadata": {},
-            "discounts": [f"di_{number}"] if purchase.code else [],
-            "parent": {
-                "type": "subscription_details",
-                "subscription_details": {"subscription": subscription, "metadata": _slug(purchase)},
-            },
-            "status_transitions": {"paid_at": int(self.now.timestamp())},
-            "livemode": not purchase.is_test,
-        }
+        number = str(self.number())
+        paid = PaidInvoice(
+            token=number,
+            subscription=f"sub_{purchase.customer}",
+            customer=f"cus_{purchase.customer}",
+            email=purchase.email,
+            cents=purchase.cents,
+            currency=purchase.currency,
+            reason="subscription_cycle" if purchase.renews else "subscription_create",
+            paid_at=int(self.now.timestamp()),
+            metadata=_slug(purchase),
+            discounts=[f"di_{number}"] if purchase.code else [],
+            is_test=purchase.is_test,
+        )
+        invoice = paid.invoice()
         if purchase.code:
             discount = {"id": f"di_{number}", "promotion_code": f"promo_{number}", "source": {"coupon": "co_1"}}
             self.objects[f"/v1/invoices/in_{number}"] = {**invoice, "discounts": [discount]}
@@ -74,25 +69,17 @@ class StripeStage(Stage):
             "email": purchase.email,
             "metadata": {},
         }
-        self.objects[f"/v1/charges/ch_{number}"] = self._charge(number, purchase, 0)
-        payment = {"type": "payment_intent", "payment_intent": f"pi_{number}"}
-        known = {"id": f"inpay_{number}", "object": "invoice_payment", "invoice": f"in_{number}", "payment": payment}
-        sent = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", known))
+        self.objects[f"/v1/charges/ch_{number}"] = paid.charge()
+        sent = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", paid.payment()))
         return Sale(purchase, f"in_{number}", sent)
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
-        number = int(sale.id.removeprefix("in_"))
-        before = self.objects[f"/v1/charges/ch_{number}"]["amount_refunded"]
-        charge = self._charge(number, sale.purchase, before + cents)
-        self.objects[f"/v1/charges/ch_{number}"] = charge
-        return (self._event("charge.refunded", charge),)
+        return (self._event("charge.refunded", self._given_back(sale, cents)),)
 
     def restore(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
         """Let a refund fail after the event: so much of what was refunded comes back."""
-        number = int(sale.id.removeprefix("in_"))
-        before = self.objects[f"/v1/charges/ch_{number}"]["amount_refunded"]
-        self.objects[f"/v1/charges/ch_{number}"] = self._charge(number, sale.purchase, before - cents)
-        failed = {"id": f"re_{self.number()}", "object": "refund", "status": "failed", "charge": f"ch_{number}"}
+        charge = self._given_back(sale, -cents)
+        failed = {"id": f"re_{self.number()}", "object": "refund", "status": "failed", "charge": charge["id"]}
         return (self._event("refund.failed", failed),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
@@ -143,44 +130,25 @@ class StripeStage(Stage):
         return signed(sent.body, at=int(time.time()) - 301)
 
     def _event(self, kind: str, told: dict[str, Any]) -> Sent:
-        event = {
-            "id": f"evt_{self.number()}",
-            "object": "event",
-            "api_version": "2025-09-30.clover",
-            "created": int(self.now.timestamp()),
-            "livemode": told.get("livemode", True),
-            "type": kind,
-            "data": {"object": told},
-        }
+        event = words.event(f"evt_{self.number()}", kind, told, created=int(self.now.timestamp()))
         self.events.append(event)
         return signed(json.dumps(event).encode())
 
-    def _charge(self, number: int, purchase: Purchase, refunded: int) -> dict[str, Any]:
-        return {
-            "id": f"ch_{number}",
-            "object": "charge",
-            "amount": purchase.cents,
-            "amount_refunded": refunded,
-            "refunded": refunded == purchase.cents,
-            "currency": purchase.currency.lower(),
-            "customer": f"cus_{purchase.customer}",
-            "payment_intent": f"pi_{number}",
-        }
+    def _given_back(self, sale: Sale, cents: int) -> dict[str, Any]:
+        path = f"/v1/charges/ch_{sale.id.removeprefix('in_')}"
+        charge = self.objects[path] | {"currency": sale.purchase.currency.lower()}
+        self.objects[path] = words.refunded(charge, charge["amount_refunded"] + cents)
+        return self.objects[path]
 
-    def _page(self, newest_first: list[dict[str, Any]], asked: Asked) -> dict[str, Any]:
-        since, until = (int(asked.params.get(name, ["0"])[0]) for name in ("created[gte]", "created[lt]"))
-        found = [item for item in newest_first if since <= item["created"] and (not until or item["created"] < until)]
-        if after := asked.params.get("starting_after"):
-            found = found[[item["id"] for item in found].index(after[0]) + 1 :]
-        limit = int(asked.params["limit"][0])
-        return {"object": "list", "data": found[:limit], "has_more": len(found) > limit}
+
+def _page(newest_first: list[dict[str, Any]], asked: Asked) -> dict[str, Any]:
+    return words.page(asked.path, newest_first, {name: values[0] for name, values in asked.params.items()})
 
 
 def signed(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Sent:
     """Return a body with stripe's signature at a time (Unix seconds; None: now)."""
-    at = int(time.time()) if at is None else at
-    digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-    return Sent(body, {"Stripe-Signature": f"t={at},v1={digest}", "Content-Type": "application/json"})
+    header = words.signature(body, secret=secret, at=int(time.time()) if at is None else at)
+    return Sent(body, {"Stripe-Signature": header, "Content-Type": "application/json"})
 
 
 def _slug(purchase: Purchase) -> dict[str, str]:

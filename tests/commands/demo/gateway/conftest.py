@@ -1,0 +1,122 @@
+"""The demo as `flask up` makes it, with the service behind a real socket and the gateway played beside it."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+
+import settings
+from adapters.embedded.places import wait_until
+from app import create_app
+from commands.demo import demo as making
+from commands.demo import loopback
+from commands.demo.gateway import player
+from models import db
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand
+from tests.support.serving import served
+from tests.support.turning import turn
+
+_PATIENCE_S = 30
+
+
+@dataclass
+class Demo:
+    """The demo of one data folder. `flask` runs a command as another terminal would; `facts` are what it is made of."""
+
+    app: Any
+    monkeypatch: Any
+    facts: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        with click.Context(click.Group("flask")):
+            self._of_commands = create_app()
+
+    def flask(self, *words: str) -> tuple[int, str]:
+        """Run a command; return its exit code and all that it said."""
+        done = self._run(*words)
+        return done.exit_code, done.output
+
+    def json(self, *words: str) -> Any:
+        """Run a command that works, and return its one document."""
+        done = self._run(*words, "--json")
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    def _run(self, *words: str) -> Result:
+        with self._of_commands.app_context():
+            done: Result = self._of_commands.test_cli_runner().invoke(args=words)
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done
+
+    def make(self) -> None:
+        """Make the demo, or what of it is not there."""
+        self.facts = self.json("demo", "--show-secrets")
+
+    def move(self) -> None:
+        """Let PORT be another one from now on."""
+        port = _free_ports()
+        turn(self.monkeypatch, web={"port": port}, gateways={"urls": {"stripe": f"http://127.0.0.1:{port + 2}"}})
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Play the gateway; `said` has what it says."""
+        self.said.clear()
+        with player.playing(settings.current(), say=self.said.append):
+            yield
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Play the gateway beside the service."""
+        with served(self.app, port=settings.current().web.port), self.playing():
+            yield
+
+    @property
+    def shop(self) -> Brand:
+        """The brand with the gateway."""
+        return Brand(self.app, self.facts["gatewayOrganizationId"], self.facts["gatewayApiKey"], "")
+
+    def hear(self, *types: str) -> None:
+        """Wait until as many events of these types have come in through the connection, and have them booked."""
+        found: list[Any] = []
+
+        def is_there() -> bool:
+            found[:] = [row[0] for row in self.shop.rows("select type from gateway_event order by received_at, id")]
+            return sorted(found) == sorted(types)
+
+        assert wait_until(is_there, timeout_s=_PATIENCE_S), found
+        drain("gateways", "sales", "refunds")
+
+
+def _free_ports() -> int:
+    """Return a port that is free as are the two after it."""
+    while True:
+        with socket.socket() as first, socket.socket() as second, socket.socket() as third:
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            try:
+                second.bind(("127.0.0.1", port + 1))
+                third.bind(("127.0.0.1", port + 2))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+@pytest.fixture
+def demo(app, tmp_path, monkeypatch):
+    """Return the demo of an empty data folder, on a machine that is private."""
+    with db.any_org_work():
+        db.db.run("select 1")  # this process knows where its database is
+    monkeypatch.setattr(making, "_SAMPLE_RATES", {})  # rates are everybody's, other tests' as well
+    turn(monkeypatch, servers={"data_dir": tmp_path / "data", "database_url": None})
+    found = Demo(app, monkeypatch)
+    found.move()
+    assert loopback.is_gateway_called(settings.current())
+    return found

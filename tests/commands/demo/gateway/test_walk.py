@@ -1,0 +1,120 @@
+"""The demo's second brand end to end: what is paid, renewed and given back at its gateway becomes the affiliate's."""
+
+import pytest
+
+import settings
+from commands.demo.gateway import player
+from tests.support.rows.brands import Brand
+from tests.support.serving import served
+
+_STARTED = ("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
+_RENEWED = ("invoice.paid", "invoice_payment.paid")
+
+
+@pytest.fixture
+def made(demo):
+    """The demo, made and up."""
+    demo.make()
+    with demo.up():
+        yield demo
+
+
+def _conversions(demo):
+    rows = demo.shop.get("/api/v1/conversions").json["items"]
+    return {row["externalEventId"]: (row["amountCents"], row["commissionCents"], row["type"]) for row in rows}
+
+
+def test_a_sale_a_renewal_and_a_refund_are_the_affiliates(made):
+    paid = made.json("demo-gateway", "pay")
+    made.hear(*_STARTED)
+    renewed = made.json("demo-gateway", "renew")
+    back = made.json("demo-gateway", "refund", "--cents", "1000")
+    made.hear(*_STARTED, *_RENEWED, "charge.refunded")
+
+    assert (renewed["subscription"], back["charge"]) == (paid["subscription"], renewed["charge"])
+    assert _conversions(made) == {
+        paid["invoice"]: (4_900, 1_470, "OneTime"),
+        renewed["invoice"]: (4_900, 1_170, "Recurring"),
+    }
+    first = made.shop.get("/api/v1/conversions").json["items"][-1]
+    decided = made.shop.get(f"/api/v1/conversions/{first['id']}/attribution").json
+    assert decided["attributionMethod"] == first["attributionMethod"] == "metadata_or_customer"
+    assert [step["outcome"] for step in decided["steps"]][:2] == ["skipped", "matched"]
+    told = made.shop.rows("select type from event where type like 'conversion.%%' order by created_at, id")
+    assert told == [("conversion.created",), ("conversion.created",), ("conversion.refunded",)]
+
+
+def test_the_signed_sales_of_the_first_brand_go_on_and_those_of_the_second_are_kept_out(made):
+    first = Brand(made.app, made.facts["organizationId"], made.facts["apiKey"], made.facts["signingSecret"])
+    second = made.shop.other_key()
+
+    assert first.sale(affiliateSlug=made.facts["affiliateSlug"]).status_code == 200
+    refused = second.sale(affiliateSlug=made.facts["gatewayAffiliateSlug"])
+    assert (refused.status_code, refused.json["error"]) == (409, "stripe_connect_active")
+
+
+def test_a_payment_that_names_nobody_we_know_is_no_conversion(made):
+    made.json("demo-gateway", "pay", "--affiliate", "nobody-here", "--cents", "1200")
+    made.hear(*_STARTED)
+
+    assert _conversions(made) == {}
+    assert ("invoice.paid", "nobody_referred") in made.shop.rows("select type, reason from gateway_event")
+
+
+def test_a_person_is_told_what_happened_and_what_to_do_next(made):
+    code, said = made.flask("demo-gateway", "pay")
+    made.hear(*_STARTED)
+    subscription = next(word for word in said.split() if word.startswith("sub_")).strip(",")
+
+    assert code == 0
+    assert said.startswith(f"4900 cents paid for {subscription}, whose metadata says affiliate_slug=nora\n")
+    assert f".venv/bin/flask demo-gateway renew {subscription}\n" in said
+    assert f"DATA_DIR={settings.current().servers.data_dir} PORT=" in said
+    code, said = made.flask("demo-gateway", "refund")
+    assert (code, said.startswith("4900 cents of ch_")) == (0, True)
+    made.hear(*_STARTED, "charge.refunded")
+    assert [line.split(" of ")[0] for line in made.said] == [*_STARTED, "charge.refunded"]
+    assert all(line.endswith(": taken") for line in made.said)
+
+
+def test_an_operator_asks_the_gateway_that_is_played(made):
+    (listed,) = made.json("connection", "list", "--org", made.facts["gatewayOrganizationId"])
+
+    assert made.json("connection", "check", listed["id"])["refusal"] is None
+
+
+def test_the_gateway_remembers_over_a_restart_and_finds_the_service_on_another_port(demo):
+    demo.make()
+    with demo.up():
+        paid = demo.json("demo-gateway", "pay")
+        demo.hear(*_STARTED)
+    demo.move()
+    demo.make()
+    with demo.up():
+        demo.json("demo-gateway", "refund", paid["charge"], "--cents", "900")
+        demo.hear(*_STARTED, "charge.refunded")
+
+    assert _conversions(demo) == {paid["invoice"]: (4_900, 1_200, "OneTime")}
+
+
+def test_an_event_that_nobody_takes_is_sent_again(demo):
+    demo.make()
+    with demo.playing():
+        demo.json("demo-gateway", "pay")
+        with served(demo.app, port=settings.current().web.port):
+            demo.hear(*_STARTED)
+
+    assert [row[0] for row in _conversions(demo).values()] == [4_900]
+
+
+def test_what_was_never_taken_is_found_by_a_reconcile(demo, monkeypatch):
+    monkeypatch.setattr(player, "_PAUSES_S", (0.0,))
+    demo.make()
+    with demo.playing():  # nobody listens where the service would be
+        paid = demo.json("demo-gateway", "pay")
+        (listed,) = demo.json("connection", "list", "--org", demo.facts["gatewayOrganizationId"])
+
+        assert demo.json("connection", "reconcile", listed["id"], "--since", "1h")["new"] == 3
+
+        demo.hear(*_STARTED)
+    assert _conversions(demo) == {paid["invoice"]: (4_900, 1_470, "OneTime")}
