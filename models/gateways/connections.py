@@ -84,6 +84,20 @@ def in_force(*, organization_id: UUID, gateway: str, mode: str) -> GatewayConnec
     return _TABLE.first(_IN_FORCE, (organization_id, gateway, mode))
 
 
+_WAS_IN_FORCE = """
+select from gateway_connection
+where organization_id = %(org)s and gateway = %(gateway)s and mode = %(mode)s
+  and connected_at <= %(until)s and (disconnected_at is null or disconnected_at > %(at)s)
+limit 1
+"""
+
+
+def was_in_force(*, organization_id: UUID, gateway: str, mode: str, at: datetime, until: datetime) -> bool:
+    """Say whether some connection of a gateway and mode was in force between two moments."""
+    params = {"org": organization_id, "gateway": gateway, "mode": mode, "at": at, "until": until}
+    return bool(db.run(_WAS_IN_FORCE, params))
+
+
 _PAGE = f"""
 select {_TABLE.columns} from gateway_connection
 where organization_id = %(org)s

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import jobs
 from domain.gateways.states import EventStatus
-from models.gateways import inbox, payments
+from models.gateways import connections, inbox, payments
 from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from pipelines import work
 
 #: Why an event waits whose payment is not known.
 UNKNOWN, NO_REFUND = "payment_unknown", "refund_unknown"
+
+_A_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ class BookingDesk:
     def gateway(self) -> str:
         """Which gateway told them."""
         return self.connection.gateway
+
+    def was_connected(self, at: datetime) -> bool:
+        """Say whether the gateway was connected at a moment, by this connection or an earlier one, in the same mode.
+
+        Gateways count time in whole seconds. Budget: 1 statement for what is older than this connection, else none.
+        """
+        latest = at + _A_SECOND
+        return latest >= self.connection.connected_at or connections.was_in_force(
+            organization_id=self.organization_id, gateway=self.gateway, mode=self.connection.mode, at=at, until=latest
+        )
 
     def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
         """Return the payment that has one of these ids, locked; their turns were taken."""

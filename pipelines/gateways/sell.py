@@ -3,6 +3,7 @@
 Source: tracking spec, section 8 "Lead attribution order", "Attribution method taxonomy"; core spec, "Program fields".
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -22,9 +23,9 @@ from pipelines.gateways import origins, reverse
 from pipelines.gateways.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
 
-#: Why a payment has no conversion; and that only what was known before could credit somebody.
+#: Why a payment has no conversion; that only what was known before could credit somebody; that it was made before.
 NOBODY, CLOSED, ZERO, NOT_ACTIVE = "nobody_referred", "no_active_program", "zero_amount", "affiliate_not_active"
-HISTORY_ONLY = "history_only"
+HISTORY_ONLY, BEFORE = "history_only", "before_connection"
 
 _MOST_CLAIMS = 20
 # Paypal names no customer before the money comes; its subscriptions are what a payment belongs to.
@@ -56,6 +57,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return Booking(reason=known.reason, conversion_id=known.conversion_id)
     if paid.amount_cents == 0:
         return _zero(desk, paid, known)
+    if known is None and not desk.was_connected(paid.paid_at):
+        return _before(desk, paid, all_ids)
     origin = origins.completed(desk, paid.origin)
     found = whom(desk, origin, paid.paid_at)
     row = replace(known or _new(desk, paid), reason=found.reason)
@@ -197,6 +200,15 @@ def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Cre
         first_paid_at=priced.first_paid_at,
         terms=priced.terms,
     )
+
+
+def _before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> Booking:
+    """Keep a payment that was made before the gateway was connected: a signed sale may have counted it."""
+    row = replace(_new(desk, paid), reason=BEFORE)
+    payments.stage(row)
+    payments.stage_aliases(row, all_ids)
+    desk.wake(all_ids)
+    return Booking(reason=BEFORE)
 
 
 def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) -> Booking:

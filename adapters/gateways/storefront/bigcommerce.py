@@ -116,11 +116,11 @@ class BigCommerce:
         return origin
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed and were placed since then, and the refunds."""
+        """Have the webhooks active, then read the orders that changed since then, and the refunds."""
         wire, start = _wire(account), shapes.utc(since)
         _wake(wire, account.made.get("webhooks", "").split())
         for page in _pages(wire, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
-            if found := [_listed_order(order) for order in page if bigcommerce_facts.counts_since(order, since)]:
+            if found := [_listed_order(order) for order in page if bigcommerce_facts.is_paid(order)]:
                 yield found
         for page in _pages(wire, "/v3/orders/payment_actions/refunds", {"created:min": start}):
             yield [_listed_refund(refund) for refund in page]

@@ -32,6 +32,7 @@ Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
 _PAID = frozenset({"2", "3", "8", "9", "10", "11"})
 _REFUNDED = frozenset({"4", "14"})
 _DISPUTED = "13"
+_UNPAID = frozenset({"0", "1", "5", "6", "7", "12"})
 _TEST_METHOD = "Test Payment Gateway"
 _REFUNDS = "/v3/orders/payment_actions/refunds"
 _ID = re.compile(r"[0-9]{1,19}")
@@ -39,10 +40,9 @@ _ID = re.compile(r"[0-9]{1,19}")
 _IN_COMMENT = re.compile(r"([A-Za-z_]{1,64})=([A-Za-z0-9._-]{1,64})")
 
 
-def counts_since(order: Any, since: datetime) -> bool:
-    """Say whether a listed order was placed since then and has been paid."""
-    status = shapes.text(order, "status_id")
-    return status in {*_PAID, *_REFUNDED, _DISPUTED} and shapes.is_since(since, lambda: _placed_at(order))
+def is_paid(order: Any) -> bool:
+    """Say whether an order has been paid."""
+    return shapes.text(order, "status_id") in {*_PAID, *_REFUNDED, _DISPUTED}
 
 
 def refund_name(refund_id: str) -> str:
@@ -53,13 +53,15 @@ def refund_name(refund_id: str) -> str:
 def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     order = _read_order(wire, told)
     order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
-    if shapes.at(order, "is_deleted") is True or status not in {*_PAID, *_REFUNDED, _DISPUTED}:
+    if shapes.at(order, "is_deleted") is True or not is_paid(order):
         return (IgnoredFact("not_paid"),)
-    facts: list[Fact] = [_payment(wire, order)]
+    before = shapes.text(told, "data", "status", "previous_status_id")
+    # One that was not paid until this was told is paid now; of any other only is known when it was placed.
+    at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else _placed_at(order)
+    facts: list[Fact] = [_payment(wire, order, at)]
     if status in _REFUNDED:
         found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
         facts += [fact for refund in found if (fact := _refund_of(order, refund))]
-    before = shapes.text(told, "data", "status", "previous_status_id")
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
         at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else _placed_at(order)
@@ -107,7 +109,7 @@ def _currency(order: Any) -> str:
     return amounts.currency(shapes.at(order, "default_currency_code") or shapes.at(order, "currency_code"))
 
 
-def _payment(wire: GatewayWire, order: Any) -> Fact:
+def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
     order_id, currency = shapes.needed(order, "id"), _currency(order)
     paid, customer = (
         amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
@@ -128,7 +130,7 @@ def _payment(wire: GatewayWire, order: Any) -> Fact:
         external_id=order_id,
         amount_cents=paid,
         currency=currency,
-        paid_at=_placed_at(order),
+        paid_at=at,
         origin=origin,
         net_cents=_net(order, paid, currency),
     )

@@ -131,13 +131,13 @@ class Shopify:
         return origin
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the orders that changed since then: those that were paid since, and what went back of any."""
+        """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
         changed = shapes.utc(since)
         paid = " OR ".join(f"financial_status:{status}" for status in shopify_facts.PAID)
         variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
         while True:
             page = shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
-            found = [item for node in shapes.items(page, "nodes") for item in _listed(node, since)]
+            found = [item for node in shapes.items(page, "nodes") for item in _listed(node)]
             if found:
                 yield found
             if shapes.at(page, "pageInfo", "hasNextPage") is not True:
@@ -165,11 +165,10 @@ def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
             shopify_api.graphql(account, _UNHOOK, {"id": hook})
 
 
-def _listed(node: Any, since: datetime) -> Iterator[GatewayDelivery]:
+def _listed(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
-    if shapes.is_since(since, lambda: shopify_facts.paid_at(order)):
-        yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
+    yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
     if back is not None:
         key = f"reconcile:{order_id}:{back['amount']}"
         yield GatewayDelivery(key, shopify_facts.LISTED_REFUND, dumped({**back, "order_id": order_id}))

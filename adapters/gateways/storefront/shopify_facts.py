@@ -95,9 +95,13 @@ def went_back(node: Any) -> dict[str, Any] | None:
     return {"amount": amount, "currency": currency, "processed_at": shapes.at(node, "updatedAt")}
 
 
-def paid_at(order: Any) -> datetime:
-    """Return when an order was processed. Raises UnreadableEvent."""
-    return shapes.moment(order, "processed_at" if shapes.at(order, "processed_at") else "created_at")
+def _paid_at(order: Any) -> datetime:
+    """Return when an order was paid: at its last change where its webhook tells one, else when it was placed.
+
+    Raises UnreadableEvent.
+    """
+    placed = shapes.moment(order, "processed_at" if shapes.at(order, "processed_at") else "created_at")
+    return max(placed, shapes.moment(order, "updated_at")) if shapes.at(order, "updated_at") else placed
 
 
 def _order(account: GatewayAccount, order: Any) -> Fact:
@@ -106,7 +110,7 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
     if status not in PAID or is_cancelled:
         return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(order, "currency"))
-    paid, at = amounts.of_decimal(shapes.at(order, "total_price"), currency), paid_at(order)
+    paid, at = amounts.of_decimal(shapes.at(order, "total_price"), currency), _paid_at(order)
     told = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),

@@ -35,16 +35,18 @@ APPROVED = "wix.ecom.v1.order_approved"
 REFUND = "wix.ecom.v1.order_transactions_refund_completed"
 
 _PAID = frozenset({"PAID", *REFUNDED})
+_TIME = "eventTime"
 _ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 def body(event: Any) -> Any:
-    """Return what an event is about. Raises UnreadableEvent."""
+    """Return what an event is about, with the time of the event. Raises UnreadableEvent."""
     try:
         action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
-        return wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson"))
+        told = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson"))
     except ValueError as error:
         raise UnreadableEvent("the event's body is not JSON") from error
+    return {**told, _TIME: shapes.at(event, _TIME)} if isinstance(told, Mapping) else told
 
 
 def own_id(value: Any) -> str:
@@ -83,7 +85,7 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
     order_id, lines = own_id(order), shapes.items(order, "lineItems")
     if shapes.at(order, "imported") is True:
         return IgnoredFact("imported")
-    in_currency, at = currency(order), bought_at(order)
+    in_currency, at = currency(order), _paid_at(told, order)
     paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
     if paid == 0 and any(_is_trial(line) for line in (order, *lines)):
         return StartFact(external_id=order_id, started_at=at, origin=origin)
@@ -97,6 +99,14 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
         origin=origin,
         net_cents=_net(order, paid, in_currency),
     )
+
+
+def _paid_at(told: Any, order: Any) -> datetime:
+    """Return when an order was paid: when it was placed, unless the event says that it was not paid until then."""
+    placed, before = bought_at(order), shapes.text(told, "previousPaymentStatus")
+    if before is None or before in _PAID or shapes.at(told, _TIME) is None:
+        return placed
+    return max(placed, shapes.moment(told, _TIME))
 
 
 def _refund(read_order: ReadOrder, told: Any) -> Fact:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -38,7 +39,8 @@ def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:
 
 
 def connected(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
-    """Connect a played gateway and return the answer."""
+    """Connect a played gateway and return the answer. What is bought there from now on was bought after that."""
     answer = owner.post("/api/v1/connections", wanted(stage, **fields))
     assert answer.status_code == 201, answer.get_data(as_text=True)
+    stage.now = max(stage.now, datetime.now(UTC))
     return dict(answer.json or {})

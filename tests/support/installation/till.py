@@ -5,6 +5,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
@@ -24,6 +25,7 @@ class Till(Shop):
         wanted = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
         status, self.connection = self.asked("POST", "/api/v1/connections", wanted)
         assert status == 201, self.connection
+        stage.now = max(stage.now, datetime.now(UTC))
 
     @property
     def path(self) -> str:

@@ -69,6 +69,7 @@ def test_the_same_ids_at_two_tenants_are_two_payments(shop):
         {"gateway": "stripe", "mode": "live", "credentials": dict(shop.stage.credentials)},
     )
     theirs = dataclasses.replace(shop, brand=other, connection=connected.json)
+    shop.wait()
     sale = shop.stage.pay(Purchase(cents=10_000))
     refund = shop.stage.refund(sale, 4_000)
     assert [shop.deliver(*sale.sent, *refund), theirs.deliver(*sale.sent)] == [[200] * 3, [200] * 2]

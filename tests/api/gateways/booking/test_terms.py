@@ -14,6 +14,7 @@ def test_the_first_invoices_of_a_customer_may_earn_nothing(shop):
 
 def test_a_customer_earns_until_their_months_are_over(shop):
     shop.change("update program set recurring_months = 1")
+    shop.change("update gateway_connection set connected_at = connected_at - interval '41 days'")
     shop.stage.now -= timedelta(days=40)
     first = shop.sell(cents=10_000)
     shop.stage.now += timedelta(days=20)

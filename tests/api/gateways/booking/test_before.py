@@ -1,0 +1,120 @@
+"""What was paid before a gateway was connected: a signed sale may have counted it, so it is never money here."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from tests.support.gateways.playing import connected
+from tests.support.gateways.stage import Purchase
+from tests.support.gateways.storefront import wix
+
+
+def _reconcile(shop, since, connection=None):
+    """Ask for a run since a moment."""
+    path = f"/api/v1/connections/{(connection or shop.connection)['id']}/reconcile"
+    assert shop.brand.person("Owner").post(path, {"since": since.isoformat()}).status_code == 202
+
+
+def _placed_earlier(stage, sale):
+    """Let an order be placed two days before it was paid; return what is sent when it is paid."""
+    then, now = ((stage.now - timedelta(days=days)).isoformat(timespec="seconds") for days in (2, 0))
+    if stage.gateway.name == "bigcommerce":
+        stage.objects[f"/v2/orders/{sale.id}"]["date_created"] = format_datetime(stage.now - timedelta(days=2))
+        told = stage.told(int(sale.id), before=7)
+        (word,) = {hook["headers"]["X-Hook-Token"] for hook in stage.hooks.values() if "headers" in hook}
+        return replace(told, headers={**told.headers, "X-Hook-Token": word})
+    order = stage.orders[sale.id]
+    if stage.gateway.name == "wix":
+        order |= {"createdDate": then, "purchasedDate": then}
+        return stage.told(wix.PAID, {"previousPaymentStatus": "PENDING_MERCHANT", "order": order})
+    order |= {"created_at": then, "processed_at": then, "updated_at": now}
+    return stage.sent("orders/paid", order)
+
+
+def test_a_payment_from_before_the_connection_is_kept_and_counts_nothing(shop):
+    shop.stage.now -= timedelta(minutes=30)
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.stage.now += timedelta(hours=1)
+    shop.hear(*sale.sent, *shop.stage.refund(sale, 4_000))
+    assert shop.conversions() == []
+    assert [event[1:] for event in shop.events() if event[0] != "invoice_payment.paid"] == [
+        ("Processed", "before_connection")
+    ] * 2
+    assert shop.brand.rows("select reason, refunded_cents from gateway_payment") == [("before_connection", 4_000)]
+    assert shop.brand.get("/api/v1/uncredited-conversions").json == []
+
+
+def test_the_first_night_does_not_count_the_hour_before_the_connection(shop, drain):
+    shop.stage.now -= timedelta(minutes=30)
+    shop.stage.pay(Purchase(cents=10_000))
+    shop.brand.person("Owner").post(f"/api/v1/connections/{shop.connection['id']}/reconcile", {})
+    drain()
+    assert shop.conversions() == []
+    assert ("before_connection",) in shop.events("reason")
+
+
+def test_a_list_from_long_ago_brings_no_history(shop, drain):
+    shop.stage.now -= timedelta(days=20)
+    shop.stage.pay(Purchase(cents=10_000))
+    _reconcile(shop, datetime.now(UTC) - timedelta(days=25))
+    drain()
+    assert shop.conversions() == []
+
+
+def test_a_renewal_of_a_customer_from_before_the_connection_counts(shop):
+    shop.stage.now -= timedelta(days=20)
+    first = shop.stage.pay(Purchase())
+    shop.hear(*first.sent)
+    shop.stage.now += timedelta(days=20)
+    renewal = shop.stage.pay(Purchase(renews=first))
+    shop.hear(*renewal.sent)
+    assert shop.conversions("external_event_id") == [(renewal.id,)]
+
+
+def test_what_was_missed_of_an_earlier_connection_counts_and_what_was_paid_between_them_does_not(shop, drain):
+    owner = shop.brand.person("Owner")
+    assert owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}").status_code == 204
+    shop.change(
+        "update gateway_connection set connected_at = connected_at - interval '2 hours',"
+        " disconnected_at = disconnected_at - interval '1 hour'"
+    )
+    again = connected(owner, shop.stage)
+    shop.stage.now -= timedelta(minutes=90)
+    during = shop.stage.pay(Purchase(cents=10_000))
+    shop.stage.now += timedelta(minutes=60)
+    shop.stage.pay(Purchase(cents=10_000, customer="2", email="bob@example.com"))
+    _reconcile(shop, shop.stage.now - timedelta(days=1), again)
+    drain()
+    assert shop.conversions("external_event_id") == [(during.id,)]
+
+
+@pytest.mark.parametrize("stage", ["woocommerce", "bigcommerce", "wix", "shopify"], indirect=True)
+def test_an_order_that_was_paid_before_and_changes_later_is_no_sale(shop, drain):
+    shop.stage.now -= timedelta(hours=3)
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.stage.now += timedelta(hours=3)
+    shop.stage.refund(sale, 4_000)
+    _reconcile(shop, shop.stage.now - timedelta(hours=1))
+    drain()
+    assert shop.conversions() == []
+
+
+@pytest.mark.parametrize("stage", ["bigcommerce", "wix", "shopify"], indirect=True)
+def test_an_order_that_was_placed_before_and_is_paid_later_is_one(shop):
+    """As a bank transfer is: the brand's server has nothing to tell before, and is refused afterwards."""
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.change("update gateway_connection set connected_at = connected_at - interval '5 minutes'")
+    shop.hear(_placed_earlier(shop.stage, sale))
+    assert shop.conversions("external_event_id") == [(sale.id,)]
+
+
+@pytest.mark.parametrize("stage", ["bigcommerce", "wix", "shopify"], indirect=True)
+def test_an_order_that_was_placed_long_before_a_run_and_paid_since_is_listed(shop, drain):
+    shop.change("update gateway_connection set connected_at = connected_at - interval '9 days'")
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    _placed_earlier(shop.stage, sale)
+    _reconcile(shop, shop.stage.now - timedelta(hours=1))
+    drain()
+    assert shop.conversions("external_event_id") == [(sale.id,)]
