@@ -23,17 +23,9 @@ from domain.gateways.names import Gateway
 from domain.gateways.referrals import claims
 from tests.support.gateways import why
 from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
-from tests.support.gateways.stages import STAGES
+from tests.support.gateways.stages import STAGES, every, having
 from tests.support.gateways.told import account, facts, inbound, listed
 
-
-def _having(*acts: str):
-    """Have a test played by the gateways that have these acts; of the others their stages say why not."""
-    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
-    return pytest.mark.parametrize("stage", able, indirect=True)
-
-
-every = _having()
 _DISPUTES = [
     (name, state) for name, stage in STAGES.items() for state in DisputeState if f"dispute_{state}" not in stage.cannot
 ]
@@ -160,7 +152,7 @@ def test_a_payment_of_nothing_is_told_as_nothing(stage):
     assert any(_of(kind, told) for kind in (PaymentFact, StartFact, ReferralFact))
 
 
-@_having("trial")
+@having("trial")
 def test_a_trial_is_a_start_without_money(stage):
     told = facts(stage, *stage.start_trial(Purchase(cents=0)))
     (started,) = _of(StartFact, told) or _of(PaymentFact, told)
@@ -168,13 +160,13 @@ def test_a_trial_is_a_start_without_money(stage):
     assert _email(stage, started) == "ann@example.com"
 
 
-@_having("code")
+@having("code")
 def test_a_code_is_told_with_the_payment(stage):
     (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).sent))
     assert [code.text.upper() for code in payment.origin.codes] == ["JANE10"]
 
 
-@_having("test_flag")
+@having("test_flag")
 def test_a_rehearsal_of_a_live_account_says_so_or_means_nothing(stage):
     told = facts(stage, *stage.pay(Purchase(is_test=True)).sent)
     paid = [payment.origin.is_test for payment in _of(PaymentFact, told)]
@@ -191,7 +183,7 @@ def test_a_dispute_is_told_or_found_with_its_payment(stage, state):
     assert sale.id in dispute.sale_ids or _names(stage, sale, dispute)
 
 
-@_having("uninstall")
+@having("uninstall")
 def test_access_that_was_taken_back_is_told(stage):
     assert _of(DisconnectedFact, facts(stage, *stage.uninstall()))
 
@@ -201,7 +193,7 @@ def test_an_event_of_another_kind_means_nothing(stage):
     assert [type(fact) for fact in facts(stage, stage.unknown())] in ([IgnoredFact], [])
 
 
-@_having("proof")
+@having("proof")
 def test_a_proof_over_other_bytes_is_refused(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
@@ -216,7 +208,7 @@ def test_a_proof_by_a_secret_that_is_not_there_is_refused(stage):
         stage.gateway.prove(nobody, inbound(sale.sent[0]))
 
 
-@_having("time")
+@having("time")
 def test_a_proof_from_long_ago_is_refused(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
@@ -240,7 +232,7 @@ def test_what_cannot_be_read_is_kept_and_said(stage):
         stage.gateway.facts(own, delivery)
 
 
-@_having("currency")
+@having("currency")
 def test_an_unsupported_currency_is_never_money(stage):
     with pytest.raises(UnsupportedCurrency):
         facts(stage, *stage.pay(Purchase(currency="XTS")).sent)

@@ -1,9 +1,7 @@
 """What may come to the address of any gateway: unproved, too late, too large, no event at all, after the end."""
 
-import pytest
-
 from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.stages import STAGES
+from tests.support.gateways.stages import every, having
 
 _MEGABYTE = 1024 * 1024
 _NO_EVENTS = [
@@ -22,16 +20,7 @@ _NO_EVENTS = [
 ]
 
 
-def _having(*acts):
-    """Have a test played by the gateways that have these acts."""
-    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
-    return pytest.mark.parametrize("stage", able, indirect=True)
-
-
-every = _having()
-
-
-@_having("proof")
+@having("proof")
 def test_a_proof_over_other_bytes_is_401_and_keeps_nothing(shop, drain):
     sale = shop.stage.pay(Purchase())
     sent = [*sale.sent, *shop.stage.refund(sale, 4_000)]
@@ -39,7 +28,7 @@ def test_a_proof_over_other_bytes_is_401_and_keeps_nothing(shop, drain):
     assert (shop.events(), drain("gateways")) == ([], 0)
 
 
-@_having("time")
+@having("time")
 def test_a_proof_of_long_ago_is_401_and_keeps_nothing(shop):
     sale = shop.stage.pay(Purchase())
     assert set(shop.deliver(*(shop.stage.late(sent) for sent in sale.sent))) == {401}

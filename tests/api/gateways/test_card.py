@@ -1,62 +1,14 @@
 """Gateways that take cards and payments, from their events to the money: what is told twice, two ways, or not."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from tests.support.gateways.card import mollie
 from tests.support.gateways.stage import Purchase
 
-_METHODS = {
-    "braintree": "braintree_custom_field",
-    "mollie": "mollie_metadata",
-    "paypal": "paypal_custom_field",
-}
-_PAID = "external_event_id, commission_cents, refunded_cents, attribution_method"
-
 
 def played(*names):
     """Return the mark that has a test played by these gateways."""
     return pytest.mark.parametrize("stage", names, indirect=True)
-
-
-@played("braintree", "mollie", "paypal")
-def test_sales_renewals_and_refunds_are_each_counted_once(shop):
-    first = shop.stage.pay(Purchase(cents=10_000))
-    refund = shop.stage.refund(first, 4_000)
-    again = shop.stage.pay(Purchase(renews=first, cents=5_000, slug=None))
-    for sent in (refund, first.sent, again.sent, [*again.sent, *refund, *first.sent]):
-        shop.hear(*sent)
-    name = shop.stage.gateway.name
-    assert sorted(shop.conversions(_PAID)) == sorted(
-        [(first.id, 2_000, 4_000, _METHODS[name]), (again.id, 1_000, 0, f"{name}_customer_history")]
-    )
-    assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
-
-
-@played("braintree", "mollie", "paypal")
-def test_what_was_not_told_is_found_and_what_was_told_is_not_counted_again(shop, drain):
-    told = shop.sell(cents=10_000)
-    missed = shop.stage.pay(Purchase(cents=7_000, customer="2", email="bob@example.com"))
-    shop.stage.refund(told, 4_000)
-    since = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    for _ in range(2):
-        answer = shop.brand.person("Owner").post(
-            f"/api/v1/connections/{shop.connection['id']}/reconcile", {"since": since}
-        )
-        assert answer.status_code == 202
-        drain()
-    assert sorted(shop.conversions("external_event_id, amount_cents, refunded_cents")) == sorted(
-        [(told.id, 10_000, 4_000), (missed.id, 7_000, 0)]
-    )
-
-
-@played("braintree", "mollie", "paypal")
-def test_a_lost_dispute_takes_what_remains(shop):
-    sale = shop.sell(cents=10_000)
-    shop.hear(*shop.stage.refund(sale, 4_000))
-    shop.hear(*shop.stage.dispute(sale, "lost"))
-    assert shop.conversions("refunded_cents, status") == [(10_000, "Refunded")]
 
 
 @played("paypal")

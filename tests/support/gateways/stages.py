@@ -1,5 +1,7 @@
 """The gateways of the tests by name."""
 
+import pytest
+
 from tests.support.gateways.billing.chargebee import ChargebeeStage
 from tests.support.gateways.billing.maxio import MaxioStage
 from tests.support.gateways.billing.paddle import PaddleStage
@@ -35,3 +37,12 @@ _PLAYED: tuple[type[Stage], ...] = (
     WixStage,
 )
 STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}
+
+
+def having(*acts: str) -> pytest.MarkDecorator:
+    """Have a test played by the gateways that have these acts; of the others their stages say why not."""
+    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
+    return pytest.mark.parametrize("stage", able, indirect=True)
+
+
+every = having()

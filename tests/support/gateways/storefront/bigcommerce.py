@@ -35,6 +35,7 @@ class BigCommerceStage(Stage):
         self.hooks: dict[str, dict[str, Any]] = {
             number: {"id": number, "is_active": True} for number in ("21", "22", "23")
         }
+        self.word = WORD
         self.has_uninstalled = True
         self.forbidden: set[str] = set()
 
@@ -119,10 +120,10 @@ class BigCommerceStage(Stage):
         return self.told(9, before=0)
 
     def proved(self, body: bytes) -> Sent:
-        return signed(body)
+        return signed(body, word=self.word)
 
     def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time()) - 301)
+        return signed(sent.body, at=int(time.time()) - 301, word=self.word)
 
     def told(self, order_id: int, *, before: int) -> Sent:
         """Return the callback of an order whose status changed."""
@@ -134,15 +135,15 @@ class BigCommerceStage(Stage):
         """Return a callback of a scope."""
         said = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
         digest = hashlib.sha1(json.dumps(said).encode(), usedforsecurity=False).hexdigest()
-        return signed(
-            json.dumps({**said, "hash": digest, "producer": f"stores/{STORE}"}).encode(), f"msg_{self.number()}"
-        )
+        body = json.dumps({**said, "hash": digest, "producer": f"stores/{STORE}"}).encode()
+        return signed(body, f"msg_{self.number()}", word=self.word)
 
     def _hooked(self, asked: Asked, number: str) -> tuple[int, Any]:
         if asked.method == "POST":
             if asked.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
                 return 422, {"status": 422, "title": "The scope is invalid"}
             made = {"id": 100 + self.number(), **asked.json}
+            self.word = made["headers"]["X-Hook-Token"]
             self.hooks[str(made["id"])] = made
             return 200, {"data": made}
         hook = self.hooks.get(number)
@@ -155,13 +156,15 @@ class BigCommerceStage(Stage):
         return 200, {"data": hook}
 
 
-def signed(body: bytes, webhook_id: str = "msg_0", *, at: int | None = None, secret: str = SECRET) -> Sent:
+def signed(
+    body: bytes, webhook_id: str = "msg_0", *, at: int | None = None, secret: str = SECRET, word: str = WORD
+) -> Sent:
     """Return a body with the store's signature at a time (Unix seconds; None: now), and our word."""
     at = int(time.time()) if at is None else at
     digest = hmac.new(secret.encode(), f"{webhook_id}.{at}.".encode() + body, hashlib.sha256).digest()
     signature = f"v1,{base64.b64encode(digest).decode()}"
     headers = {"webhook-id": webhook_id, "webhook-timestamp": str(at), "webhook-signature": f"v2,x {signature}"}
-    return Sent(body, {**headers, "X-Hook-Token": WORD, "Content-Type": "application/json"})
+    return Sent(body, {**headers, "X-Hook-Token": word, "Content-Type": "application/json"})
 
 
 def _page(asked: Asked, found: list[Any]) -> list[Any]:

@@ -32,6 +32,7 @@ class WooCommerceStage(Stage):
         super().__init__()
         self.orders: dict[int, dict[str, Any]] = {}
         self.hooks: dict[str, dict[str, Any]] = {number: {"id": number, "status": "active"} for number in ("12", "13")}
+        self.secret = SECRET
         self.has_permalinks = True
         self.strips_header = False
         self.may_write = True
@@ -57,6 +58,7 @@ class WooCommerceStage(Stage):
             if not self.may_write:
                 return 401, {"code": "woocommerce_rest_cannot_create", "message": "Sorry, you cannot create resources."}
             number = str(100 + self.number())
+            self.secret = asked.json["secret"]
             self.hooks[number] = {**asked.json, "id": int(number)}
             return 201, self.hooks[number]
         hook = self.hooks.get(path.removeprefix("/webhooks/"))
@@ -110,11 +112,11 @@ class WooCommerceStage(Stage):
         return self.told(bad)
 
     def proved(self, body: bytes) -> Sent:
-        return signed(body)
+        return signed(body, secret=self.secret)
 
     def told(self, order: dict[str, Any], *, topic: str = "order.updated") -> Sent:
         """Return a webhook about an order as it is."""
-        return signed(json.dumps(order).encode(), topic=topic)
+        return signed(json.dumps(order).encode(), topic=topic, secret=self.secret)
 
     def _at(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S")
