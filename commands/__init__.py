@@ -9,7 +9,7 @@ service        what runs: processes, schema, jobs, what is kept and sealed
 organization   tenants, their keys, tokens for people
 gateways       payment gateways that bring sales
 money          the ledger's check and the rates
-demo           a small brand to try things on
+demo           two small brands to try things on
 rehearsal      events for a brand's developers, made and received
 
 Alone with their subject: `affiliates`, `mail`, `payouts`, `programs`, `webhooks`.

@@ -1,4 +1,4 @@
-"""A small brand to try things on, and the servers on this machine that it talks with: its webhooks', its gateway's."""
+"""Two small brands to try things on, and the servers on this machine that they talk with."""
 
 COMMANDS = {
     "demo": "commands.demo.demo:demo",

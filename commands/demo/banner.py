@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import settings
+from commands.demo import loopback
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DEFAULTS = {"DATA_DIR": str(_ROOT / ".data"), "PORT": "8000"}
@@ -70,7 +71,7 @@ curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}';
 
 def _gateway(made: Mapping[str, str], chosen: settings.Settings) -> str:
     """Return how the second brand sells through the gateway that is played for it."""
-    if "gatewayApiKey" not in made:
+    if "gatewayApiKey" not in made or not loopback.is_gateway_played(chosen):
         return ""
     url, key = chosen.web.url, made["gatewayApiKey"]
     conversions = f"curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'"

@@ -77,6 +77,8 @@ def ensure() -> Demo:
         if not shop.is_in(made):
             made = _keep(made | shop.make())
         shop.keep_connected(made)
+    elif shop.is_in(made) and not loopback.is_gateway_played(chosen):
+        shop.disconnect(made)
     _follow_the_receiver(made)
     return Demo(made, is_new=made != before)
 

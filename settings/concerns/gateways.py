@@ -7,6 +7,8 @@ from domain.gateways.names import Gateway
 from settings.parsers import host_url
 from settings.table import Concern, Variable, family
 
+_UNDER_MAKE_RUN = {Gateway.Stripe: ". `make run` leads it to the demo's gateway where it is not set"}
+
 
 @dataclass(frozen=True, slots=True)
 class Gateways(Concern):
@@ -18,7 +20,7 @@ class Gateways(Concern):
                 f"GATEWAY_{name.upper()}_URL",
                 host_url("the gateway's own address"),
                 None,
-                f"replaces scheme and host of the API of {name}",
+                f"replaces scheme and host of the API of {name}{_UNDER_MAKE_RUN.get(name, '')}",
                 shown="its own",
             )
             for name in Gateway

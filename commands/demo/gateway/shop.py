@@ -75,6 +75,16 @@ def keep_connected(made: Mapping[str, str]) -> None:
         _connect(organization_id, key=books.key(data_dir) or "")
 
 
+def disconnect(made: Mapping[str, str]) -> None:
+    """End the connection where stripe is somewhere else now, so that nobody asks there with the demo's key."""
+    organization_id = UUID(made["gatewayOrganizationId"])
+    with output.every_tenant():
+        before = connections.in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
+        if before is not None:
+            connect.disconnect(before, now=clock.now())
+            trail.record("connection.removed", {}, about=before.id, organization_id=organization_id)
+
+
 def _connect(organization_id: UUID, *, key: str) -> None:
     try:
         proved = connect.prove(gateway=_GATEWAY, mode=_MODE, credentials={"apiKey": key})

@@ -172,3 +172,17 @@ def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypa
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
+
+
+def test_the_demos_key_never_goes_to_the_real_stripe(demo, monkeypatch):
+    demo.make()
+    here = loopback.gateway_url(settings.current())
+    turn(monkeypatch, gateways={"urls": {"stripe": "https://api.stripe.com"}})
+    _, said = demo.flask("demo", "--show-secrets")
+
+    assert [row[1] for row in _connections(demo)] == ["Disconnected"]
+    assert "demo-gateway" not in said
+    demo.make()
+    turn(monkeypatch, gateways={"urls": {"stripe": here}})
+    demo.make()
+    assert [row[1] for row in _connections(demo)] == ["Disconnected", "Active"]
