@@ -4,7 +4,9 @@ A gateway that speaks another language brings what reads it.
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from json import JSONDecodeError, dumps, loads
@@ -42,6 +44,23 @@ class GatewayAnswer:
 
     json: Any
     headers: Mapping[str, str]
+
+
+class WouldAsk(Exception):
+    """The gateway would have been asked, where nobody may be."""
+
+
+_may_ask: ContextVar[bool] = ContextVar("may_ask", default=True)
+
+
+@contextmanager
+def unasked() -> Iterator[None]:
+    """Let no gateway be asked in a block: what would be asked there raises WouldAsk."""
+    before = _may_ask.set(False)
+    try:
+        yield
+    finally:
+        _may_ask.reset(before)
 
 
 class GatewayWire:
@@ -102,8 +121,11 @@ class GatewayWire:
     ) -> GatewayAnswer:
         """Ask one thing, once. `content` is sent as it is, under the Content-Type of `headers`.
 
-        Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 429, 5xx) and GatewayRejected.
+        Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 429, 5xx) and GatewayRejected; and
+        WouldAsk in a block that is `unasked`.
         """
+        if not _may_ask.get():
+            raise WouldAsk
         sent = {**self._headers, **(headers or {})}
         body = content
         if json is not None:

@@ -186,12 +186,3 @@ def any_org_in_doubt() -> list[GatewayConnection]:
 def stage_doubt(*, organization_id: UUID, connection_id: UUID, why: str, at: datetime) -> None:
     """Stage that the gateway refused the credentials, in its words: a check will look at it again."""
     db.stage(_STAGE_DOUBT, {"org": organization_id, "id": connection_id, "why": why, "at": at})
-
-
-_ATTRIBUTION_PARAMS = Hot("select attribution_params from organization where id = %s")
-
-
-def attribution_params(organization_id: UUID) -> str | None:
-    """Return the organization's own attribution parameters, as they are kept."""
-    row = db.row(_ATTRIBUTION_PARAMS, (organization_id,))
-    return row[0] if row else None

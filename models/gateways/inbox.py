@@ -8,6 +8,7 @@ from uuid import UUID
 
 from domain import jobs
 from models.db import Json, db
+from models.gateways.connections import GatewayConnection
 from models.hot import Hot
 from models.jobs import rows
 from models.table import Rows, Table, columns
@@ -122,6 +123,39 @@ _LOCK = Hot(f"{_ONE} for no key update")
 def find(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
     """Return one event of the organization."""
     return _TABLE.first(_FIND, (organization_id, event_id))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEvent:
+    """An event with what translating it takes; `attribution_params` are the organization's own, as they are kept."""
+
+    event: GatewayEvent
+    connection: GatewayConnection
+    attribution_params: str | None
+
+
+_OPENED_ROWS = Rows(OpenedEvent)
+_OPEN = Hot(f"""
+select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attribution_params
+from gateway_event e
+join gateway_connection c on c.organization_id = e.organization_id and c.id = e.connection_id
+join organization o on o.id = e.organization_id
+where e.organization_id = %s and e.id = %s
+""")
+
+
+def open_event(*, organization_id: UUID, event_id: UUID) -> OpenedEvent | None:
+    """Return one event of the organization with its connection. Budget: 1 statement."""
+    return _OPENED_ROWS.first(_OPEN, (organization_id, event_id))
+
+
+_LOCK_STATUS = Hot("select status from gateway_event where organization_id = %s and id = %s for no key update")
+
+
+def lock_status(event: GatewayEvent) -> str:
+    """Lock an event that was read until the transaction ends, and return its status as it is now."""
+    ((status,),) = db.run(_LOCK_STATUS, (event.organization_id, event.id))
+    return str(status)
 
 
 def lock(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:

@@ -1,6 +1,6 @@
 """Where a payment comes from, with what was told of its customer and subscription before."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -33,9 +33,14 @@ def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
     names = subjects(origin)
     if not names:
         return origin
-    for told in referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names):
-        carriers = tuple(Carrier(**carrier) for carrier in told["carriers"])
-        codes = tuple(RedeemedCode(**code) for code in told["codes"])
+    return joined(origin, referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names))
+
+
+def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigin:
+    """Return an origin with the carriers and codes of what was told before, behind its own."""
+    for before in told:
+        carriers = tuple(Carrier(**carrier) for carrier in before["carriers"])
+        codes = tuple(RedeemedCode(**code) for code in before["codes"])
         origin = replace(origin, carriers=(*origin.carriers, *carriers), codes=(*origin.codes, *codes))
     return origin
 

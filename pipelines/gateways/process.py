@@ -1,17 +1,18 @@
-"""One event of the inbox: translated by its adapter, then booked, each in its own step of a calling job.
+"""One event of the inbox: translated by its adapter, then booked.
 
-Reading needs no lock, translating may ask the gateway and is in no transaction, booking decides under the locks.
+What an event says itself is booked in the transaction that reads it. Where the gateway has to be asked, each is a step
+of its own: reading needs no lock, translating is in no transaction, booking decides under the locks.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
 
-from adapters.gateways import registry
+from adapters.gateways import registry, wire
 from adapters.gateways.base import (
     CredentialsRefused,
     GatewayAccount,
@@ -29,6 +30,7 @@ from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
+from pipelines import work
 from pipelines.gateways import accounts, book
 from pipelines.gateways.desk import NO_REFUND, UNKNOWN, BookingDesk
 
@@ -63,16 +65,37 @@ class Translated:
     is_refused: bool = False
 
 
-def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
-    """Return an event that is to be worked on; None for one that is done, or whose raw bytes were dropped."""
-    event = inbox.find(organization_id=organization_id, event_id=event_id)
-    if event is None or event.status in _DONE or event.raw is None:
+def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
+    """Return an event that is to be worked on; None for one that is done, or whose raw bytes were dropped.
+
+    Budget: 1 round trip.
+    """
+    opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
+    if opened is None or opened.event.status in _DONE or opened.event.raw is None:
         return None
-    connection = connections.find(organization_id=organization_id, connection_id=event.connection_id)
-    assert connection is not None  # connections are never deleted
-    parameters = Params(connections.attribution_params(organization_id)).effective_order
+    connection, parameters = opened.connection, Params(opened.attribution_params).effective_order
     account = accounts.of(connection, now=now)
-    return PreparedEvent(registry.named(connection.gateway), connection, account, event, parameters)
+    return PreparedEvent(registry.named(connection.gateway), connection, account, opened.event, parameters)
+
+
+def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
+    """Book an event that says all itself, at once; return one that its gateway has to be asked about.
+
+    None for one that is done by now, as `read`. Budget: 2 round trips (read; lock) and those of what it means; what is
+    written travels with the commit.
+    """
+    prepared = read(organization_id=organization_id, event_id=event_id, now=now)
+    if prepared is None:
+        return None
+    try:
+        with wire.unasked():
+            translated = translate(prepared)
+    except wire.WouldAsk:
+        return prepared
+    again_at = record(prepared, translated, now=now)
+    if again_at is not None:
+        work.enqueue(jobs.GATEWAY_EVENT, organization_id=organization_id, run_at=again_at, event_id=event_id)
+    return None
 
 
 def translate(prepared: PreparedEvent) -> Translated:
@@ -103,8 +126,8 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
     """Book what an event means, once; return when to try again, None when it is done or is a dead letter."""
     book.stage_turns(prepared.connection, translated.facts)
-    event = inbox.lock(organization_id=prepared.event.organization_id, event_id=prepared.event.id)
-    if event is None or event.status in _DONE:
+    event = replace(prepared.event, status=inbox.lock_status(prepared.event))
+    if event.status in _DONE:
         return None
     if translated.is_to_wait and prepared.connection.status == ConnectionStatus.Disconnected:
         words = "it needs to be looked up at the gateway, which is no longer connected"
@@ -158,8 +181,7 @@ def _give_up(prepared: PreparedEvent, event: GatewayEvent, reason: str | None, e
 
 
 def _told(fact: Fact) -> dict[str, Any]:
-    kept: dict[str, Any] = orjson.loads(orjson.dumps({"fact": type(fact).__name__, **asdict(fact)}))
-    return kept
+    return {"fact": type(fact).__name__, **orjson.loads(orjson.dumps(fact))}
 
 
 def _patience(waited: timedelta) -> timedelta:

@@ -15,8 +15,9 @@ from domain.gateways import basis, referrals
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
 from models import ids
 from models.conversions.sales import SaleFacts
-from models.gateways import payments
-from models.gateways.payments import Creditable, GatewayPayment, Priced
+from models.gateways import creditable, payments
+from models.gateways.creditable import Creditable, Priced
+from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
 from pipelines.gateways import origins, reverse
@@ -47,28 +48,31 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
     credited, for more is known by then.
-    Budget: 5 round trips (known; told before; who; price; events that waited), the writes with the last.
+    Budget: 3 round trips (known before; who; price), and one more where events waited for it; the writes travel with
+    the next statement or the commit.
     """
     all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
-    known = desk.known(all_ids)
+    before = _known_before(desk, paid, all_ids)
+    known = before.payment
     if known is not None and known.reason != NOBODY:
         payments.stage_aliases(known, all_ids)
-        desk.wake(all_ids)
+        if before.is_awaited:
+            desk.wake(all_ids)
         return Booking(reason=known.reason, conversion_id=known.conversion_id)
     if paid.amount_cents == 0:
         return _zero(desk, paid, known)
     if known is None and not desk.was_connected(paid.paid_at):
         return _before(desk, paid, all_ids)
-    origin = origins.completed(desk, paid.origin)
+    origin = origins.joined(paid.origin, before.told)
     found = whom(desk, origin, paid.paid_at)
     row = replace(known or _new(desk, paid), reason=found.reason)
     if found.named is not None:
         row = _booked(desk, replace(paid, origin=origin), row, found, found.named)
-    payments.stage(row)
-    payments.stage_aliases(row, all_ids)
+    payments.stage(row, aliases=all_ids)
     if known is not None and row.conversion_id is not None:
         reverse.catch_up(desk, row)
-    desk.wake(all_ids, credited=row if row.conversion_id else None)
+    if before.is_awaited or known is not None:
+        desk.wake(all_ids, credited=row if row.conversion_id else None)
     is_lost = origin.is_referral_lost and found.reason in (None, NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 
@@ -90,7 +94,7 @@ def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
     An affiliate of a campaign that is closed, or that does not pay for sales, is not asked.
     """
     claimed = list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
-    rows = payments.named(
+    rows = creditable.named(
         organization_id=desk.organization_id,
         gateway=desk.gateway,
         slugs=[claim.slug for claim in claimed],
@@ -134,6 +138,17 @@ def inbox_of(origin: BuyerOrigin) -> str | None:
     return emails.normalize(origin.email) if origin.email else None
 
 
+def _known_before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> payments.KnownBefore:
+    return payments.lock_known_before(
+        organization_id=desk.organization_id,
+        gateway=desk.gateway,
+        aliases=all_ids,
+        subjects=origins.subjects(paid.origin),
+        who=payments.Payer(paid.origin.customer_id, paid.origin.subscription_id, inbox_of(paid.origin)),
+        paid_at=paid.paid_at,
+    )
+
+
 def _booked(
     desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: Credit, named: Creditable
 ) -> GatewayPayment:
@@ -152,7 +167,7 @@ def _booked(
         return row
     origin = paid.origin
     customer = f"{desk.gateway}:{origin.customer_id}" if origin.customer_id else None
-    priced = payments.price_facts(
+    priced = creditable.price_facts(
         organization_id=desk.organization_id,
         program_id=named.program_id,
         affiliate_id=named.affiliate_id,
@@ -205,8 +220,7 @@ def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Cre
 def _before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> Booking:
     """Keep a payment that was made before the gateway was connected: a signed sale may have counted it."""
     row = replace(_new(desk, paid), reason=BEFORE)
-    payments.stage(row)
-    payments.stage_aliases(row, all_ids)
+    payments.stage(row, aliases=all_ids)
     desk.wake(all_ids)
     return Booking(reason=BEFORE)
 
@@ -215,8 +229,7 @@ def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) ->
     """Book a payment of nothing: it is never a sale, and a lead where this gateway's starts are leads."""
     if known is None:
         row = replace(_new(desk, paid), reason=ZERO)
-        payments.stage(row)
-        payments.stage_aliases(row, [paid.external_id, *paid.aliases])
+        payments.stage(row, aliases=[paid.external_id, *paid.aliases])
     origins.stage(desk, paid.origin)
     return _lead(desk, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
 

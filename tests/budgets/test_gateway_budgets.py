@@ -1,5 +1,6 @@
 """How many round trips an event of a gateway takes: to be accepted, to be booked, and to be listed again."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,7 +9,9 @@ import pytest
 from adapters import clock
 from api.gateways import inbound
 from models import db
-from pipelines.gateways import reconcile
+from models.gateways import payments
+from pipelines.gateways import process, reconcile, sell
+from tests.support.draining import hand_out, run
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase, Sent, Stage
 from tests.support.rows.brands import Brand
@@ -68,6 +71,40 @@ def test_accepting_an_event(brand, stage, connection, monkeypatch):
         assert len(trips) == 1, trips
     assert brand.rows("select count(*) from gateway_event") == [(2,)]
     assert brand.rows("select count(*) from job where name = 'gateway.event'") == [(2,)]
+
+
+def test_booking_an_event_that_says_all(brand, stage, connection, drain):
+    _deliver(brand, connection, stage.pay(Purchase()).sent[0])
+    drain()
+    _deliver(brand, connection, stage.pay(Purchase(customer="2")).sent[0])
+    (pointer,) = hand_out(("gateways",))
+
+    with _trips() as trips:
+        run(pointer)
+
+    assert "Budget: 2 round trips" in (process.prepare.__doc__ or "")
+    assert "Budget: 3 round trips" in (sell.payment.__doc__ or "")
+    assert len(trips) == 1 + 2 + 3 + 1, trips  # and the job's lock, and the commit
+    assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(2,)]
+
+
+def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_empty_table(
+    brand, stage, connection, drain
+):
+    sale = stage.pay(Purchase())
+    for sent in (*stage.refund(sale, 100), *sale.sent):  # the refund waits
+        _deliver(brand, connection, sent)
+        drain()
+    with db.unit_of_work(brand.id):
+        known, woken = (
+            "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
+            for statement, count in ((payments._LOCK_BEFORE, 8), (payments._TAKE_PARKED, 7))
+        )
+
+    assert "using gateway_alias_pkey" in known, known
+    for plan in (known, woken):
+        (look,) = re.findall(r"using gateway_parked_pkey on gateway_parked\S*.*\n +Index Cond: (.*)", plan)
+        assert "alias = ANY" in look, plan
 
 
 def test_a_page_of_a_reconcile_takes_the_same_trips_however_much_is_in_it(brand, stage, connection, drain):

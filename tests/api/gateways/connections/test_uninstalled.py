@@ -53,7 +53,7 @@ def test_credentials_that_are_given_while_it_is_being_read_are_kept(shop, path):
     shop.deliver(*shop.stage.uninstall())
     ((event_id,),) = shop.events("id")
     with db.unit_of_work(shop.brand.id):
-        prepared = process.prepare(organization_id=shop.brand.id, event_id=event_id, now=clock.now())
+        prepared = process.read(organization_id=shop.brand.id, event_id=event_id, now=clock.now())
     translated = process.translate(prepared)
 
     # when

@@ -1,0 +1,150 @@
+"""Whom a gateway's payment may credit, and what it is priced by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from domain import leads
+from models.conditions import EARNS_NOTHING, OPEN_PROGRAM
+from models.conversions import sale_terms
+from models.conversions.sale_terms import SaleTerms
+from models.hot import Hot
+from models.table import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Creditable:
+    """An affiliate whom something names. `slug` is the claimed one, `lead_id` and what follows are of a lead.
+
+    `may_earn`: the campaign is open and pays for sales.
+    """
+
+    by: Literal["claim", "customer", "subscription", "email", "lead"]
+    slug: str | None
+    affiliate_id: UUID
+    affiliate_status: str
+    affiliate_email: str
+    program_id: UUID
+    may_earn: bool
+    lead_id: UUID | None
+    sub_id: str | None
+    occurred_at: datetime | None
+
+
+_NAMED_ROWS = Rows(Creditable)
+_WHO = f"""a.id, a.status, a.email_normalized, a.program_id,
+  {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null)"""
+_NO_LEAD = "null::uuid, null::text, null::timestamptz"
+_EARLIER = f"""from gateway_payment g
+  join conversion c on c.organization_id = g.organization_id and c.id = g.conversion_id
+    and c.status not in {EARNS_NOTHING}
+  join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
+  join program p on p.id = a.program_id
+  where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
+    and g.paid_at <= %(at)s and"""
+_NEWEST = "order by g.paid_at desc limit 1"
+_NAMED = Hot(f"""
+select 'claim', claimed.slug, found.* from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
+cross join lateral (
+  select {_WHO}, {_NO_LEAD}
+  from tracking_link l
+  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+  join program p on p.id = l.program_id
+  where l.organization_id = %(org)s and l.slug = claimed.slug and l.deleted_at is null
+  order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
+) found
+union all
+(select 'subscription', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.subscription_id = %(subscription)s {_NEWEST})
+union all
+(select 'customer', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
+union all
+(select 'email', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
+union all
+(select 'lead', null, {_WHO}, l.id, l.sub_id, l.occurred_at
+  from lead l
+  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+  join program p on p.id = a.program_id
+  where l.organization_id = %(org)s and l.email_normalized = %(email)s and l.is_test = %(is_test)s
+    and l.state <> 'Invalidated'
+    and l.occurred_at > %(at)s::timestamptz - interval '{leads.WINDOW.days} days' and l.occurred_at <= %(at)s
+  order by l.occurred_at desc, l.id desc limit 1)
+""")
+
+
+def named(
+    *,
+    organization_id: UUID,
+    gateway: str,
+    slugs: Sequence[str],
+    customer_id: str | None,
+    subscription_id: str | None,
+    email_normalized: str | None,
+    is_test: bool,
+    at: datetime,
+) -> list[Creditable]:
+    """Return the affiliates whom slugs, earlier payments and leads name, claims in the order of `slugs`.
+
+    Budget: 1 statement.
+    """
+    return _NAMED_ROWS.all(
+        _NAMED,
+        {
+            "org": organization_id,
+            "gateway": gateway,
+            "slugs": list(slugs),
+            "customer": customer_id,
+            "subscription": subscription_id,
+            "email": email_normalized,
+            "is_test": is_test,
+            "at": at,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What a payment is priced by: which payment of its customer it is, its affiliate's terms, what a sale counts."""
+
+    affiliate_email: str
+    ordinal: int
+    first_paid_at: datetime
+    commission_basis: str
+    terms: SaleTerms
+
+
+_PRICED_ROWS = Rows(Priced)
+_PRICED = Hot(f"""
+with counted as (
+  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
+  select %(org)s, %(program)s, %(customer)s, %(at)s, 1 where %(customer)s::text is not null
+  on conflict (organization_id, program_id, customer_key) do update
+    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
+  returning payments, first_paid_at
+)
+select a.email_normalized, coalesce(counted.payments, 1), coalesce(counted.first_paid_at, %(at)s), o.commission_basis,
+  {sale_terms.COLUMNS}
+from affiliate a
+{sale_terms.JOINS}
+left join counted on true
+where a.organization_id = %(org)s and a.id = %(affiliate)s
+""")
+
+
+def price_facts(
+    *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, customer_key: str | None, paid_at: datetime
+) -> Priced:
+    """Count a payment of a customer, and return what it is priced by. Budget: 1 statement."""
+    found = _PRICED_ROWS.first(
+        _PRICED,
+        {
+            "org": organization_id,
+            "program": program_id,
+            "affiliate": affiliate_id,
+            "customer": customer_key,
+            "at": paid_at,
+        },
+    )
+    assert found is not None  # the affiliate was found in this transaction
+    return found
