@@ -44,6 +44,11 @@ GATEWAYS_CHECK = Job("gateways.check", queue="upkeep")
 # Starts the runs of all connections, and those of gateways that do not tell everything.
 GATEWAYS_RECONCILE = Job("gateways.reconcile", queue="upkeep")
 GATEWAYS_POLL = Job("gateways.poll", queue="upkeep")
+# Each finds out, and finishes, what the request that asked for it could not: its gateway did not answer, or it died.
+COUPON_MAKE = Job("coupon.make", queue="gateways", max_attempts=50, lease_s=90)
+COUPON_DELETE = Job("coupon.delete", queue="gateways", max_attempts=50, lease_s=90)
+CODE_MINT = Job("code.mint", queue="gateways", max_attempts=50, lease_s=90)
+CODE_SWITCH_OFF = Job("code.switch_off", queue="gateways", max_attempts=50, lease_s=90)
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
 PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)

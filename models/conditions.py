@@ -16,6 +16,10 @@ OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is nul
 HAS_TIERS = """exists (select from performance_tier t
   where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
 
+#: The affiliates `m` of somebody who signed in: their account's, and those with their verified email (or none) who have
+#: no account yet. It takes the parameters `account` and `email`.
+OF_PERSON = "(m.deleted_at is null and (m.account_id = %(account)s or (m.account_id is null and m.email = %(email)s)))"
+
 #: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
 EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)
 #: The states of a conversion that is still to be paid.

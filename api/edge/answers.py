@@ -9,7 +9,7 @@ Source: core spec, section 8 "Idempotency-Key header".
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import orjson
 from flask import Response, g, request
@@ -19,7 +19,7 @@ from api.access import guards
 from api.edge import errors
 from domain.refused import Refused
 from domain.webhooks import signing
-from models import db, stored_answers
+from models import db, ids, stored_answers
 
 #: How long an Idempotency-Key is remembered, in seconds.
 KEY_WINDOW_S = 60 * 60
@@ -57,6 +57,19 @@ def repeated() -> Response | None:
         if stored is None or stored.status is None:
             return None
         return _replay(tenant, name, hashlib.sha256(request.get_data(cache=True)).digest())
+
+
+def made_id(organization_id: UUID | None = None) -> UUID:
+    """Return an id for what this request makes: the same one when it is repeated with its Idempotency-Key.
+
+    For what is begun in one transaction and settled in another: a request that died in between is gone on with.
+    `organization_id` is for routes whose caller speaks for none.
+    """
+    name = _sent_key()
+    if name is None:
+        return ids.new_id()
+    asked = hashlib.sha256(request.get_data(cache=True)).hexdigest()
+    return uuid5(organization_id or guards.organization_id(), f"{name.scope} {name.key} {asked}")
 
 
 def once_per_signature(work: Callable[[], Answer]) -> Response:

@@ -50,6 +50,12 @@ ALL: tuple[Resource, ...] = (
         ("affiliates", "affiliate_actions", "affiliate_links", "tax_forms"),
     ),
     Resource(
+        "coupons",
+        "Coupons",
+        "Codes that buyers redeem for a discount, and that credit the affiliate who owns them.",
+        ("campaign_coupons", "affiliate_coupons", "own_coupons"),
+    ),
+    Resource(
         "recruiting",
         "Recruiting",
         "Affiliates who bring affiliates, and what they earn by them.",

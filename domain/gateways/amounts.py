@@ -60,6 +60,19 @@ def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | Non
     return _sane(units)
 
 
+def to_decimal(cents: int, in_currency: str) -> str:
+    """Return our minor units as a gateway's decimal text: 1050 in USD is "10.50", in JPY "1050"."""
+    exponent = currencies.exponent(in_currency)
+    return f"{Decimal(cents).scaleb(-exponent):f}"
+
+
+def to_minor(cents: int, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
+    """Return our minor units in a gateway's, by its `exponents`; one that counts no such small parts rounds down."""
+    ours = currencies.exponent(in_currency)
+    theirs = (exponents or {}).get(in_currency, ours)
+    return cents * 10 ** (theirs - ours) if theirs >= ours else cents // 10 ** (ours - theirs)
+
+
 def without_tax(paid: int, tax: int, total: int) -> int | None:
     """Return what of a payment is not tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from domain.money import currencies, valuation
 from models import conditions
+from models.conditions import OF_PERSON
 from models.table import Rows, columns
 
 
@@ -54,10 +55,6 @@ def find_recruiter(
     return _RECRUITERS.first(_RECRUITER, named | {"applicant": applicant_normalized})
 
 
-# Affiliates of somebody who signed in: their account's, and those with their verified email who have no account yet.
-_MINE = "m.deleted_at is null and (m.account_id = %(account)s or (m.account_id is null and m.email = %(email)s))"
-
-
 @dataclass(frozen=True, slots=True)
 class Seat:
     """The affiliate that somebody who signed in is in one campaign."""
@@ -71,7 +68,7 @@ _SEATS = Rows(Seat)
 _ANY_ORG_SEAT = f"""
 select {columns(Seat, "m", affiliate_id="m.id")}
 from affiliate m join program p on p.organization_id = m.organization_id and p.id = m.program_id
-where p.id = %(program)s and p.archived_at is null and {_MINE}
+where p.id = %(program)s and p.archived_at is null and {OF_PERSON}
 order by m.status <> 'Approved', m.created_at, m.id limit 1
 """
 
@@ -108,7 +105,7 @@ join affiliate r on r.organization_id = m.organization_id and r.recruited_by_aff
 join organization o on o.id = m.organization_id
 """
 _ANY_ORG_PAGE = f"""
-{_RECRUITS} where {_MINE}
+{_RECRUITS} where {OF_PERSON}
   and (%(at)s::timestamptz is null or (r.created_at, r.id) < (%(at)s, %(id)s::uuid))
 order by r.created_at desc, r.id desc limit %(limit)s
 """

@@ -1,19 +1,24 @@
 """Codes that credit an affiliate."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from models.conditions import OF_PERSON
+from models.db import db
 from models.hot import Hot
-from models.table import Table
+from models.table import Table, columns
 
 
 @dataclass(frozen=True, slots=True)
 class AffiliateCoupon:
     """A code. `origin` is brand, self_minted or external; an external one has no connection and maybe no family.
 
-    `redemption_count` is the conversions credited by it that are not fully refunded. `switched_off_at` is when a
-    revoked one ended where it is minted; None while a job is at it.
+    `redemption_count` is the conversions credited by it that are not fully refunded. `unanswered_at` is when the
+    gateway's answer to its minting was lost. `switched_off_at` is when a revoked one ended where it is minted; None
+    while a job is at it.
     """
 
     id: UUID
@@ -30,10 +35,17 @@ class AffiliateCoupon:
     last_redeemed_at: datetime | None
     created_at: datetime
     revoked_at: datetime | None
+    unanswered_at: datetime | None
     switched_off_at: datetime | None
 
 
 _TABLE = Table("affiliate_coupon", AffiliateCoupon)
+
+
+def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
+    """Insert a code and return it; None when a code in force has its text, or one its id."""
+    return _TABLE.create(values)
+
 
 _ONE = f"select {_TABLE.columns} from affiliate_coupon where organization_id = %s and id = %s"
 _FIND = Hot(_ONE)
@@ -48,3 +60,127 @@ def find(*, organization_id: UUID, code_id: UUID) -> AffiliateCoupon | None:
 def lock(*, organization_id: UUID, code_id: UUID) -> AffiliateCoupon | None:
     """Return one code of the organization, locked until the transaction ends."""
     return _TABLE.first(_LOCK, (organization_id, code_id))
+
+
+_LOCK_IN_FORCE = f"""
+select {_TABLE.columns} from affiliate_coupon where organization_id = %s and code = %s and status <> 'Revoked'
+for no key update
+"""
+
+
+def lock_in_force(*, organization_id: UUID, code: str) -> AffiliateCoupon | None:
+    """Return the code in force with this text, locked until the transaction ends."""
+    return _TABLE.first(_LOCK_IN_FORCE, (organization_id, code))
+
+
+def change(code: AffiliateCoupon, changes: Mapping[str, Any]) -> AffiliateCoupon:
+    """Change columns of a locked code and return it as it is now."""
+    return _TABLE.change(code, changes)
+
+
+def stage_remove(code: AffiliateCoupon) -> None:
+    """Stage the removal of a code that was never minted."""
+    db.stage("delete from affiliate_coupon where organization_id = %s and id = %s", (code.organization_id, code.id))
+
+
+_HELD = """
+select count(*) from affiliate_coupon
+where organization_id = %s and campaign_coupon_id = %s and affiliate_id = %s and status <> 'Revoked'
+"""
+
+
+def held(*, organization_id: UUID, coupon_id: UUID, affiliate_id: UUID) -> int:
+    """Return how many codes in force an affiliate holds from a coupon, those that are being minted with them."""
+    row = db.row(_HELD, (organization_id, coupon_id, affiliate_id))
+    assert row is not None
+    return int(row[0])
+
+
+_HAS_ANY = "select from affiliate_coupon where organization_id = %s and campaign_coupon_id = %s limit 1"
+
+
+def has_any(*, organization_id: UUID, coupon_id: UUID) -> bool:
+    """Say whether a coupon ever had a code."""
+    return bool(db.run(_HAS_ANY, (organization_id, coupon_id)))
+
+
+_REVOKE_FAMILY = f"""
+update affiliate_coupon set status = 'Revoked', revoked_at = %(at)s,
+  switched_off_at = case when origin = 'external' then %(at)s end
+where organization_id = %(org)s and campaign_coupon_id = %(coupon)s and status <> 'Revoked'
+  and (%(of)s::uuid[] is null or (affiliate_id = any(%(of)s) and origin = 'self_minted'))
+returning {_TABLE.columns}
+"""
+
+
+def revoke_family(
+    *, organization_id: UUID, coupon_id: UUID, minted_by: list[UUID] | None, at: datetime
+) -> list[AffiliateCoupon]:
+    """Revoke the codes in force of a coupon and return them; of `minted_by`, only what these minted themselves."""
+    params = {"org": organization_id, "coupon": coupon_id, "of": minted_by, "at": at}
+    return _TABLE.all(_REVOKE_FAMILY, params)
+
+
+_PENDING = """
+select count(*) from affiliate_coupon
+where organization_id = %s and campaign_coupon_id = %s and status = 'Revoked' and switched_off_at is null
+"""
+
+
+def pending(*, organization_id: UUID, coupon_id: UUID) -> int:
+    """Return how many revoked codes of a coupon have not ended yet where they are minted."""
+    row = db.row(_PENDING, (organization_id, coupon_id))
+    assert row is not None
+    return int(row[0])
+
+
+_PAGE = f"""
+select {_TABLE.columns} from affiliate_coupon
+where organization_id = %(org)s and affiliate_id = %(affiliate)s
+  and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))
+order by created_at desc, id desc
+limit %(limit)s
+"""
+
+
+def page(
+    *, organization_id: UUID, affiliate_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[AffiliateCoupon]:
+    """Return up to `limit` codes of an affiliate, the newest first, after the keyset position `after`."""
+    before, before_id = after or (None, None)
+    params = {
+        "org": organization_id,
+        "affiliate": affiliate_id,
+        "before": before,
+        "before_id": before_id,
+        "limit": limit,
+    }
+    return _TABLE.all(_PAGE, params)
+
+
+_OWN = f"""
+from affiliate_coupon k join affiliate m on m.organization_id = k.organization_id and m.id = k.affiliate_id
+where {OF_PERSON}
+"""
+_K_COLUMNS = columns(AffiliateCoupon, "k")
+_ANY_ORG_OWN = f"""
+select {_K_COLUMNS} {_OWN}
+  and (%(before)s::timestamptz is null or (k.created_at, k.id) < (%(before)s, %(before_id)s))
+order by k.created_at desc, k.id desc
+limit %(limit)s
+"""
+_ANY_ORG_OWN_ONE = f"select {columns(AffiliateCoupon, 'k')} {_OWN} and k.id = %(id)s"
+
+
+def any_org_own(
+    *, account_id: UUID | None, email: str | None, after: tuple[datetime, UUID] | None, limit: int
+) -> list[AffiliateCoupon]:
+    """Return up to `limit` codes of a person in all campaigns, the newest first."""
+    before, before_id = after or (None, None)
+    params = {"account": account_id, "email": email, "before": before, "before_id": before_id, "limit": limit}
+    return _TABLE.all(_ANY_ORG_OWN, params)
+
+
+def any_org_own_one(*, account_id: UUID | None, email: str | None, code_id: UUID) -> AffiliateCoupon | None:
+    """Return one code of a person, in any state."""
+    return _TABLE.first(_ANY_ORG_OWN_ONE, {"account": account_id, "email": email, "id": code_id})

@@ -1,13 +1,16 @@
 """Families of codes, each with what it takes off and what its sales earn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
+from models.db import db
 from models.hot import Hot
-from models.table import Table
+from models.table import Rows, Table, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,7 @@ class CampaignCoupon:
     """A family of codes. `state` is minting, active or archived; `discount_value` as `Discount.value`.
 
     `max_codes_per_affiliate` None is as many as somebody likes; a commission of None is what sales earn without it.
+    `archived_codes` ended with it; `archive_told_at` is when all of them had ended at the gateway too.
     """
 
     id: UUID
@@ -40,6 +44,13 @@ class CampaignCoupon:
     created_at: datetime
     updated_at: datetime
     archived_at: datetime | None
+    archived_codes: int
+    archive_told_at: datetime | None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether codes can be minted from it."""
+        return self.state == "active"
 
     @property
     def discount(self) -> Discount:
@@ -56,7 +67,52 @@ class CampaignCoupon:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class CountedCoupon:
+    """A coupon with who may mint from it, and how many of its codes are still to end at the gateway."""
+
+    coupon: CampaignCoupon
+    granted_affiliate_ids: tuple[UUID, ...]
+    pending: int
+
+    @property
+    def id(self) -> UUID:
+        """The coupon's id."""
+        return self.coupon.id
+
+    @property
+    def created_at(self) -> datetime:
+        """The moment by which lists are ordered."""
+        return self.coupon.created_at
+
+
 _TABLE = Table("campaign_coupon", CampaignCoupon)
+_COUNTED = Rows(CountedCoupon)
+_SELECT_COUNTED = f"""
+select {
+    columns(
+        CountedCoupon,
+        coupon=columns(CampaignCoupon, "c"),
+        granted_affiliate_ids='''array(
+  select g.affiliate_id from coupon_grant g
+  where g.organization_id = c.organization_id and g.campaign_coupon_id = c.id order by g.affiliate_id
+)''',
+        pending='''(
+  select count(*) from affiliate_coupon a
+  where c.state = 'archived' and a.organization_id = c.organization_id and a.campaign_coupon_id = c.id
+    and a.status = 'Revoked' and a.switched_off_at is null
+)''',
+    )
+}
+from campaign_coupon c
+where c.organization_id = %(org)s and c.program_id = %(program)s
+"""
+
+
+def insert(values: Mapping[str, Any]) -> bool:
+    """Insert a coupon; False when one has its id."""
+    return _TABLE.insert(values)
+
 
 _ONE = f"select {_TABLE.columns} from campaign_coupon where organization_id = %s and id = %s"
 _FIND = Hot(_ONE)
@@ -71,3 +127,142 @@ def find(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
 def lock(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
     """Return one coupon of the organization, locked until the transaction ends; caps and grants are decided so."""
     return _TABLE.first(_LOCK, (organization_id, coupon_id))
+
+
+def change(coupon: CampaignCoupon, changes: Mapping[str, Any]) -> CampaignCoupon:
+    """Change columns of a locked coupon and return it as it is now."""
+    return _TABLE.change(coupon, changes)
+
+
+def stage_remove(coupon: CampaignCoupon) -> None:
+    """Stage the removal of a coupon that never had a code, with its grants."""
+    db.stage("delete from campaign_coupon where organization_id = %s and id = %s", (coupon.organization_id, coupon.id))
+
+
+_ONE_COUNTED = f"{_SELECT_COUNTED} and c.id = %(id)s"
+
+
+def counted(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon | None:
+    """Return one coupon of a program as it is shown."""
+    return _COUNTED.first(_ONE_COUNTED, {"org": organization_id, "program": program_id, "id": coupon_id})
+
+
+_PAGE = f"""{_SELECT_COUNTED}
+  and (%(before)s::timestamptz is null or (c.created_at, c.id) < (%(before)s, %(before_id)s))
+order by c.created_at desc, c.id desc
+limit %(limit)s
+"""
+
+
+def page(
+    *, organization_id: UUID, program_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[CountedCoupon]:
+    """Return up to `limit` coupons of a program, the newest first, after the keyset position `after`."""
+    before, before_id = after or (None, None)
+    params = {"org": organization_id, "program": program_id, "before": before, "before_id": before_id, "limit": limit}
+    return _COUNTED.all(_PAGE, params)
+
+
+_ANY_ORG_PLACE = "select organization_id, program_id from campaign_coupon where id = %s and state <> 'minting'"
+
+
+def any_org_place(coupon_id: UUID) -> tuple[UUID, UUID] | None:
+    """Return the organization and the program of a coupon, for an affiliate who belongs to none."""
+    return db.row(_ANY_ORG_PLACE, (coupon_id,))
+
+
+_GRANTED = "select affiliate_id from coupon_grant where organization_id = %s and campaign_coupon_id = %s"
+
+
+def granted(coupon: CampaignCoupon) -> set[UUID]:
+    """Return who may mint from a coupon."""
+    return {affiliate_id for (affiliate_id,) in db.run(_GRANTED, (coupon.organization_id, coupon.id))}
+
+
+_STAGE_GRANTS = """
+insert into coupon_grant (organization_id, campaign_coupon_id, affiliate_id, granted_at)
+select %s, %s, affiliate_id, %s from unnest(%s::uuid[]) affiliate_id
+on conflict do nothing
+"""
+_STAGE_UNGRANTED = """
+delete from coupon_grant where organization_id = %s and campaign_coupon_id = %s and affiliate_id = any(%s)
+"""
+
+
+def stage_grants(coupon_id: UUID, organization_id: UUID, affiliate_ids: list[UUID], *, at: datetime) -> None:
+    """Stage that these affiliates may mint from a coupon."""
+    db.stage(_STAGE_GRANTS, (organization_id, coupon_id, at, affiliate_ids))
+
+
+def stage_ungranted(coupon: CampaignCoupon, affiliate_ids: list[UUID]) -> None:
+    """Stage that these affiliates may not mint from a coupon any more."""
+    db.stage(_STAGE_UNGRANTED, (coupon.organization_id, coupon.id, affiliate_ids))
+
+
+_OF_PROGRAM = """
+select id from affiliate
+where organization_id = %s and program_id = %s and deleted_at is null and id = any(%s)
+"""
+
+
+def of_program(*, organization_id: UUID, program_id: UUID, affiliate_ids: list[UUID]) -> set[UUID]:
+    """Return which of these are affiliates of a program."""
+    return {found for (found,) in db.run(_OF_PROGRAM, (organization_id, program_id, affiliate_ids))}
+
+
+@dataclass(frozen=True, slots=True)
+class PickableAffiliate:
+    """An Approved affiliate for the allow-list, with how many codes they hold that they minted from a coupon."""
+
+    id: UUID
+    email: str
+    full_name: str
+    created_at: datetime
+    is_granted: bool
+    minted_code_count: int
+
+
+_PICKABLE = Rows(PickableAffiliate)
+_PICK = f"""
+select {
+    columns(
+        PickableAffiliate,
+        "a",
+        is_granted='''exists (
+  select from coupon_grant g
+  where g.organization_id = a.organization_id and g.campaign_coupon_id = %(coupon)s and g.affiliate_id = a.id
+)''',
+        minted_code_count='''(
+  select count(*) from affiliate_coupon k
+  where k.organization_id = a.organization_id and k.campaign_coupon_id = %(coupon)s and k.affiliate_id = a.id
+    and k.status <> 'Revoked'
+)''',
+    )
+}
+from affiliate a
+where a.organization_id = %(org)s and a.program_id = %(program)s and a.deleted_at is null and a.status = 'Approved'
+  and (%(before)s::timestamptz is null or (a.created_at, a.id) < (%(before)s, %(before_id)s))
+order by a.created_at desc, a.id desc
+limit %(limit)s
+"""
+
+
+def pickable(
+    *,
+    organization_id: UUID,
+    program_id: UUID,
+    coupon_id: UUID | None,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+) -> list[PickableAffiliate]:
+    """Return up to `limit` Approved affiliates of a program, the newest first; without a coupon nobody is granted."""
+    before, before_id = after or (None, None)
+    params = {
+        "org": organization_id,
+        "program": program_id,
+        "coupon": coupon_id,
+        "before": before,
+        "before_id": before_id,
+        "limit": limit,
+    }
+    return _PICKABLE.all(_PICK, params)

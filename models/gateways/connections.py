@@ -98,6 +98,18 @@ def was_in_force(*, organization_id: UUID, gateway: str, mode: str, at: datetime
     return bool(db.run(_WAS_IN_FORCE, params))
 
 
+_ALL_IN_FORCE = f"""
+select {_TABLE.columns} from gateway_connection
+where organization_id = %s and status <> 'Disconnected'
+order by mode = 'test', connected_at, id
+"""
+
+
+def all_in_force(organization_id: UUID) -> list[GatewayConnection]:
+    """Return the organization's connections that are not disconnected, live ones first, in the order of connecting."""
+    return _TABLE.all(_ALL_IN_FORCE, (organization_id,))
+
+
 _PAGE = f"""
 select {_TABLE.columns} from gateway_connection
 where organization_id = %(org)s

@@ -30,6 +30,9 @@ create table campaign_coupon (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   archived_at timestamptz check ((archived_at is not null) = (state = 'archived')),
+  -- How many codes ended with it, and when all of them had ended at the gateway as well.
+  archived_codes integer not null default 0,
+  archive_told_at timestamptz check (archive_told_at is null or state = 'archived'),
   unique (organization_id, id),
   foreign key (organization_id, program_id) references program (organization_id, id),
   foreign key (organization_id, connection_id) references gateway_connection (organization_id, id)
@@ -69,6 +72,8 @@ create table affiliate_coupon (
   last_redeemed_at timestamptz,
   created_at timestamptz not null,
   revoked_at timestamptz check ((revoked_at is not null) = (status = 'Revoked')),
+  -- When the gateway's answer to its minting was lost; a job, or whoever asks again, finds out what became of it.
+  unanswered_at timestamptz,
   -- When a revoked code ended where it is minted; until then a job is at it.
   switched_off_at timestamptz check (switched_off_at is null or status = 'Revoked'),
   unique (organization_id, id),

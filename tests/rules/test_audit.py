@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.support import coupons
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
 from tests.support.platforms import playing as platforms
@@ -279,6 +280,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.wanted(owner.app.extensions["platform"])),
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
+    **coupons.WRITES,
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},

@@ -1,4 +1,7 @@
-"""The `gateways` queue: events of payment gateways are translated and booked, and what was missed is listed."""
+"""The `gateways` queue: events of payment gateways are translated and booked, and what was missed is listed.
+
+What a request could not finish of a coupon or a code is finished here too.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,6 +11,8 @@ from domain import jobs
 from models import db
 from models.gateways.connections import GatewayConnection
 from models.jobs.rows import Claimed
+from pipelines.coupons import ending, families, minting, places
+from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, reconcile
 from workers.actor import calling_job
 
@@ -63,3 +68,53 @@ def _note(connection: GatewayConnection, found: check.Look) -> None:
 
 
 calling_job(jobs.GATEWAY_CHECK, prepare=_doubted, call=_look, record=_note)
+
+
+def _begun_family(job: Claimed) -> families.BegunFamily | None:
+    return families.resume(organization_id=job.tenant, coupon_id=UUID(job.args["coupon_id"]), now=clock.now())
+
+
+def _settle_family(begun: families.BegunFamily, made: Made) -> datetime | None:
+    return families.finish(begun, made, now=clock.now())
+
+
+calling_job(jobs.COUPON_MAKE, prepare=_begun_family, call=families.make, record=_settle_family)
+
+
+def _doomed(job: Claimed) -> families.DoomedCoupon | None:
+    return families.prepare_delete(
+        organization_id=job.tenant,
+        connection_id=UUID(job.args["connection_id"]),
+        processor_coupon_id=job.args["processor_coupon_id"],
+        deleted_at=datetime.fromisoformat(job.args["deleted_at"]),
+        now=clock.now(),
+    )
+
+
+def _deleted(doomed: families.DoomedCoupon, is_done: bool) -> datetime | None:
+    return None if is_done else places.again_at(doomed.deleted_at, clock.now())
+
+
+calling_job(jobs.COUPON_DELETE, prepare=_doomed, call=families.delete_there, record=_deleted)
+
+
+def _begun_code(job: Claimed) -> minting.BegunCode | None:
+    return minting.resume(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
+
+
+def _settle_code(begun: minting.BegunCode, made: Made) -> datetime | None:
+    return minting.finish(begun, made, now=clock.now())
+
+
+calling_job(jobs.CODE_MINT, prepare=_begun_code, call=minting.mint, record=_settle_code)
+
+
+def _ending(job: Claimed) -> ending.EndingCode | None:
+    return ending.prepare(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
+
+
+def _ended(wanted: ending.EndingCode, ended: ending.Ended) -> datetime | None:
+    return ending.record(wanted, ended, now=clock.now())
+
+
+calling_job(jobs.CODE_SWITCH_OFF, prepare=_ending, call=ending.switch_off, record=_ended)

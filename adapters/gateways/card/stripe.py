@@ -53,7 +53,7 @@ class Stripe:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the account."""
-        said = _wire(account).get("/v1/account")
+        said = api(account).get("/v1/account")
         return Known(shapes.needed(said, "id"))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
@@ -62,7 +62,7 @@ class Stripe:
             return Subscribed(setup=events.by_hand(address, [_SENDS_ALREADY], stripe_facts.READERS))
         form = {"url": address, "enabled_events[]": list(stripe_facts.READERS), "api_version": _VERSION}
         try:
-            made = _wire(account).ask("POST", "/v1/webhook_endpoints", form=form).json
+            made = api(account).ask("POST", "/v1/webhook_endpoints", form=form).json
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=events.by_hand(address, _MAKE_ONE, stripe_facts.READERS))
         return Subscribed({"endpoint": shapes.needed(made, "id"), "webhookSecret": shapes.needed(made, "secret")})
@@ -70,7 +70,7 @@ class Stripe:
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Delete the endpoint that we made."""
         if endpoint := account.made.get("endpoint"):
-            _wire(account).drop(f"/v1/webhook_endpoints/{endpoint}")
+            api(account).drop(f"/v1/webhook_endpoints/{endpoint}")
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check `Stripe-Signature`: `t=` and any number of `v1=`, five minutes either way."""
@@ -84,20 +84,20 @@ class Stripe:
         read = stripe_facts.READERS.get(shapes.text(event, "type") or "")
         if read is None:
             return (IgnoredFact("unknown_type"),)
-        return read(_wire(account), shapes.at(event, "data", "object"), shapes.moment(event, "created"))
+        return read(api(account), shapes.at(event, "data", "object"), shapes.moment(event, "created"))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the customer: their metadata, email and name."""
         if origin.customer_id is None:
             return origin
-        customer = _wire(account).find(f"/v1/customers/{shapes.segment(origin.customer_id)}")
+        customer = api(account).find(f"/v1/customers/{shapes.segment(origin.customer_id)}")
         carriers = stripe_facts.carriers(shapes.table(customer, "metadata"))
         email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
         return origin.with_more(email=email, name=name, carriers=carriers)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
-        wire, start = _wire(account), int(since.timestamp())
+        wire, start = api(account), int(since.timestamp())
         for path, params in _lists(start, int(datetime.now(UTC).timestamp())):
             yield from _pages(wire, path, params)
 
@@ -105,7 +105,8 @@ class Stripe:
 GATEWAY = Stripe()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
+    """Return the API of an account."""
     headers = {**bearer(account.credentials.get("apiKey", "")), "Stripe-Version": _VERSION}
     return GatewayWire("stripe", "https://api.stripe.com", headers)
 

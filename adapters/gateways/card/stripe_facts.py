@@ -32,15 +32,15 @@ from domain.gateways.referrals import SLUG_KEY
 
 Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
-# Where their minor units are not ours: they count hundredths of what has none.
-_EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
+#: Where their minor units are not ours: they count hundredths of what has none.
+EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
 _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
 
 
 def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> tuple[Fact, ...]:
     currency = amounts.currency(shapes.at(invoice, "currency"))
     details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
-    paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, _EXPONENTS)
+    paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
     path = f"/v1/invoices/{shapes.needed(invoice, 'id')}"
     origin = BuyerOrigin(
         customer_id=shapes.identity(invoice, "customer") or shapes.identity(invoice, "customer_account"),
@@ -86,7 +86,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, 
     if intent is None:  # nothing was to be paid
         return (StartFact(external_id=session_id, started_at=created, origin=origin),)
     currency = amounts.currency(shapes.at(session, "currency"))
-    paid = amounts.of_minor(shapes.at(session, "amount_total"), currency, _EXPONENTS)
+    paid = amounts.of_minor(shapes.at(session, "amount_total"), currency, EXPONENTS)
     payment = PaymentFact(
         external_id=intent,
         amount_cents=paid,
@@ -110,7 +110,7 @@ def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> tuple[Fact, 
         RefundFact(
             refund_id=shapes.needed(charge, "id"),
             sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
-            amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, _EXPONENTS),
+            amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
             currency=currency,
             refunded_at=created,
             is_cumulative=True,
@@ -134,7 +134,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> tuple[Fact, ..
         RestoredFact(
             sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
             restored_at=created,
-            refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, _EXPONENTS),
+            refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
             currency=currency,
         ),
     )
@@ -154,7 +154,7 @@ def _dispute(state: DisputeState | None) -> Reader:
             sale_ids=_ids(dispute, "payment_intent", "charge"),
             state=now,
             at=created,
-            amount_cents=amounts.of_minor(shapes.at(dispute, "amount"), currency, _EXPONENTS),
+            amount_cents=amounts.of_minor(shapes.at(dispute, "amount"), currency, EXPONENTS),
             currency=currency,
         )
         return (told,)
@@ -208,7 +208,7 @@ def _net(paid_for: Any, paid: int, currency: str) -> int | None:
 
     def read(*path: str) -> int | None:
         found = shapes.at(paid_for, *path)
-        return None if found is None else amounts.of_minor(found, currency, _EXPONENTS)
+        return None if found is None else amounts.of_minor(found, currency, EXPONENTS)
 
     before_tax, total = read("total_excluding_tax"), read("total")
     tax = total - before_tax if before_tax is not None and total is not None else None

@@ -199,17 +199,19 @@ class Partner:
         sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
         return self.app.test_client().get(path, headers=sent)
 
-    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
-        """POST JSON, or bytes as they are, with the affiliate's token."""
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
-        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **_header_names(headers)}
-        return self.app.test_client().post(path, data=raw, headers=sent)
-
     def put(self, path: str, body: Any) -> TestResponse:
         """PUT JSON, or bytes as they are, with the affiliate's token."""
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        return self.app.test_client().put(path, data=raw, headers=sent)
+        return self.call("PUT", path, body)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """POST JSON, or bytes as they are, with the affiliate's token."""
+        return self.call("POST", path, body, **headers)
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """Send JSON, or bytes as they are, with the affiliate's token."""
+        raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **_header_names(headers)}
+        return self.app.test_client().open(path, method=method, data=raw, headers=sent)
 
 
 def _header_names(headers: dict[str, str]) -> dict[str, str]:

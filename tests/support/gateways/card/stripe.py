@@ -10,6 +10,7 @@ from typing import Any
 from adapters.gateways.card.stripe import GATEWAY
 from commands.demo.gateway import words
 from commands.demo.gateway.words import PaidInvoice
+from tests.support.gateways.card.stripe_codes import StripeCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "sk_live_fake", "whsec_fake"
@@ -26,6 +27,7 @@ class StripeStage(Stage):
         self.objects: dict[str, dict[str, Any]] = {"/v1/account": {"id": "acct_1", "object": "account"}}
         self.events: list[dict[str, Any]] = []
         self.listed: dict[str, list[dict[str, Any]]] = {}
+        self.codes = StripeCodes(self.number, lambda: int(self.now.timestamp()))
 
     def is_let_in(self, asked: Asked) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {KEY}"
@@ -35,6 +37,8 @@ class StripeStage(Stage):
             return 200, _page(self.events[::-1], asked)
         if asked.path in ("/v1/invoices", "/v1/refunds"):
             return 200, _page(self.listed.get(asked.path, [])[::-1], asked)
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         if asked.path == "/v1/webhook_endpoints" and asked.method == "POST":
             made = {"id": f"we_{self.number()}", "url": asked.form["url"][0], "secret": SECRET}
             self.objects[f"/v1/webhook_endpoints/{made['id']}"] = made

@@ -1,0 +1,11 @@
+"""Coupons and their codes.
+
+campaign   families of codes, for the brand
+codes      codes of one affiliate, for the brand
+own        codes of the affiliate who signed in
+view       what minting and ending take in a request
+"""
+
+from api.coupons import campaign, codes, own
+
+BLUEPRINTS = (campaign.blueprint, codes.blueprint, own.blueprint)

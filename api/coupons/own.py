@@ -1,0 +1,127 @@
+"""Codes of the affiliate who signed in, in every campaign that has them.
+
+Source: tracking spec, "Coupons" (self-mint).
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.coupons import view
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from domain.coupons.discounts import CodeOrigin
+from domain.refused import Refused
+from domain.statuses import AffiliateStatus
+from models import db
+from models.affiliates import affiliates, recruits
+from models.affiliates.affiliates import Affiliate
+from models.coupons import affiliate_coupons, campaign_coupons
+from pipelines.coupons import ending, minting
+from schemas.coupons.code import MintBody
+from schemas.paging import PageQuery
+
+blueprint = Blueprint("own_coupons", __name__)
+
+_READ = Guard(audience="affiliate")
+_WRITE = Guard(audience="affiliate", scope="read_write")
+
+
+@blueprint.post("/api/me/coupons/mint")
+@operation(
+    _WRITE,
+    one(view.RECORD),
+    status=201,
+    takes=MintBody(),
+    refuses=(*view.MINT_REFUSALS, "403 affiliate_not_active", "403 self_mint_disabled", "403 not_granted"),
+)
+def mint_own_coupon() -> Response:
+    """Mint a code of a coupon whose brand lets the caller do so. 201 with it.
+
+    After a 503 it may have been made: repeat the request, or look at the list in a minute.
+    """
+    sent = body.load()
+    affiliate = _seat(sent["campaign_coupon_id"])
+    wanted = minting.WantedCode(
+        id=answers.made_id(affiliate.organization_id),
+        coupon_id=sent["campaign_coupon_id"],
+        text=sent["code"],
+        origin=CodeOrigin.SelfMinted,
+    )
+    return view.minted(affiliate, wanted)
+
+
+def _seat(coupon_id: UUID) -> Affiliate:
+    """Return the affiliate that the caller is in a coupon's campaign.
+
+    Raises Refused: 404 not_found where they are none; 403 affiliate_not_active.
+    """
+    account_id, email = _caller()
+    with db.any_org_work():
+        place = campaign_coupons.any_org_place(coupon_id)
+        seat = recruits.any_org_seat(program_id=place[1], account_id=account_id, email=email) if place else None
+    if seat is None:
+        raise _absent("coupon", coupon_id)
+    if seat.status != AffiliateStatus.Approved:
+        message = f"Your place in this campaign is {seat.status}, not Approved."
+        raise Refused(403, "affiliate_not_active", message)
+    with db.unit_of_work(seat.organization_id):
+        affiliate = affiliates.find(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
+    if affiliate is None:
+        raise _absent("coupon", coupon_id)
+    return affiliate
+
+
+@blueprint.get("/api/me/coupons")
+@operation(_READ, page(view.RECORD), asks=PageQuery())
+def list_own_coupons() -> Mapping[str, object]:
+    """List the caller's codes in all their campaigns, revoked ones too, newest first."""
+    asked = paging.wanted(body.query())
+    account_id, email = _caller()
+    with db.any_org_work():
+        rows = affiliate_coupons.any_org_own(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
+    return paging.envelope(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+
+
+@blueprint.delete("/api/me/coupons/<code_id>")
+@operation(_WRITE, status=204, refuses=("404 not_found",))
+def delete_own_coupon(code_id: str) -> Response:
+    """Delete one of the caller's codes: it ends here and where it was minted. 204."""
+    wanted_id, now = path.uuid(code_id, "code"), clock.now()
+    account_id, email = _caller()
+    with db.any_org_work():
+        code = affiliate_coupons.any_org_own_one(account_id=account_id, email=email, code_id=wanted_id)
+    if code is None:
+        raise _absent("code", wanted_id)
+    with db.unit_of_work(code.organization_id):
+        revoked = ending.revoke(
+            organization_id=code.organization_id,
+            code_id=code.id,
+            affiliate_id=code.affiliate_id,
+            by_affiliate=True,
+            now=now,
+        )
+        audit.record(
+            "affiliate_coupon.revoked",
+            revoked.id,
+            after=view.RECORD.dump(revoked),
+            now=now,
+            organization_id=code.organization_id,
+        )
+    view.end(code.organization_id, code.id)
+    wake_relay()
+    return Response(status=204)
+
+
+def _caller() -> tuple[UUID | None, str | None]:
+    account = guards.account()
+    return account.id, account.email if account.is_email_verified else None
+
+
+def _absent(what: str, wanted: UUID) -> Refused:
+    return Refused(404, "not_found", f"You have no {what} {wanted}.")

@@ -1,0 +1,1 @@
+"""Coupons and their codes on the wire."""

@@ -1,0 +1,187 @@
+"""Families of codes on the wire. Source: tracking spec, "Campaign coupon"."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+
+from domain.conversions.commission import CommissionType
+from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
+from domain.money import currencies, money
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, not_blank, one_of, rate, text, whole
+from schemas.paging import PageQuery
+
+_MOST_PRODUCTS, _LONGEST_PRODUCT = 100, 255
+_MOST_GRANTS = 10_000
+_MOST_CODES = 1_000_000
+_LONGEST_MONTHS = 94
+
+
+class _Written(Wire):
+    """What can be said of a coupon, new or not."""
+
+    self_mint_mode = one_of(SelfMintMode, allow_none=True)
+    allow_affiliate_self_mint = Flag(allow_none=True)
+    granted_affiliate_ids = fields.List(fields.UUID(), allow_none=True, validate=validate.Length(max=_MOST_GRANTS))
+    max_codes_per_affiliate = whole(allow_none=True, validate=validate.Range(min=0, max=_MOST_CODES))
+    overrides_click_attribution = Flag(allow_none=True)
+
+
+class CampaignCouponBody(_Written):
+    """A new coupon. Loads to columns by name, with the affiliates who may mint from it."""
+
+    name = text(longest=200, required=True, validate=[not_blank])
+    discount_type = one_of(DiscountType, required=True)
+    discount_value = whole(required=True, validate=validate.Range(min=1, max=money.MAX_AMOUNT_CENTS))
+    discount_currency = text(longest=3, shortest=3, allow_none=True)
+    duration = one_of(DiscountDuration, required=True)
+    duration_in_months = whole(allow_none=True, validate=validate.Range(min=1, max=_LONGEST_MONTHS))
+    max_redemptions_per_code = whole(allow_none=True, validate=validate.Range(min=1, max=2**31 - 1))
+    expires_at = Instant(allow_none=True)
+    product_refs = fields.List(
+        text(longest=_LONGEST_PRODUCT, validate=[not_blank]),
+        allow_none=True,
+        validate=validate.Length(max=_MOST_PRODUCTS),
+    )
+    commission_type = one_of(CommissionType, allow_none=True)
+    commission_value = rate(allow_none=True)
+
+    @validates_schema
+    def _fits_together(self, sent: dict[str, Any], **_: object) -> None:
+        if sent.get("discount_type") == DiscountType.PercentOff and sent.get("discount_value", 1) > 100:
+            raise ValidationError("It must be 1 to 100 percent.", "discountValue")
+        if sent.get("discount_type") == DiscountType.AmountOff:
+            currency = sent.get("discount_currency")
+            if currency is None:
+                raise ValidationError("AmountOff needs the currency that it is in.", "discountCurrency")
+            if currencies.normalize(currency) is None:
+                raise ValidationError("It must be a supported ISO 4217 code.", "discountCurrency")
+        if sent.get("duration") == DiscountDuration.Repeating and sent.get("duration_in_months") is None:
+            raise ValidationError("Repeating needs its number of months, 1 to 94.", "durationInMonths")
+        if (sent.get("commission_type") is None) != (sent.get("commission_value") is None):
+            missing = "commissionType" if sent.get("commission_type") is None else "commissionValue"
+            raise ValidationError("commissionType and commissionValue are sent together.", missing)
+
+    @post_load
+    def _settle_on_columns(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        is_amount = sent["discount_type"] == DiscountType.AmountOff
+        is_repeating = sent["duration"] == DiscountDuration.Repeating
+        return {
+            "name": sent["name"].strip(),
+            "discount_type": sent["discount_type"],
+            "discount_value": sent["discount_value"],
+            "discount_currency": currencies.normalize(sent["discount_currency"]) if is_amount else None,
+            "duration": sent["duration"],
+            "duration_in_months": sent["duration_in_months"] if is_repeating else None,
+            "max_redemptions_per_code": sent.get("max_redemptions_per_code"),
+            "expires_at": sent.get("expires_at"),
+            "product_refs": tuple(dict.fromkeys(ref.strip() for ref in sent.get("product_refs") or ())),
+            "commission_type": sent.get("commission_type"),
+            "commission_value": sent.get("commission_value"),
+            "self_mint_mode": _mode(sent) or SelfMintMode.Disabled.value,
+            "granted_affiliate_ids": sent.get("granted_affiliate_ids") or [],
+            "max_codes_per_affiliate": sent.get("max_codes_per_affiliate") or None,
+            "overrides_click_attribution": sent.get("overrides_click_attribution") is not False,
+        }
+
+
+# What a coupon takes off never changes; saying it again as it is does no harm.
+_NEVER_CHANGES = (
+    "discount_type",
+    "discount_value",
+    "discount_currency",
+    "duration",
+    "duration_in_months",
+    "max_redemptions_per_code",
+    "expires_at",
+    "product_refs",
+)
+
+
+class CampaignCouponChanges(_Written):
+    """Changes of a coupon. Loads to columns by name; what was not sent is left out. `fixed` is what never changes."""
+
+    name = text(longest=200, validate=[not_blank])
+    discount_type = fields.Raw(allow_none=True)
+    discount_value = fields.Raw(allow_none=True)
+    discount_currency = fields.Raw(allow_none=True)
+    duration = fields.Raw(allow_none=True)
+    duration_in_months = fields.Raw(allow_none=True)
+    max_redemptions_per_code = fields.Raw(allow_none=True)
+    expires_at = fields.Raw(allow_none=True)
+    product_refs = fields.Raw(allow_none=True)
+
+    @post_load
+    def _settle_on_columns(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        fixed = {name: sent.pop(name) for name in _NEVER_CHANGES if name in sent}
+        mode = _mode(sent)
+        changes = {name: value for name, value in sent.items() if value is not None and name in _CHANGEABLE}
+        if mode is not None:
+            changes["self_mint_mode"] = mode
+        if "name" in changes:
+            changes["name"] = changes["name"].strip()
+        if "max_codes_per_affiliate" in sent:
+            changes["max_codes_per_affiliate"] = sent["max_codes_per_affiliate"] or None
+        return {"changes": changes, "fixed": fixed}
+
+
+_CHANGEABLE = ("name", "granted_affiliate_ids", "overrides_click_attribution")
+
+
+def _mode(sent: dict[str, Any]) -> str | None:
+    """Return the mode that was sent, by its own name or by the older one."""
+    if sent.get("self_mint_mode") is not None:
+        return str(sent["self_mint_mode"])
+    if sent.get("allow_affiliate_self_mint") is None:
+        return None
+    return (SelfMintMode.AllAffiliates if sent["allow_affiliate_self_mint"] else SelfMintMode.Disabled).value
+
+
+class CouponArchive(Wire):
+    """How far the end of an archived coupon's codes has come where they are minted."""
+
+    pending = fields.Integer()
+
+
+class CampaignCouponRecord(Wire):
+    """A family of codes with what it takes off."""
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    name = fields.String()
+    discount_type = one_of(DiscountType)
+    discount_value = fields.Integer()
+    discount_currency = fields.String(allow_none=True)
+    duration = one_of(DiscountDuration)
+    duration_in_months = fields.Integer(allow_none=True)
+    max_redemptions_per_code = fields.Integer(allow_none=True)
+    expires_at = Instant(allow_none=True)
+    self_mint_mode = one_of(SelfMintMode)
+    allow_affiliate_self_mint = fields.Boolean()
+    granted_affiliate_ids = fields.List(fields.UUID())
+    max_codes_per_affiliate = fields.Integer(allow_none=True)
+    overrides_click_attribution = fields.Boolean()
+    product_refs = fields.List(fields.String())
+    commission_type = one_of(CommissionType, allow_none=True)
+    commission_value = Amount(allow_none=True)
+    processor_coupon_id = fields.String(allow_none=True)
+    is_active = fields.Boolean()
+    archive = fields.Nested(CouponArchive(), allow_none=True)
+    created_at = Instant()
+    updated_at = Instant()
+    archived_at = Instant(allow_none=True)
+
+
+class PickQuery(PageQuery):
+    """Which page, and of which coupon it is asked who may mint."""
+
+    coupon_id = fields.UUID(load_default=None)
+
+
+class PickableAffiliateRecord(Wire):
+    """An approved affiliate for the allow-list; the last two are of the coupon that was asked for."""
+
+    id = fields.UUID()
+    email = fields.String()
+    full_name = fields.String()
+    is_granted = fields.Boolean(metadata=MAY_LACK)
+    minted_code_count = fields.Integer(metadata=MAY_LACK)

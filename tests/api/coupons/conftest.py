@@ -1,0 +1,58 @@
+"""A brand with jane, an affiliate, whose processor is played on this machine."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from models import db
+from tests.support.gateways.card.stripe import StripeStage
+from tests.support.gateways.playing import connected, played
+from tests.support.rows.brands import Brand, Partner
+
+
+@dataclass
+class CouponShop:
+    """A brand, its processor, and an affiliate who can sign in."""
+
+    brand: Brand
+    stage: StripeStage
+    connection: dict[str, Any]
+    jane: UUID
+    jane_herself: Partner
+
+    @property
+    def janes_email(self) -> str:
+        """What jane signs in with."""
+        return f"jane-{self.brand.id.hex}@example.com"
+
+    @property
+    def coupons(self) -> str:
+        """Where the coupons of the campaign are."""
+        return f"/api/v1/campaigns/{self.brand.programs[0]}/coupons"
+
+    @property
+    def codes(self) -> str:
+        """Where jane's codes are."""
+        return f"/api/v1/affiliates/{self.jane}/coupons"
+
+    def told(self, type: str) -> list[dict[str, Any]]:
+        """Return the data of the webhook events of a type, in their order."""
+        found = self.brand.rows("select body from event where type = %s order by created_at, id", type)
+        return [json.loads(body)["data"] for (body,) in found]
+
+    def later(self) -> None:
+        """Let the time pass that a request is left alone, and what is waited for while a gateway is away."""
+        with db.unit_of_work(self.brand.id):
+            db.db.run("update job set run_at = now() where queue = 'gateways'")
+
+
+@pytest.fixture
+def shop(brand):
+    with played() as stage:
+        brand.program()
+        email = f"jane-{brand.id.hex}@example.com"
+        jane = brand.affiliate("jane", email=email, email_normalized=email)
+        yield CouponShop(brand, stage, connected(brand.person("Owner"), stage), jane, Partner(brand.app, email))
