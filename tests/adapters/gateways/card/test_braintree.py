@@ -84,6 +84,12 @@ def test_a_charge_of_a_subscription_is_a_payment(stage):
     ]
 
 
+def test_a_later_cycle_is_another_payment_of_the_same_customer(stage):
+    cycle = CHARGED.replace(b'"integer">1<', b'"integer">2<')
+    (payment,) = facts(stage, _swapped(b"<id>bt_tx1</id>", b"<id>bt_tx2</id>", cycle))
+    assert (payment.external_id, payment.amount_cents, payment.origin.customer_id) == ("bt_tx2", 4999, "bt_c1")
+
+
 def test_the_newest_of_a_subscriptions_transactions_is_the_one_that_was_charged(stage):
     older = (
         b"<transaction><id>bt_tx0</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code>"

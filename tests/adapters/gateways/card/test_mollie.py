@@ -231,3 +231,12 @@ def test_a_list_that_is_refused_says_so(stage):
     stage.pay(Purchase())
     with pytest.raises(GatewayUnreachable):
         listed(stage, stage.now - timedelta(hours=1))
+
+
+def test_a_renewal_is_another_payment_of_the_subscription(stage):
+    again = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
+    stage.make({**PAYMENT, **again, "paidAt": "2026-02-02T03:01:00+00:00"})
+    (payment,) = [fact for fact in facts(stage, called("tr_M2")) if isinstance(fact, PaymentFact)]
+    assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
+    assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")
+    assert payment.paid_at == datetime(2026, 2, 2, 3, 1, tzinfo=UTC)
