@@ -36,8 +36,8 @@ WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, leas
 PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True)
 # Its gateway may be asked for what the event leaves out; one that is away is asked again for as long as it takes.
 GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90)
-# Lists what a gateway has; a large shop's month takes minutes.
-GATEWAY_RECONCILE = Job("gateway.reconcile", queue="gateways", max_attempts=8, lease_s=900)
+# Lists what a gateway has; a large shop's month takes minutes, for which no event may wait.
+GATEWAY_RECONCILE = Job("gateway.reconcile", queue="imports", max_attempts=8, lease_s=900)
 # Asks a gateway whether it still takes the credentials; started every hour for those in doubt.
 GATEWAY_CHECK = Job("gateway.check", queue="gateways", lease_s=90)
 GATEWAYS_CHECK = Job("gateways.check", queue="upkeep")

@@ -12,7 +12,7 @@ from bench.ground.machine import Machine, answers
 
 #: What the Procfile runs for the queues.
 SALES = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
-GATEWAYS = ("python", "-m", "workers", "-Q", "gateways", "-p", "1", "-t", "4")
+GATEWAYS = ("python", "-m", "workers", "-Q", "gateways", "-p", "1", "-t", "8")
 _NOOP = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
 _NOOP_ANSWER = "bench:noop:seconds"
 _LOOK_EVERY_S = 0.25

@@ -168,7 +168,7 @@ select {_TABLE.columns} from gateway_connection
 where status <> 'Disconnected' and (cardinality(%(gateways)s::text[]) = 0 or gateway = any(%(gateways)s))
   and not exists (
     select from job j
-    where j.queue = 'gateways' and j.fair_key = gateway_connection.organization_id::text
+    where j.queue = 'imports' and j.fair_key = gateway_connection.organization_id::text
       and j.name = 'gateway.reconcile' and j.failed_at is null and not j.args ? 'since'
       and j.args ->> 'connection_id' = gateway_connection.id::text
   )

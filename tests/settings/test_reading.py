@@ -50,7 +50,7 @@ _DEFAULTS = {
     "jobs": {
         "lease_s": 30,
         "click_claim_s": 60,
-        "slots": {"default": 16, "webhooks": 4, "payouts": 2, "imports": 1, "mail": 4},
+        "slots": {"default": 16, "webhooks": 4, "gateways": 4, "payouts": 2, "imports": 1, "mail": 4},
     },
     "webhooks": {
         "attempts_at_s": (0, 60, 120, 240, 480),

@@ -1,4 +1,4 @@
-"""The `gateways` queue: events of payment gateways are translated and booked, and what was missed is listed.
+"""The `gateways` queue: events of payment gateways are translated and booked, credentials in doubt are tried.
 
 What a request could not finish of a coupon or a code is finished here too.
 """
@@ -8,12 +8,11 @@ from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from models import db
 from models.gateways.connections import GatewayConnection
 from models.jobs.rows import Claimed
 from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
-from pipelines.gateways import check, process, reconcile
+from pipelines.gateways import check, process
 from workers.actor import calling_job
 
 
@@ -26,32 +25,6 @@ def _record(prepared: process.PreparedEvent, translated: process.Translated) -> 
 
 
 calling_job(jobs.GATEWAY_EVENT, prepare=_prepare, call=process.translate, record=_record)
-
-
-def _begin(job: Claimed) -> reconcile.ReconcileRun | None:
-    since = job.args.get("since")
-    return reconcile.prepare(
-        organization_id=job.tenant,
-        connection_id=UUID(job.args["connection_id"]),
-        since=datetime.fromisoformat(since) if since else None,
-        now=clock.now(),
-    )
-
-
-def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
-    """Take in what the gateway lists, each page in a transaction of its own."""
-    found = reconcile.ReconcileFound()
-    for page in reconcile.pages(run, found):
-        with db.unit_of_work(run.connection.organization_id):
-            reconcile.take(run, page, found, now=clock.now())
-    return found
-
-
-def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> datetime | None:
-    return reconcile.finish(run, found, now=clock.now())
-
-
-calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish)
 
 
 def _doubted(job: Claimed) -> GatewayConnection | None:

@@ -1,12 +1,15 @@
-"""The `imports` queue: what an import leaves to be done after its answer."""
+"""The `imports` queue: what an import leaves to be done after its answer; what gateways list that was missed."""
 
+from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
 from domain import jobs
+from models import db
 from models.jobs.rows import Claimed
+from pipelines.gateways import reconcile
 from pipelines.imports import letter
-from workers.actor import database_job
+from workers.actor import calling_job, database_job
 
 
 @database_job(jobs.IMPORT_NOTIFY)
@@ -20,3 +23,29 @@ def notify(job: Claimed) -> None:
         after=UUID(job.args["after"]),
         now=clock.now(),
     )
+
+
+def _begin(job: Claimed) -> reconcile.ReconcileRun | None:
+    since = job.args.get("since")
+    return reconcile.prepare(
+        organization_id=job.tenant,
+        connection_id=UUID(job.args["connection_id"]),
+        since=datetime.fromisoformat(since) if since else None,
+        now=clock.now(),
+    )
+
+
+def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
+    """Take in what the gateway lists, each page in a transaction of its own."""
+    found = reconcile.ReconcileFound()
+    for page in reconcile.pages(run, found):
+        with db.unit_of_work(run.connection.organization_id):
+            reconcile.take(run, page, found, now=clock.now())
+    return found
+
+
+def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> datetime | None:
+    return reconcile.finish(run, found, now=clock.now())
+
+
+calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish)

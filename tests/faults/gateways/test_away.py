@@ -1,4 +1,6 @@
-"""A gateway's API is away for a day: what it tells is kept and tried again, and booked when the API is back."""
+"""A gateway's API is away, or hangs: what it tells is kept and tried again, and holds up nobody else."""
+
+from contextlib import closing
 
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
@@ -6,6 +8,7 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.till import Till
 
 _WAITING = "select count(*) from job where organization_id = %s and deadline is null and run_at > now()"
+_HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="gateways"')
 _CUSTOMERS = {f"/v1/customers/cus_{number}" for number in range(3)}
 
 
@@ -34,6 +37,44 @@ def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
     _four_hours_pass(machine, till)
     outcome.check(machine, till)
     assert till.events("status") == [("Processed",)] * 3
+
+
+def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, till: Till, stage: StripeStage) -> None:
+    # given: more events of one brand than a fleet has threads, each of which needs an answer that does not come
+    machine.kill("relay", "gateways")
+    machine.start("relay", "gateways", told={"JOB_LEASE_S": "90"})
+    with closing(Till(machine, stage)) as other:
+        stage.asked.clear()
+        stage.faults.extend(["hang"] * 12)
+        till.tell(*(till.pay(slug=None, customer=str(number), email=None).sent[0] for number in range(12)))
+        machine.until(lambda: len(stage.asked) >= 6, "the API has as many as it may have")
+
+        # when
+        other.tell(other.pay(customer="another").sent[0])
+
+        # then: the other brand's is booked while all of the first one's wait for their answers
+        machine.until(lambda: other.events("status") == [("Processed",)], "the other brand's is booked")
+        assert till.events("status, error") == [("Received", None)] * 12
+        assert len(stage.asked) == 6
+
+
+def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Till, stage: StripeStage) -> None:
+    # given: an API that takes its time, though not as long as a lease is
+    machine.kill("relay", "gateways")
+    machine.start("relay", "gateways", told={"JOB_LEASE_S": "3"})
+    before = machine.counted(*_HANDED_OUT)
+    stage.slow_s = 0.5
+    sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(64)]
+    for path in (f"/v1/customers/cus_{number}" for number in range(64)):
+        stage.objects[path]["metadata"] = {"affiliate_slug": "ben"}
+    stage.faults.extend(["slow"] * 64)
+
+    # when
+    till.tell(*(sale.sent[0] for sale in sales))
+    outcome.check(machine, till)
+
+    # then: none outlived its lease in somebody's hand, which would count an attempt
+    assert machine.counted(*_HANDED_OUT) - before == 64
 
 
 def _until_tried(machine: Machine, till: Till) -> None:

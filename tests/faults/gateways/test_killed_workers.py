@@ -39,13 +39,13 @@ def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_no
         machine.until_waiting(4)
 
         # when
-        machine.kill("workers")
+        machine.kill("gateways")
         machine.end_waiting()
     assert till.events("status")[-4:] == [("Received",)] * 4
     assert _conversions(machine, till) == [(0, 0, "Pending", False)] * 3
 
     # then
-    machine.start("workers")
+    machine.start("gateways")
     till.tell(new.sent[1])
     outcome.check(machine, till)
     assert _conversions(machine, till) == [
@@ -87,19 +87,19 @@ def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_no
     before = len([status for (status,) in till.events("status") if status == "Processed"])
 
     def answered(read: bytes) -> Fate:
-        if b"COMMIT" not in read or "workers" not in machine.processes or not machine.rows(booked, till.id, before):
+        if b"COMMIT" not in read or "gateways" not in machine.processes or not machine.rows(booked, till.id, before):
             return Fate.PASSES
-        machine.kill("workers")
+        machine.kill("gateways")
         return Fate.IS_CUT
 
-    machine.kill("workers")
+    machine.kill("gateways")
     with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
-        machine.start("workers", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.tell(last)
-        machine.until(lambda: "workers" not in machine.processes, "the fleet is killed")
-    machine.start("workers")
+        machine.until(lambda: "gateways" not in machine.processes, "the fleet is killed")
+    machine.start("gateways")
 
     # then
     till.tell(last)

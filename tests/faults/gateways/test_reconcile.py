@@ -29,8 +29,8 @@ def missed(till: Till) -> Till:
 
 def test_kill_9_while_a_page_is_asked_for_is_made_up_for_within_20_seconds(machine: Machine, missed: Till) -> None:
     # given: a run that has taken in one page and waits for the next
-    machine.kill("relay", "workers")
-    machine.start("relay", "workers", told=_LONG_LEASE)
+    machine.kill("relay", "gateways")
+    machine.start("relay", "gateways", told=_LONG_LEASE)
     stage = missed.stage
     began = _good_until(machine, missed)
     stage.faults.extend(["", "hang"])
@@ -39,10 +39,10 @@ def test_kill_9_while_a_page_is_asked_for_is_made_up_for_within_20_seconds(machi
     assert len(missed.events()) == 100
 
     # when
-    machine.kill("workers")
+    machine.kill("gateways")
     killed_at = time.monotonic()
     stage.goes_on.set()
-    machine.start("workers", told=_LONG_LEASE)
+    machine.start("gateways", told=_LONG_LEASE)
 
     # then: the run is done anew long before its lease is over
     machine.until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
@@ -63,12 +63,12 @@ def test_kill_9_in_the_middle_of_a_page_takes_nothing_of_it_and_the_next_run_all
         machine.until_waiting(1, about="gateway_event")
 
         # when
-        machine.kill("workers")
+        machine.kill("gateways")
         machine.end_waiting()
     assert (missed.events(), _good_until(machine, missed)) == ([], began)
 
     # then
-    machine.start("workers")
+    machine.start("gateways")
     machine.until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
     assert _good_until(machine, missed) > began
     outcome.check(machine, missed)

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -199,8 +200,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         if fault == "busy" and stage.busy_s is not None:
             self.send_header("Retry-After", str(stage.busy_s))
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(ConnectionError):  # who waited too long has gone
+            self.end_headers()
+            self.wfile.write(content)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 

@@ -25,10 +25,12 @@ _FLEET = _PROCFILE["sales"][: _PROCFILE["sales"].index("-Q")]
 _OURS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
 COMMANDS = {
     **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
-    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "gateways", "upkeep", "-t", "4", *_OURS],
+    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
     "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
     "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
+    "gateways": [*_FLEET, "-Q", "gateways", "imports", "-t", "8", *_OURS],
 }
+_FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)
 
 
 class Machine(Ground):
@@ -57,7 +59,7 @@ class Machine(Ground):
         for name in names:
             self.launch(name, modules=modules, told=told)
         new = "select from worker_process where id::text <> all(%s)"
-        fleets = [self.processes[name] for name in names if name.startswith(("workers", "webhooks", "payouts"))]
+        fleets = [self.processes[name] for name in names if name.startswith(_FLEETS)]
         self.until(
             lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
