@@ -8,6 +8,7 @@ import pytest
 
 import settings
 from domain.gateways.names import Gateway
+from domain.platforms.names import Platform
 
 _LONG = "a secret that is long enough to be one"
 
@@ -76,6 +77,7 @@ _DEFAULTS = {
     },
     "rates": {"feed_url": None},
     "gateways": {"urls": dict.fromkeys(Gateway)},
+    "platforms": {"urls": dict.fromkeys(Platform), "lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},
     "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
     "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
     "retention": {
