@@ -60,6 +60,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
             desk.wake(all_ids)
         return Booking(reason=known.reason, conversion_id=known.conversion_id)
     if paid.amount_cents == 0:
+        if before.is_awaited:
+            desk.wake(all_ids)
         return _zero(desk, paid, known)
     if known is None and not desk.was_connected(paid.paid_at):
         return _before(desk, paid, all_ids)

@@ -50,7 +50,6 @@ def test_sales_renewals_and_refunds_are_each_counted_once_in_whatever_order(shop
 @every
 def test_what_was_not_told_is_found_and_what_was_told_is_not_counted_again(shop):
     told = shop.sell(cents=10_000)
-    shop.wait()
     missed = shop.stage.pay(Purchase(cents=7_000))
     shop.stage.refund(told, 4_000)
     for _ in range(2):

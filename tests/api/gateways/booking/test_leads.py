@@ -47,3 +47,11 @@ def test_a_start_for_somebody_who_cannot_earn_is_no_lead(shop):
     shop.change("update affiliate set status = 'Paused'")
     shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
     assert shop.brand.rows(_LEADS) == []
+
+
+def test_what_waits_for_a_payment_of_nothing_goes_on_once_that_is_told(shop):
+    invoice, other_ids = shop.stage.pay(Purchase(cents=0)).sent
+    shop.hear(other_ids)
+    assert shop.events("status") == [("Parked",)]
+    shop.hear(invoice)
+    assert shop.events("status") == [("Processed",)] * 2
