@@ -12,6 +12,7 @@ import click
 import pytest
 
 import settings
+from models import db
 from models.upkeep import expiry
 from settings.__main__ import page
 from tests.support import trees
@@ -72,6 +73,16 @@ def test_the_environment_is_read_by_the_settings_alone():
 
 def test_every_kind_of_rows_that_ends_has_days_that_it_is_kept():
     assert set(settings.read({}).retention.days) == set(expiry.KINDS)
+
+
+def test_every_table_is_on_the_list_of_what_ends_and_what_never_does(app):
+    (decision,) = (_ROOT / "docs" / "decisions").glob("0015-*.md")
+    rows = [line.split("|")[1] for line in decision.read_text().splitlines() if line.startswith("| ")]
+    listed = [name.strip() for row in rows[1:] for name in row.split(",")]
+    with db.any_org_work():
+        there = [name for (name,) in db.db.run("select tablename from pg_tables where schemaname = 'public'")]
+
+    assert sorted(listed) == sorted(there)
 
 
 def _named(pattern: str) -> set[str]:
