@@ -235,12 +235,6 @@ def test_a_database_that_was_never_migrated_misses_everything(app, empty_databas
     assert missing == migrate.names()
 
 
-def test_migrations_are_numbered_without_gaps():
-    numbers = [int(name[:4]) for name in migrate.names()]
-
-    assert numbers == list(range(1, len(numbers) + 1))
-
-
 def _tables() -> list[Table[Any]]:
     modules = (importlib.import_module(found.name) for found in pkgutil.walk_packages(models.__path__, "models."))
     return [value for module in modules for value in vars(module).values() if isinstance(value, Table)]

@@ -164,8 +164,9 @@ def test_every_setting_that_a_page_names_is_there():
     assert named - read == {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED"}  # of OpenSSL
 
 
-def test_decisions_are_numbered_without_gaps():
-    numbers = sorted(int(path.name[:4]) for path in (_ROOT / "docs" / "decisions").glob("*.md"))
+@pytest.mark.parametrize("files", ["docs/decisions/*.md", "models/migrations/*.sql"])
+def test_decisions_and_migrations_are_numbered_without_gaps(files):
+    numbers = sorted(int(path.name[:4]) for path in _ROOT.glob(files))
 
     assert numbers == list(range(1, len(numbers) + 1))
 
