@@ -109,6 +109,8 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
 
 def test_a_page_of_a_reconcile_takes_the_same_trips_however_much_is_in_it(brand, stage, connection, drain):
     stage.pay(Purchase())
+    _pages(brand, connection["id"])  # a connection of the database prepares its statements once
+    stage.pay(Purchase(customer="another"))
     first, few = _pages(brand, connection["id"])
     drain()
     for number in range(30):
