@@ -68,7 +68,7 @@ class Arrived:
 _TABLE = Table("gateway_event", GatewayEvent)
 _SHOWN = Rows(ShownEvent)
 
-_TAKE = Hot("""
+_TAKING = """
 with taken as (
   insert into gateway_event
     (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
@@ -76,6 +76,7 @@ with taken as (
     %(now)s
   from unnest(%(ids)s::uuid[], %(keys)s::text[], %(gateway_ids)s::text[], %(types)s::text[], %(raws)s::bytea[])
     as sent (id, event_key, gateway_event_id, type, raw)
+  where {condition}
   on conflict (connection_id, event_key) do nothing
   returning id
 ), asked as (
@@ -85,18 +86,28 @@ with taken as (
   from taken
 )
 select count(*) from taken
-""")
+"""
+_STAGE = Hot(_TAKING.format(condition="true"))
+_TAKE = Hot(
+    _TAKING.format(
+        condition="exists (select from gateway_connection"
+        " where organization_id = %(org)s and id = %(connection)s and status <> 'Disconnected')"
+    )
+)
 
 
 def take(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> int:
-    """Insert events that did not come before, each with its job, and return how many. Budget: 1 statement for all."""
+    """Insert events that did not come before, each with its job, and return how many; none once the connection ended.
+
+    Budget: 1 statement for all.
+    """
     ((count,),) = db.run(_TAKE, _taking(arrived, organization_id, connection_id, now))
     return int(count)
 
 
 def stage(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> None:
-    """Stage what `take` inserts: where nobody asks how many are new."""
-    db.stage(_TAKE, _taking(arrived, organization_id, connection_id, now))
+    """Stage the same of what came in while the connection was in force, where nobody asks how many are new."""
+    db.stage(_STAGE, _taking(arrived, organization_id, connection_id, now))
 
 
 def _taking(

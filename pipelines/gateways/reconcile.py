@@ -89,7 +89,10 @@ def pages(run: ReconcileRun, found: ReconcileFound) -> Iterator[Sequence[Gateway
 
 
 def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFound, *, now: datetime) -> None:
-    """Keep what of a page is not known, with the jobs that work on it. Budget: 2 statements, whatever is in it."""
+    """Keep what of a page is not known, with the jobs that work on it; nothing once the connection has ended.
+
+    Budget: 2 statements, whatever is in it.
+    """
     connection = run.connection
     known = payments.known_ids(
         organization_id=connection.organization_id,
@@ -109,7 +112,8 @@ def finish(run: ReconcileRun, found: ReconcileFound, *, now: datetime) -> dateti
     if found.refusal is not None:
         return None
     changes: dict[str, object] = {"last_error": found.error} if found.error else {}
-    if not found.error and run.since <= _good_until(connection):  # else what lies between would never be listed
+    # Else what lies between would never be listed; a run that froze may end after one that began later.
+    if not found.error and run.since <= _good_until(connection) < run.began_at:
         changes["reconciled_to"] = run.began_at
     if changes:
         connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)

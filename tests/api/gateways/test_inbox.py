@@ -1,6 +1,10 @@
 """The inbox: what is let in, what cannot be read, what waits, what is played again; what was missed is listed."""
 
+from uuid import UUID
+
+from adapters import clock
 from models import db
+from pipelines.gateways import reconcile
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
 from workers import scheduler
@@ -85,6 +89,40 @@ def test_every_quarter_of_an_hour_only_what_has_no_event_is_listed_and_at_night_
             runs = shop.brand.rows("select args ->> 'connection_id' from job where name = 'gateway.reconcile'")
             assert {connection_id for (connection_id,) in runs} == listed
             assert len(runs) == len(listed)  # what waits already is not asked for again
+
+
+def _run(shop):
+    with db.unit_of_work(shop.brand.id):
+        run = reconcile.prepare(
+            organization_id=shop.brand.id, connection_id=UUID(shop.connection["id"]), since=None, now=clock.now()
+        )
+    assert run is not None
+    return run
+
+
+def _take(shop, run):
+    """List everything, and keep it."""
+    found = reconcile.ReconcileFound()
+    for page in reconcile.pages(run, found):
+        with db.unit_of_work(shop.brand.id):
+            reconcile.take(run, page, found, now=clock.now())
+    return found
+
+
+def test_a_run_that_ends_after_a_later_one_does_not_take_back_how_far_everything_is_known(shop):
+    frozen, later = _run(shop), _run(shop)
+    for run in (later, frozen):
+        with db.unit_of_work(shop.brand.id):
+            reconcile.finish(run, reconcile.ReconcileFound(), now=clock.now())
+    assert shop.brand.rows("select reconciled_to from gateway_connection") == [(later.began_at,)]
+
+
+def test_nothing_is_taken_in_for_a_connection_that_ends_while_it_is_listed(shop, drain):
+    run = _run(shop)
+    shop.stage.pay(Purchase())
+    assert shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}").status_code == 204
+    found = _take(shop, run)
+    assert (found.listed, found.new, shop.events(), drain("gateways")) == (2, 0, [], 0)
 
 
 def test_what_waits_in_vain_for_seven_days_is_a_dead_letter_and_its_payment_still_wakes_it(shop, drain):
