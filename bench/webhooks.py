@@ -8,7 +8,6 @@ Out: making the events. The receiver runs in a process of its own; its ceiling, 
 noted under the table. It shares the two cores with everything else, for the anchor (`anchors.poster`) as well.
 """
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import Any
 
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, history, load
-from bench.ground.machine import BenchFailed, Machine, free_port, output_of, owner
+from bench.ground.machine import BenchFailed, Machine, free_port, is_open, output_of, owner
 from bench.plan import Plan
 from domain import jobs
 from domain.webhooks import events
@@ -82,13 +81,8 @@ def receiving(machine: Machine) -> Iterator[int]:
     port = free_port()
     folder = str(machine.certificate().parent)
     with machine.running("receiver", "python", "-m", "bench.ground.receiver", folder, str(port)) as process:
-        machine.wait_for("the receiver listening", lambda: _is_open(port), process)
+        machine.wait_for("the receiver listening", lambda: is_open(port), process)
         yield port
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _body(seller: brand.Brand) -> str:

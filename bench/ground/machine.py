@@ -208,6 +208,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def is_open(port: int) -> bool:
+    """Say whether somebody listens on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def answers(port: int, path: str) -> bool:
     """Say whether a web server answers a GET with 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
