@@ -49,6 +49,9 @@ COUPON_MAKE = Job("coupon.make", queue="gateways", max_attempts=50, lease_s=90)
 COUPON_DELETE = Job("coupon.delete", queue="gateways", max_attempts=50, lease_s=90)
 CODE_MINT = Job("code.mint", queue="gateways", max_attempts=50, lease_s=90)
 CODE_SWITCH_OFF = Job("code.switch_off", queue="gateways", max_attempts=50, lease_s=90)
+# Five platforms take three seconds each at most. Its own schedule decides when they are asked again; these are for
+# crashes on top of that.
+PLATFORM_LOOKUP = Job("platform.lookup", queue="lookups", max_attempts=50, lease_s=90)
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
 PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)
@@ -81,4 +84,4 @@ FX_REFRESH = Job("fx.refresh", queue="upkeep", max_attempts=8, backoff_s=(60, 30
 
 ALL = tuple(found for found in globals().values() if isinstance(found, Job))
 #: One worker fleet per queue; the Procfile has a line for each, and a test holds it to that.
-QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "gateways", "imports", "mail", "upkeep")
+QUEUES = ("sales", "refunds", "tracking", "webhooks", "payouts", "gateways", "lookups", "imports", "mail", "upkeep")

@@ -22,7 +22,7 @@ from pipelines import work
 SLICE = 2_000
 
 # What a dead letter of these would have done is money: it waits until somebody replays or discards it.
-_KEPT_QUEUES = ("sales", "refunds", "payouts", "gateways")
+_KEPT_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups")
 
 _log = structlog.get_logger(__name__)
 

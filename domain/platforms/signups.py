@@ -27,6 +27,25 @@ class SignupRecord:
     marks: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class SignupClaim:
+    """A slug that a platform's record of a buyer names."""
+
+    platform: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signups:
+    """What platforms claim of a buyer, in the order in which it counts; `is_last`: they are not asked again."""
+
+    claims: tuple[SignupClaim, ...] = ()
+    is_last: bool = False
+
+
+NOT_ASKED = Signups()
+
+
 def slugs(record: SignupRecord, *, names: Sequence[str], parameters: Sequence[str]) -> list[str]:
     """Return what a record claims, in the order in which it counts, each once.
 

@@ -138,16 +138,24 @@ def find(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEvent:
-    """An event with what translating it takes; `attribution_params` are the organization's own, as they are kept."""
+    """An event with what translating it takes; `attribution_params` are the organization's own, as they are kept.
+
+    `has_lookups`: a platform is asked about its payments that credit nobody.
+    """
 
     event: GatewayEvent
     connection: GatewayConnection
     attribution_params: str | None
+    has_lookups: bool
 
 
 _OPENED_ROWS = Rows(OpenedEvent)
 _OPEN = Hot(f"""
-select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attribution_params
+select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attribution_params,
+  exists (
+    select from platform_connection p
+    where p.organization_id = o.id and p.status = 'Active' and p.credits_since is not null
+  )
 from gateway_event e
 join gateway_connection c on c.organization_id = e.organization_id and c.id = e.connection_id
 join organization o on o.id = e.organization_id
@@ -206,6 +214,19 @@ def stage_result(
             "now": now,
         },
     )
+
+
+_STAGE_EXPLAINED = """
+update gateway_event
+set reason = %(reason)s, conversion_ids = array_remove(conversion_ids || %(conversion)s::uuid, null)
+where organization_id = %(org)s and id = %(id)s and status = 'Processed'
+"""
+
+
+def stage_explained(*, organization_id: UUID, event_id: UUID, reason: str | None, conversion_id: UUID | None) -> None:
+    """Stage what became of a payment that an event told, where that was found out later."""
+    params = {"org": organization_id, "id": event_id, "reason": reason, "conversion": conversion_id}
+    db.stage(_STAGE_EXPLAINED, params)
 
 
 # The job of an event that waits, for its payment or for its gateway, would find nothing to do when its time comes.

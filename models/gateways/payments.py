@@ -167,6 +167,18 @@ def stage_parked(*, organization_id: UUID, gateway: str, event_id: UUID, aliases
     db.stage(_PARK, (organization_id, gateway, event_id, list(aliases)))
 
 
+_EVENT_OF = "select event_id from gateway_payment where organization_id = %s and id = %s"
+
+
+def event_of(*, organization_id: UUID, payment_id: UUID) -> UUID:
+    """Return the event that told a payment first. Raises LookupError for one that is not there."""
+    row = db.row(_EVENT_OF, (organization_id, payment_id))
+    if row is None:
+        raise LookupError(f"there is no payment {payment_id}")
+    found: UUID = row[0]
+    return found
+
+
 _TAKE_PARKED = Hot(f"""
 with waiting as (
   delete from gateway_parked

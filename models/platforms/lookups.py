@@ -53,6 +53,17 @@ def find(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
     return _TABLE.first(_ONE, (organization_id, lookup_id))
 
 
+_IS_OPEN = """
+select from gateway_payment
+where organization_id = %s and id = %s and conversion_id is null and reason = 'nobody_referred'
+"""
+
+
+def is_open(pending: PendingLookup) -> bool:
+    """Say whether nobody is credited for the payment of a look-up still."""
+    return bool(db.run(_IS_OPEN, (pending.organization_id, pending.payment_id)))
+
+
 def lock(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
     """Return a look-up that has not ended, locked until the transaction ends."""
     return _TABLE.first(f"{_ONE} for update", (organization_id, lookup_id))

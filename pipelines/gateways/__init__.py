@@ -8,6 +8,7 @@ receive    an event is kept once, with its job
 process    an event is translated by its adapter (`adapters.gateways`), then booked
 book       each fact of an event, in one transaction, at a `desk`
 sell       payments become conversions, starts become leads
+looked_up  payments that credited nobody, credited by what platforms know
 reverse    refunds and disputes
 bind       other ids of a payment; who referred a customer
 origins    what was told of a customer before

@@ -6,10 +6,15 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import jobs
+from domain.gateways import kept
+from domain.gateways.facts import PaymentFact
 from domain.gateways.states import EventStatus
+from models import ids
 from models.gateways import connections, inbox, payments
 from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
+from models.platforms import lookups
+from models.platforms.lookups import PendingLookup
 from pipelines import work
 
 #: Why an event waits whose payment is not known.
@@ -31,13 +36,15 @@ class Booking:
 class BookingDesk:
     """Where the facts of one event are booked.
 
-    `parameters` are the organization's, for claims; `has_trials` says whether starts without money are leads.
+    `parameters` are the organization's, for claims; `has_trials` says whether starts without money are leads,
+    `has_lookups` whether platforms are asked about payments that credit nobody.
     """
 
     connection: GatewayConnection
     event: GatewayEvent
     parameters: Sequence[str]
     has_trials: bool
+    has_lookups: bool
     now: datetime
 
     @property
@@ -84,3 +91,11 @@ class BookingDesk:
             inbox.stage_anew(organization_id=self.organization_id, event_ids=event_ids)
         for event_id in event_ids:
             work.enqueue(jobs.GATEWAY_EVENT, organization_id=self.organization_id, event_id=event_id)
+
+    def look_up(self, paid: PaymentFact, row: payments.GatewayPayment) -> None:
+        """Have platforms asked who brought the buyer of a payment that credits nobody, once it is booked."""
+        if not self.has_lookups or paid.origin.email is None:
+            return
+        pending = PendingLookup(ids.new_id(), self.organization_id, row.id, kept.written(paid), self.now)
+        lookups.stage(pending)
+        work.enqueue(jobs.PLATFORM_LOOKUP, organization_id=self.organization_id, lookup_id=pending.id)

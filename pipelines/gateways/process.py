@@ -52,6 +52,7 @@ class PreparedEvent:
     account: GatewayAccount
     event: GatewayEvent
     parameters: Sequence[str]
+    has_lookups: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,14 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
     opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
     if opened is None or opened.event.status in _DONE or opened.event.raw is None:
         return None
-    connection, parameters = opened.connection, Params(opened.attribution_params).effective_order
-    account = accounts.of(connection, now=now)
-    return PreparedEvent(registry.named(connection.gateway), connection, account, opened.event, parameters)
+    return PreparedEvent(
+        gateway=registry.named(opened.connection.gateway),
+        connection=opened.connection,
+        account=accounts.of(opened.connection, now=now),
+        event=opened.event,
+        parameters=Params(opened.attribution_params).effective_order,
+        has_lookups=opened.has_lookups,
+    )
 
 
 def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
@@ -151,6 +157,7 @@ def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) ->
         event=event,
         parameters=prepared.parameters,
         has_trials=prepared.gateway.capabilities.trials,
+        has_lookups=prepared.has_lookups,
         now=now,
     )
     booked = book.event(desk, translated.facts)

@@ -3,16 +3,18 @@
 Source: tracking spec, section 8 "Lead attribution order", "Attribution method taxonomy"; core spec, "Program fields".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from domain import emails
-from domain.attribution import Decision, Facts, History, Lead, NamedAffiliate, Referral
+from domain.attribution import Decision, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from domain.clicks import subid
 from domain.conversions import avatars, customers, recurring
 from domain.gateways import basis, referrals
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
+from domain.platforms.signups import NOT_ASKED, Signups
+from domain.statuses import AffiliateStatus
 from models import ids
 from models.conversions.sales import SaleFacts
 from models.gateways import creditable, payments
@@ -47,7 +49,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     """Book a payment: once by its external id, whoever tells it again and by whichever event.
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
-    credited, for more is known by then.
+    credited, for more is known by then. Platforms are asked about one that credits nobody.
     Budget: 3 round trips (known before; who; price), and one more where events waited for it; the writes travel with
     the next statement or the commit.
     """
@@ -69,12 +71,14 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     found = whom(desk, origin, paid.paid_at)
     row = replace(known or _new(desk, paid), reason=found.reason)
     if found.named is not None:
-        row = _booked(desk, replace(paid, origin=origin), row, found, found.named)
+        row = booked(desk, replace(paid, origin=origin), row, found, found.named)
     payments.stage(row, aliases=all_ids)
     if known is not None and row.conversion_id is not None:
         reverse.catch_up(desk, row)
     if before.is_awaited or known is not None:
         desk.wake(all_ids, credited=row if row.conversion_id else None)
+    if found.reason == NOBODY and (known is None or known.email_normalized is None):
+        desk.look_up(replace(paid, origin=origin), row)
     is_lost = origin.is_referral_lost and found.reason in (None, NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 
@@ -90,16 +94,17 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
     return _lead(desk, started.origin, started.started_at)
 
 
-def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
+def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> Credit:
     """Decide whom an origin credits at a moment, by the six steps in their order. Budget: 1 statement.
 
-    An affiliate of a campaign that is closed, or that does not pay for sales, is not asked.
+    `signups` are what platforms say. An affiliate of a campaign that is closed, or that does not pay for sales, is not
+    asked.
     """
     claimed = list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
     rows = creditable.named(
         organization_id=desk.organization_id,
         gateway=desk.gateway,
-        slugs=[claim.slug for claim in claimed],
+        slugs=[*(claim.slug for claim in claimed), *(claim.slug for claim in signups.claims)],
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
         email_normalized=inbox_of(origin),
@@ -120,6 +125,7 @@ def whom(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Credit:
             referral=Referral(_candidate(by_slug[claim.slug]), claim.method) if claim else None,
             history=History(_candidate(earlier), _history_method(desk.gateway, earlier)) if earlier else None,
             lead=_lead_named(lead),
+            signup=_signup(signups, by_slug),
         )
     )
     dropped = decision.uncredited
@@ -151,10 +157,13 @@ def _known_before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) 
     )
 
 
-def _booked(
+def booked(
     desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: Credit, named: Creditable
 ) -> GatewayPayment:
-    """Stage what a payment means for the affiliate whom the decision is about; return its row with the conversion."""
+    """Stage what a payment means for the affiliate whom the decision is about; return its row with the conversion.
+
+    Budget: 1 statement, none where they earn nothing.
+    """
     if found.reason is not None:
         of_nobody = credit.Payment(
             organization_id=desk.organization_id,
@@ -287,6 +296,14 @@ def _new(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
 
 def _candidate(named: Creditable) -> NamedAffiliate:
     return NamedAffiliate(named.affiliate_id, named.affiliate_status, email=named.affiliate_email)
+
+
+def _signup(signups: Signups, by_slug: Mapping[str | None, Creditable]) -> Signup | None:
+    """Return the first claim that names somebody Approved; the first that names anybody where no more will come."""
+    named = [(claim, by_slug[claim.slug]) for claim in signups.claims if claim.slug in by_slug]
+    approved = [(claim, who) for claim, who in named if who.affiliate_status == AffiliateStatus.Approved]
+    found = approved or (named if signups.is_last else [])
+    return Signup(_candidate(found[0][1]), found[0][0].platform) if found else None
 
 
 def _lead_named(named: Creditable | None) -> Lead | None:

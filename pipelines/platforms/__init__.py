@@ -2,5 +2,6 @@
 
 connect    credentials proved and changed, what a brand chose, connections ended
 check      whether a platform still takes the credentials; Broken connections
+lookup     a payment that credits nobody: platforms are asked about its buyer, and it is credited once
 letters    what Owners are told of those
 """

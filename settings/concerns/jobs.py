@@ -35,6 +35,7 @@ class Jobs(Concern):
             "webhooks": _slots("WEBHOOKS", 4, "webhooks handed out per thread"),
             "gateways": _slots("GATEWAYS", 4, "events of gateways handed out per thread"),
             "payouts": _slots("PAYOUTS", 2, "payouts handed out per thread"),
+            "lookups": _slots("LOOKUPS", 4, "look-ups handed out per thread"),
             "imports": _slots("IMPORTS", 1, "imports handed out per thread"),
             "mail": _slots("MAIL", 4, "messages handed out per thread"),
         }

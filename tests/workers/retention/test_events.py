@@ -82,7 +82,7 @@ def test_dead_letters_that_nobody_touched_end_except_where_they_are_money(brand)
     end("dead_letters")
 
     old = brand.rows("select queue from job where failed_at < %s order by 1", ago(days=50))
-    assert [queue for (queue,) in old] == ["gateways", "payouts", "refunds", "sales"]
+    assert [queue for (queue,) in old] == ["gateways", "lookups", "payouts", "refunds", "sales"]
     assert count(brand, "job", "failed_at > now() - interval '50 days'") == len(jobs.QUEUES)
 
 

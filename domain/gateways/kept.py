@@ -1,0 +1,28 @@
+"""A payment as it is kept until more is known of its buyer, and read back."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
+
+
+def written(paid: PaymentFact) -> dict[str, Any]:
+    """Return a payment as JSON has it."""
+    return asdict(paid) | {"paid_at": paid.paid_at.isoformat()}
+
+
+def read(kept: Mapping[str, Any]) -> PaymentFact:
+    """Return the payment that `written` wrote."""
+    origin = kept["origin"]
+    carriers = tuple(Carrier(**carrier) for carrier in origin["carriers"])
+    codes = tuple(RedeemedCode(**code) for code in origin["codes"])
+    return PaymentFact(
+        **{
+            **kept,
+            "paid_at": datetime.fromisoformat(kept["paid_at"]),
+            "aliases": tuple(kept["aliases"]),
+            "origin": BuyerOrigin(**{**origin, "carriers": carriers, "codes": codes}),
+        }
+    )

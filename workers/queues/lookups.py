@@ -1,0 +1,22 @@
+"""The `lookups` queue: newsletter and CRM platforms are asked who brought a buyer. A slow one holds up no sale here."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from adapters import clock
+from domain import jobs
+from models.jobs.rows import Claimed
+from pipelines.platforms import lookup
+from workers.actor import calling_job
+
+
+def _prepare(job: Claimed) -> lookup.PreparedLookup | None:
+    return lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"]))
+
+
+def _record(prepared: lookup.PreparedLookup, said: Sequence[lookup.PlatformSaid]) -> datetime | None:
+    return lookup.record(prepared, said, now=clock.now())
+
+
+calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record)
