@@ -38,7 +38,7 @@ class Retention(Concern):
                 "DEAD_LETTERS",
                 90,
                 "until dead letters that nobody touched are dropped, but never those of sales, refunds, payouts,"
-                " gateways and clicks",
+                " gateways, lookups and clicks",
                 least=7,
             ),
             "leads": _kept("LEADS", 30, "after it expired, until a lead says no more who it was", least=1),

@@ -51,7 +51,7 @@ _DEFAULTS = {
     "jobs": {
         "lease_s": 30,
         "click_claim_s": 60,
-        "slots": {"default": 16, "webhooks": 4, "gateways": 4, "payouts": 2, "imports": 1, "mail": 4},
+        "slots": {"default": 16, "webhooks": 4, "gateways": 4, "payouts": 2, "lookups": 4, "imports": 1, "mail": 4},
     },
     "webhooks": {
         "attempts_at_s": (0, 60, 120, 240, 480),
@@ -117,6 +117,7 @@ def test_a_variable_that_is_set_to_nothing_is_not_set():
 @pytest.mark.parametrize(
     ("variable", "value", "name", "expected"),
     [
+        ("LOOKUP_RETRY_AT_S", "1, 2,3", "platforms.lookup_retry_at_s", (1, 2, 3)),
         ("REDIS_URL", "redis://there", "servers.redis_url", "redis://there"),
         ("DATABASE_OWNER_URL", "postgresql://owner@/x", "servers.database_owner_url", "postgresql://owner@/x"),
         ("SECRET_KEY", _LONG, "servers.secret_key", _LONG),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from adapters.embedded import pair, places
 from domain.gateways.names import Gateway
+from domain.platforms.names import Platform
 from tests.adapters.rails import fake_processor
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
@@ -44,6 +45,8 @@ class Machine(Ground):
         self.rail_port = _free_port()
         #: Where every payment gateway is expected: nobody is there but the one that a test plays.
         self.gateway_port = _free_port()
+        #: Where every newsletter and CRM platform is expected, in the same way.
+        self.platform_port = _free_port()
         self.processes: dict[str, Process] = {}
         self._unusual: set[str] = set()
         self.certificate = receivers.certificate(home)
@@ -173,6 +176,8 @@ class Machine(Ground):
             "PAYOUT_ASK_AGAIN_S": "1",
             **fake_processor.environment(f"http://127.0.0.1:{self.rail_port}"),
             **{f"GATEWAY_{name.upper()}_URL": f"http://127.0.0.1:{self.gateway_port}" for name in Gateway},
+            **{f"PLATFORM_{name.upper()}_URL": f"http://127.0.0.1:{self.platform_port}" for name in Platform},
+            "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
         }

@@ -1,0 +1,127 @@
+"""Platforms and workers fail while a buyer is looked up: the sale stands, and whom it credits is credited once."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from adapters.embedded import places
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.till import Till
+from tests.support.platforms.kit import KitStage
+
+_BUYERS = [f"buyer-{number}@example.com" for number in range(3)]
+_METHODS = "select attribution_method from conversion where organization_id = %s and parent_id is null"
+_DEAD = "select id from job where organization_id = %s and failed_at is not null"
+
+
+@pytest.fixture
+def platform(machine: Machine, till: Till) -> Iterator[KitStage]:
+    """Return kit, where the machine expects every platform, connected to the till's brand."""
+    playing = KitStage(machine.platform_port)
+    status, made = till.asked("POST", "/api/v1/platforms", {"platform": "kit", "credentials": playing.credentials})
+    assert status == 201, made
+    yield playing
+    playing.stop()
+
+
+def _sell(till: Till) -> None:
+    for number, email in enumerate(_BUYERS):
+        till.tell(*till.pay(slug=None, customer=str(number), email=email).sent)
+
+
+def test_kill_9_in_the_middle_of_a_look_up_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
+    # given: a platform that has the questions and does not answer
+    till.subscribe()
+    platform.faults.extend(["hang"] * len(_BUYERS))
+    for email in _BUYERS:
+        platform.know(email, slug="ben")
+    _sell(till)
+    machine.until(lambda: platform.looks() == len(_BUYERS), "every buyer is asked for")
+
+    # when
+    machine.kill("workers")
+    platform.goes_on.set()
+    machine.start("workers")
+
+    # then
+    outcome.check(machine, till)
+    assert machine.rows(_METHODS, till.id) == [("crm_lookup:kit",)] * len(_BUYERS)
+    assert machine.rows("select from platform_lookup where organization_id = %s", till.id) == []
+
+
+def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_once(
+    machine: Machine, till: Till, platform: KitStage
+) -> None:
+    # given: a fleet that dies in the moment in which the database has credited a sale, and says so
+    till.subscribe()
+    platform.know(_BUYERS[0], slug="ben")
+
+    def answered(read: bytes) -> Fate:
+        if b"COMMIT" not in read or "workers" not in machine.processes or not machine.rows(_METHODS, till.id):
+            return Fate.PASSES
+        machine.kill("workers")
+        return Fate.IS_CUT
+
+    machine.kill("workers")
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+        machine.start("workers", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+
+        # when
+        till.tell(*till.pay(slug=None, email=_BUYERS[0]).sent)
+        machine.until(lambda: "workers" not in machine.processes, "the fleet is killed")
+    machine.start("workers")
+
+    # then
+    outcome.check(machine, till)
+    assert machine.rows(_METHODS, till.id) == [("crm_lookup:kit",)]
+
+
+def test_a_platform_that_is_away_for_the_whole_time_costs_no_sale_and_is_asked_when_it_is_back(
+    machine: Machine, till: Till, platform: KitStage
+) -> None:
+    # given
+    till.subscribe()
+    for email in _BUYERS:
+        platform.know(email, slug="ben")
+    platform.stop()
+
+    # when: sales go on, and the times of the look-ups pass
+    _sell(till)
+    named = till.pay(customer="named")
+    till.tell(*named.sent)
+    machine.until(lambda: machine.rows(_METHODS, till.id), "a sale that names somebody is credited meanwhile")
+    machine.execute(
+        "update platform_lookup set started_at = started_at - interval '2 hours' where organization_id = %s",
+        str(till.id),
+    )
+    machine.execute(
+        "update platform_connection set credits_since = credits_since - interval '3 hours' where organization_id = %s",
+        str(till.id),
+    )
+    machine.until(lambda: len(machine.rows(_DEAD, till.id)) == len(_BUYERS), "every look-up is a dead letter")
+
+    # then
+    assert {status for (status,) in till.events("status")} == {"Processed"}
+    with closing(_Back(machine, platform)):
+        machine.execute(
+            "update job set failed_at = null, deadline = null, run_at = now(), max_attempts = attempt + 20"
+            " where organization_id = %s and failed_at is not null",
+            str(till.id),
+        )
+        outcome.check(machine, till)
+    assert sorted(machine.rows(_METHODS, till.id), key=str).count(("crm_lookup:kit",)) == len(_BUYERS)
+
+
+class _Back(KitStage):
+    """The same platform once more, with the people whom it knew."""
+
+    def __init__(self, machine: Machine, former: KitStage) -> None:
+        super().__init__(machine.platform_port)
+        self.people = former.people
+
+    def close(self) -> None:
+        """Stop answering."""
+        self.stop()
