@@ -5,7 +5,7 @@ import pkgutil
 import click
 from flask.cli import AppGroup
 
-from commands import demo, gateways, money, organization, rehearsal, service
+from commands import demo, gateways, money, organization, platforms, rehearsal, service
 
 #: Where each command's function or group is. A subject with a folder says so itself.
 COMMANDS = {
@@ -16,6 +16,7 @@ COMMANDS = {
     "webhook": "commands.webhooks:group",
     **organization.COMMANDS,
     **gateways.COMMANDS,
+    **platforms.COMMANDS,
     **money.COMMANDS,
     **service.COMMANDS,
     **demo.COMMANDS,

@@ -6,6 +6,7 @@ from domain import jobs
 from models import mail, stored_answers
 from models.clicks import forgetting
 from models.jobs import processes, ticks
+from models.platforms import lookups
 from pipelines import work
 
 #: How long it is known that two clicks are of one visitor, or of one network.
@@ -14,7 +15,8 @@ _AT_ONCE = 5_000
 
 
 def forget() -> None:
-    """Drop stored answers past their window, bodies of old mail, old ticks and silent worker processes. Idempotent.
+    """Drop stored answers past their window, bodies of old mail, old ticks, silent worker processes and look-ups that
+    were given up. Idempotent.
 
     In portions: a full one asks for the next.
     """
@@ -22,6 +24,7 @@ def forget() -> None:
     bodies = mail.any_org_forget_bodies(limit=_AT_ONCE)
     ticks.stage_forget_old()
     processes.stage_forget_silent()
+    lookups.any_org_stage_forget()
     if _AT_ONCE in (answers, bodies):
         work.enqueue(jobs.FORGET, organization_id=None)
 

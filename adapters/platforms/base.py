@@ -32,10 +32,14 @@ class PlatformAccount:
 
 @dataclass(frozen=True, slots=True)
 class SlugPlace:
-    """Where a platform keeps the slug: the custom fields that are looked into, and how long such a name may be."""
+    """Where a platform keeps the slug: the custom fields that are looked into, and how long such a name may be.
+
+    `beside` is what else is read, in words for people.
+    """
 
     fields: tuple[str, ...] = SLUG_FIELDS
     longest: int = 100
+    beside: tuple[str, ...] = ()
 
 
 class PlatformAdapter(Protocol):

@@ -23,7 +23,7 @@ class Beehiiv:
         CredentialField("apiKey", "API key", "Settings, Workspace settings, API"),
         CredentialField("publicationId", "Publication id", "Beside the API keys: pub_…", secret=False),
     )
-    slugs = SlugPlace()
+    slugs = SlugPlace(beside=("tags", "the page of the signup", "utm fields"))
 
     def check(self, account: PlatformAccount) -> str | None:
         """Ask which publications the key sees."""

@@ -25,7 +25,7 @@ class HubSpot:
             "accessToken", "Access token", "Settings, Integrations, Private apps; scope crm.objects.contacts.read"
         ),
     )
-    slugs = SlugPlace()
+    slugs = SlugPlace(beside=("the page of the first visit",))
 
     def check(self, account: PlatformAccount) -> str | None:
         """Ask whose token it is; where it may not say so, whether it reads contacts, which is all that we do."""

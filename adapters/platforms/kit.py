@@ -21,7 +21,7 @@ class Kit:
     name = "kit"
     label = "Kit"
     fields = (CredentialField("apiKey", "API key", "Settings, Developer: a V4 key"),)
-    slugs = SlugPlace()
+    slugs = SlugPlace(beside=("tags", "the page of the signup", "utm fields"))
 
     def check(self, account: PlatformAccount) -> str | None:
         """Ask whose key it is."""

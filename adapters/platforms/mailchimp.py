@@ -28,7 +28,7 @@ class Mailchimp:
         CredentialField("apiKey", "API key", "Profile, Extras, API keys; it ends in a data centre such as -us21"),
         CredentialField("listId", "Audience id", "Audience, Settings: the unique id of the audience", secret=False),
     )
-    slugs = SlugPlace(("AFF_SLUG", "VIA"), longest=10)
+    slugs = SlugPlace(("AFF_SLUG", "VIA"), longest=10, beside=("tags",))
 
     def check(self, account: PlatformAccount) -> str | None:
         """Ask whether the key is good, and whether it sees the audience."""

@@ -105,18 +105,3 @@ order by connected_at, id
 def crediting(*, organization_id: UUID, at: datetime) -> list[PlatformConnection]:
     """Return the connections that may credit a sale of that moment now, the one that was connected first first."""
     return _TABLE.all(_CREDITING, (organization_id, at))
-
-
-_ANY_ORG = f"""
-select {_TABLE.columns} from platform_connection
-where (%(org)s::uuid is null or organization_id = %(org)s) and (%(id)s::uuid is null or id = %(id)s)
-order by status = 'Active', connected_at desc, id desc
-limit %(limit)s
-"""
-
-
-def any_org_connections(
-    *, organization_id: UUID | None = None, connection_id: UUID | None = None, limit: int = 1
-) -> list[PlatformConnection]:
-    """Return connections, Broken ones first, narrowed by what is given."""
-    return _TABLE.all(_ANY_ORG, {"org": organization_id, "id": connection_id, "limit": limit})

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain import jobs
 from models.db import Json, db
 from models.hot import Hot
 from models.table import Table
@@ -74,3 +75,17 @@ def stage_end(pending: PendingLookup) -> None:
     db.stage(
         "delete from platform_lookup where organization_id = %s and id = %s", (pending.organization_id, pending.id)
     )
+
+
+_ANY_ORG_FORGET = """
+delete from platform_lookup l where not exists (
+  select from job j
+  where j.queue = %(queue)s and j.fair_key = l.organization_id::text and j.name = %(name)s
+    and j.args ->> 'lookup_id' = l.id::text
+)
+"""
+
+
+def any_org_stage_forget() -> None:
+    """Stage the end of look-ups that no job is left for: an operator discarded it."""
+    db.stage(_ANY_ORG_FORGET, {"queue": jobs.PLATFORM_LOOKUP.queue, "name": jobs.PLATFORM_LOOKUP.name})

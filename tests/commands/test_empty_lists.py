@@ -14,6 +14,7 @@ _LISTS = {
     "payout events --open": "No event is open.",
     "webhook endpoints": "There is no endpoint yet.",
     "connection list": "No gateway is connected yet.",
+    "platform list": "No platform is connected yet.",
     "mail outbox": "No messages.",
     "fx list": "There is no rate yet: flask fx load FILE",
 }

@@ -5,6 +5,7 @@ import pytest
 from adapters import clock
 from models import db
 from models.platforms import lookups
+from pipelines import upkeep
 from pipelines.platforms import lookup
 from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
@@ -171,3 +172,12 @@ def test_somebody_elses_look_up_is_not_there(shop, platform, rival):
     with db.unit_of_work(rival.id):
         assert lookup.prepare(organization_id=rival.id, lookup_id=lookup_id) is None
         assert lookups.find(organization_id=rival.id, lookup_id=lookup_id) is None
+
+
+def test_of_a_look_up_that_an_operator_discards_nothing_stays(shop, platform):
+    shop.sell(slug=None)
+    for expected in ([(1,)], [(0,)]):
+        with db.any_org_work():
+            upkeep.forget()
+        assert _pending(shop) == expected
+        shop.change("delete from job where name = 'platform.lookup'")

@@ -1,0 +1,37 @@
+"""Where each platform keeps what is read of a person, as its adapter says: `docs/connections.md` has the same table.
+
+`python -m commands.platforms.catalogue` prints the table of the page.
+"""
+
+import sys
+from collections.abc import Mapping
+
+from adapters.platforms import registry
+from adapters.platforms.base import PlatformAdapter
+
+COLUMNS = ("platform", "credentials", "custom fields", "then")
+
+
+def rows() -> list[Mapping[str, str]]:
+    """Return a row for each platform, by the names of COLUMNS."""
+    return [_row(adapter) for adapter in registry.all_of_them()]
+
+
+def page_table() -> str:
+    """Return the rows as a table of the page, in Markdown."""
+    lines = [f"| {' | '.join(name.capitalize() for name in COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    lines += [f"| {' | '.join(row[name] for name in COLUMNS)} |" for row in rows()]
+    return "\n".join(lines) + "\n"
+
+
+def _row(adapter: PlatformAdapter) -> Mapping[str, str]:
+    return {
+        "platform": f"{adapter.label} ({adapter.name})",
+        "credentials": ", ".join(field.name for field in adapter.fields),
+        "custom fields": ", ".join(adapter.slugs.fields),
+        "then": ", ".join(adapter.slugs.beside) or "nothing",
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page_table())
