@@ -31,9 +31,9 @@ _STAYS_BUSY_S = 0.5
 _AWAY_S = 1.0
 
 # How many jobs of one fair key (an endpoint, an organization) may be out at once. An endpoint that hangs holds that
-# many worker threads for ten seconds each, a gateway's API for fifteen; its fleet in the Procfile has two threads more
-# than that. Database jobs are over in milliseconds and need no such bound.
-_SHARE = {"webhooks": 4, "gateways": 6}
+# many worker threads for ten seconds each, a gateway's API or five platforms for fifteen; its fleet in the Procfile
+# has two threads more than that. Database jobs are over in milliseconds and need no such bound.
+_SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2}
 _NO_BOUND = 1_000_000
 
 

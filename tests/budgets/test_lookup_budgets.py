@@ -44,11 +44,9 @@ def book(brand):
 
 @pytest.mark.parametrize("slug", ["jane", None])
 def test_a_platform_costs_a_sale_no_round_trip(brand, book, slug):
-    book(slug)
-    without = book(slug)
+    without = min(book(slug) for _ in range(4))  # one of them prepares a statement
     with platforms.asked() as platform:
         platforms.connected(brand.person("Owner"), platform)
-        book(slug)
-        assert book(slug) == without
+        assert min(book(slug) for _ in range(4)) == without
     waiting = brand.rows("select count(*) from job where name = 'platform.lookup'")
-    assert waiting == [(0 if slug else 2,)]
+    assert waiting == [(0 if slug else 4,)]
