@@ -54,13 +54,15 @@ class CredentialField:
 class Capabilities:
     """What can be had from a gateway. `lacks` are sentences for people on what cannot.
 
-    `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken.
+    `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken, and
+    `own_ids` that the ids of its payments and customers are unique within one account only.
     """
 
     coupons: bool = False
     refunds: Literal["webhook", "poll"] = "webhook"
     history: bool = True
     trials: bool = False
+    own_ids: bool = False
     disputes: tuple[DisputeState, ...] = ()
     leaves: bool = False
     lacks: tuple[str, ...] = ()
@@ -125,10 +127,15 @@ class ProvedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told)."""
+    """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told).
+
+    `identity` is what the gateway knows the account by for ever, then the app whose webhooks come: neither changes
+    while it is connected. Nothing where that is not told.
+    """
 
     account: str
     is_live: bool | None = None
+    identity: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

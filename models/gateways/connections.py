@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.gateways.scopes import EarlierAccount
 from models.db import db
 from models.hot import Hot
-from models.table import Table
+from models.table import Rows, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class GatewayConnection:
     """A connection. What is sealed belongs to the connection's id.
 
     `refused_at` is when the gateway first refused the credentials since it last took them; `former_sealed` are the
-    credentials that count for proofs until `former_until`.
+    credentials that count for proofs until `former_until`. `identity` is whose account it is, nothing where that is
+    not told, and `id_prefix` what the ids of its payments begin with here.
     """
 
     id: UUID
@@ -38,6 +40,8 @@ class GatewayConnection:
     last_error: str | None
     refused_at: datetime | None
     reconciled_to: datetime | None
+    identity: tuple[str, ...]
+    id_prefix: str
 
     @property
     def created_at(self) -> datetime:
@@ -82,6 +86,17 @@ where organization_id = %s and gateway = %s and mode = %s and status <> 'Disconn
 def in_force(*, organization_id: UUID, gateway: str, mode: str) -> GatewayConnection | None:
     """Return the organization's connection of a gateway and mode that is not disconnected."""
     return _TABLE.first(_IN_FORCE, (organization_id, gateway, mode))
+
+
+_ACCOUNTS = Rows(EarlierAccount)
+_EARLIER = """
+select distinct identity, id_prefix from gateway_connection where organization_id = %s and gateway = %s and mode = %s
+"""
+
+
+def accounts(*, organization_id: UUID, gateway: str, mode: str) -> list[EarlierAccount]:
+    """Return the accounts of a gateway that the organization has connected so far in a mode."""
+    return _ACCOUNTS.all(_EARLIER, (organization_id, gateway, mode))
 
 
 _WAS_IN_FORCE = """

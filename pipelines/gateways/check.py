@@ -52,7 +52,7 @@ def look(connection: GatewayConnection, *, now: datetime) -> str | None:
     adapter = registry.named(connection.gateway)
     account = accounts.of(connection, now=now)
     try:
-        adapter.check(account)
+        connect.checked(adapter, account)
     except (CredentialsRefused, GatewayRejected) as error:
         return str(error)
     except (GatewayUnreachable, UnreadableEvent) as error:

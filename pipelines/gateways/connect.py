@@ -23,9 +23,11 @@ from adapters.gateways.base import (
     GatewayAdapter,
     GatewayRejected,
     GatewayUnreachable,
+    Known,
     Mode,
     Setup,
 )
+from domain.gateways import scopes
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
 from domain.refused import Refused
@@ -44,7 +46,11 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProvedConnection:
-    """Credentials that a gateway took, and what it has been asked to send us; nothing of it is written yet."""
+    """Credentials that a gateway took, and what it has been asked to send us; nothing of it is written yet.
+
+    `identity` is whose account it is, where that is told; `is_rehearsed` says that it is for trying out, though the
+    account is not.
+    """
 
     connection_id: UUID
     gateway: GatewayAdapter
@@ -52,6 +58,8 @@ class ProvedConnection:
     name: str
     token: str
     setup: Setup
+    identity: tuple[str, ...] = ()
+    is_rehearsed: bool = False
 
 
 def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> ProvedConnection:
@@ -63,10 +71,13 @@ def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Proved
     credentials = typed(adapter.label, adapter.fields, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
-    name = _asked(adapter, lambda: _checked(adapter, account))
+    known = _asked(adapter, lambda: checked(adapter, account))
     subscribed = _asked(adapter, lambda: adapter.subscribe(account, address(gateway, token)))
     account = GatewayAccount(mode, credentials, subscribed.made)
-    return ProvedConnection(connection_id, adapter, account, name, token, subscribed.setup)
+    is_rehearsed = mode == "test" and known.is_live is None
+    return ProvedConnection(
+        connection_id, adapter, account, known.account, token, subscribed.setup, known.identity, is_rehearsed
+    )
 
 
 def take_back(proved: ProvedConnection) -> None:
@@ -81,6 +92,12 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
     """Write a connection that was proved. Raises Refused 409 gateway_already_connected."""
     gateway, mode = proved.gateway.name, proved.account.mode
     turns.stage_connections(organization_id)
+    id_prefix = scopes.prefix(
+        proved.identity,
+        connections.accounts(organization_id=organization_id, gateway=gateway, mode=mode),
+        own_ids=proved.gateway.capabilities.own_ids,
+        is_rehearsed=proved.is_rehearsed,
+    )
     is_new = connections.insert(
         {
             "id": proved.connection_id,
@@ -96,6 +113,8 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
             "connected_at": now,
             "last_checked_at": now,
             "reconciled_to": now,
+            "identity": list(proved.identity),
+            "id_prefix": id_prefix,
         }
     )
     if not is_new:
@@ -130,7 +149,9 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
-    _asked(adapter, lambda: _checked(adapter, account))
+    known = _asked(adapter, lambda: checked(adapter, account))
+    if connection.identity and known.identity and known.identity != tuple(connection.identity):
+        raise _of_another(adapter, connection)
     return credentials
 
 
@@ -225,8 +246,21 @@ def _adapter(gateway: str) -> GatewayAdapter:
     return found
 
 
-def _checked(adapter: GatewayAdapter, account: GatewayAccount) -> str:
-    return adapter.check(account).account
+def checked(adapter: GatewayAdapter, account: GatewayAccount) -> Known:
+    """Prove the credentials at the gateway, and that they are of this mode. Raises as the adapter's `check`."""
+    known = adapter.check(account)
+    if known.is_live is not None and known.is_live != (account.mode == "live"):
+        mode, other = ("test", "live") if known.is_live else ("live", "test")
+        raise CredentialsRefused(f"they are of {other} mode, and the connection is of {mode} mode")
+    return known
+
+
+def _of_another(adapter: GatewayAdapter, connection: GatewayConnection) -> Refused:
+    message = (
+        f"These credentials are of another account or app of {adapter.label} than {connection.account}, which is"
+        " connected. Disconnect it and connect the other one."
+    )
+    return Refused(422, "gateway_credentials_refused", message)
 
 
 def _asked(adapter: GatewayAdapter, ask: Callable[[], Answer]) -> Answer:

@@ -23,7 +23,7 @@ from adapters.gateways.base import (
 )
 from domain import jobs
 from domain.clicks.attribution_params import Params
-from domain.gateways import referrals
+from domain.gateways import referrals, scopes
 from domain.gateways.facts import Fact, PaymentFact, StartFact, UnreadableEvent, UnsupportedCurrency
 from domain.gateways.states import ConnectionStatus, EventStatus
 from models.gateways import connections, inbox
@@ -110,7 +110,8 @@ def translate(prepared: PreparedEvent) -> Translated:
     assert event.raw is not None  # `prepare` saw to it
     delivery = GatewayDelivery(event.event_key, event.type, event.raw, event.gateway_event_id)
     try:
-        return Translated([_closer(prepared, fact) for fact in gateway.facts(account, delivery)])
+        told = [_closer(prepared, fact) for fact in gateway.facts(account, delivery)]
+        return Translated([scopes.within(fact, prepared.connection.id_prefix) for fact in told])
     except UnsupportedCurrency as error:
         return Translated(reason="unsupported_currency", error=f"the currency {error} is not supported")
     except (UnreadableEvent, GatewayRejected) as error:

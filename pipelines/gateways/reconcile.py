@@ -97,9 +97,13 @@ def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFou
     known = payments.known_ids(
         organization_id=connection.organization_id,
         gateway=connection.gateway,
-        ids=[receive.external_id(delivery) for delivery in page],
+        ids=[connection.id_prefix + receive.external_id(delivery) for delivery in page],
     )
-    unknown = [receive.arrived(delivery) for delivery in page if receive.external_id(delivery) not in known]
+    unknown = [
+        receive.arrived(delivery)
+        for delivery in page
+        if connection.id_prefix + receive.external_id(delivery) not in known
+    ]
     found.new += inbox.take(unknown, organization_id=connection.organization_id, connection_id=connection.id, now=now)
     found.listed += len(page)
 

@@ -50,14 +50,16 @@ class Chargebee:
         CredentialField(_USER, "Webhook user", "Of the webhook's basic authentication; else we make one", False, False),
         CredentialField(_PASSWORD, "Webhook password", "Of the same; else we make one", required=False),
     )
-    capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost,))
+    capabilities = Capabilities(coupons=True, trials=True, own_ids=True, disputes=(DisputeState.Lost,))
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
         """Read an event of the site."""
         wire, site = _wire(account), _site(account)
         wire.get("/events", {"limit": 1})
-        return Known(site)
+        key = account.credentials.get("apiKey", "")
+        is_live = key.startswith("live_") if key.startswith(("live_", "test_")) else None
+        return Known(site, False if site.endswith("-test") else is_live, (site,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say where to make the webhook, and make what of its user and password the brand did not type."""

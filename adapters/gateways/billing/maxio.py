@@ -64,7 +64,9 @@ class Maxio:
         """Read the site."""
         site = shapes.at(_wire(account).get("/site.json"), "site")
         is_test = shapes.at(site, "test")
-        return Known(shapes.needed(site, "subdomain"), not is_test if isinstance(is_test, bool) else None)
+        subdomain, region = shapes.needed(site, "subdomain"), account.credentials.get("region") or "us"
+        is_live = not is_test if isinstance(is_test, bool) else None
+        return Known(subdomain, is_live, (subdomain, region.strip().lower()))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the endpoint and switch webhooks on; what the key may not do is left to the brand."""

@@ -74,7 +74,10 @@ class Paddle:
         caller = shapes.at(_wire(account).get("/"), "data", "caller", "account")
         if caller is None:
             raise CredentialsRefused("the key is of no account")
-        return Known(shapes.text(caller, "id") or shapes.text(caller, "name") or "paddle")
+        caller_id, key = shapes.text(caller, "id"), account.credentials.get("apiKey", "")
+        is_live = {"pdl_live": True, "pdl_sdbx": False}.get(key[:8])
+        name = caller_id or shapes.text(caller, "name") or "paddle"
+        return Known(name, is_live, (caller_id,) if caller_id else ())
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the notification destination, unless the brand gave the secret of one."""

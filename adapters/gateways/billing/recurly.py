@@ -57,7 +57,8 @@ class Recurly:
             raise CredentialsRefused("the key is of no site")
         name = shapes.text(sites[0], "subdomain") or shapes.needed(sites[0], "id")
         modes = {"production": True, "development": False, "sandbox": False}
-        return Known(name, modes.get(shapes.text(sites[0], "mode") or ""))
+        site_id = shapes.identity(sites[0], "id") or name
+        return Known(name, modes.get(shapes.text(sites[0], "mode") or ""), (site_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say how to make the endpoint: the API cannot."""

@@ -56,6 +56,7 @@ class Braintree:
     )
     capabilities = Capabilities(
         refunds="poll",
+        own_ids=True,
         disputes=tuple(DisputeState),
         leaves=True,
         lacks=(
@@ -70,7 +71,8 @@ class Braintree:
         """List the plans."""
         if "plans" not in _wire(account).get("/plans"):
             raise GatewayUnreachable("it answers without plans")
-        return Known(account.credentials.get("merchantId", ""), account.mode == "live")
+        merchant = account.credentials.get("merchantId", "")
+        return Known(merchant, account.mode == "live", (merchant,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say what the brand does: webhooks are made in the Control Panel alone."""

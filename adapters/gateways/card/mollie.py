@@ -71,7 +71,8 @@ class Mollie:
         profile = _wire(account).get("/profiles/me")
         key = account.credentials.get("apiKey", "")
         is_live = key.startswith("live_") if key.startswith(_MADE_BY) else None
-        return Known(shapes.text(profile, "name") or shapes.needed(profile, "id"), is_live)
+        profile_id = shapes.needed(profile, "id")
+        return Known(shapes.text(profile, "name") or profile_id, is_live, (profile_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, unless the brand gave the secret of one. Most keys may not: the brand does it then."""

@@ -73,7 +73,8 @@ class Paypal:
         webhook = account.made.get("webhook")
         if webhook and wire.find(f"{_WEBHOOKS}/{webhook}") is None:
             raise CredentialsRefused("the app has not the webhook that was made for this connection")
-        return Known(account.credentials.get("clientId", ""), account.mode == "live")
+        client = account.credentials.get("clientId", "")
+        return Known(client, account.mode == "live", (client,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, or take the one that is there for this address."""

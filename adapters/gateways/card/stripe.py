@@ -54,7 +54,9 @@ class Stripe:
     def check(self, account: GatewayAccount) -> Known:
         """Read the account."""
         said = api(account).get("/v1/account")
-        return Known(shapes.needed(said, "id"))
+        account_id, key = shapes.needed(said, "id"), account.credentials.get("apiKey", "")
+        modes = {"sk_live": True, "rk_live": True, "sk_test": False, "rk_test": False}
+        return Known(account_id, modes.get(key[:7]), (account_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the endpoint, unless the brand gave the secret of one. A key without that right leaves it to them."""

@@ -56,7 +56,8 @@ class Gumroad:
 
     def check(self, account: GatewayAccount) -> Known:
         """Ask whose token it is."""
-        return Known(_seller(_wire(account)))
+        seller = _seller(_wire(account))
+        return Known(seller, identity=(seller,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Subscribe to each resource, and learn the seller's id, which every delivery repeats."""

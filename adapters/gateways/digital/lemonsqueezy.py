@@ -64,7 +64,8 @@ class LemonSqueezy:
             raise CredentialsRefused("the key sees no store of this id")
         is_test = shapes.at(said, "meta", "test_mode")
         name = shapes.text(store, "data", "attributes", "name") or shapes.text(store, "data", "id") or ""
-        return Known(name, None if not isinstance(is_test, bool) else not is_test)
+        store_id = shapes.needed(store, "data", "id")
+        return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, with a secret of ours; where they say no, the brand makes it with the same secret."""

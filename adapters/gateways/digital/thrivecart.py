@@ -55,7 +55,8 @@ class ThriveCart:
         """Ask whose token it is; how the answer names the account is not described."""
         said = _wire(account).get("/ping")
         named = (shapes.text(said, name) for name in ("account_name", "account", "account_id"))
-        return Known(next((name for name in named if name), self.name))
+        name = next((name for name in named if name), None)
+        return Known(name or self.name, identity=(name,) if name else ())
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Ask for every event; where they say no, the brand pastes the address."""

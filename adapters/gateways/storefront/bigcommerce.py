@@ -50,6 +50,7 @@ class BigCommerce:
     )
     capabilities = Capabilities(
         coupons=True,
+        own_ids=True,
         disputes=(DisputeState.Opened, DisputeState.Won),
         leaves=True,
         lacks=(
@@ -63,7 +64,8 @@ class BigCommerce:
     def check(self, account: GatewayAccount) -> Known:
         """Read what the store is called."""
         store = _wire(account).get("/v2/store")
-        return Known(shapes.text(store, "name") or account.credentials["storeHash"])
+        store_hash, client = (account.credentials.get(name, "") for name in ("storeHash", "clientId"))
+        return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(), client))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make a webhook for each scope, with a word of ours that every callback brings back."""

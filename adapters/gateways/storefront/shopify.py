@@ -82,7 +82,8 @@ class Shopify:
         }
         if not scopes & {"read_orders", "write_orders"}:
             raise CredentialsRefused("the app lacks the scope read_orders")
-        return Known(shapes.needed(data, "shop", "myshopifyDomain"))
+        domain = shapes.needed(data, "shop", "myshopifyDomain")
+        return Known(domain, identity=(domain, account.credentials.get("clientId", "")))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Have a webhook for each topic; one that is there already for this address is kept."""

@@ -71,7 +71,9 @@ class Wix:
         said = _wire(token).get("/apps/v1/instance")
         if shapes.text(said, "instance", "instanceId") != account.credentials.get("instanceId"):
             raise CredentialsRefused("the app's instance is another")
-        return Known(shapes.text(said, "site", "siteDisplayName") or shapes.needed(said, "site", "siteId"))
+        site = shapes.needed(said, "site", "siteId")
+        name = shapes.text(said, "site", "siteDisplayName") or site
+        return Known(name, identity=(site, account.credentials.get("appId", "")))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say which webhooks to make: an app's are made on its dashboard only."""

@@ -62,6 +62,7 @@ class WooCommerce:
     )
     capabilities = Capabilities(
         coupons=True,
+        own_ids=True,
         lacks=(
             "Chargebacks are not told: refund the order when one is lost.",
             "Trials are not told as such.",
@@ -76,7 +77,8 @@ class WooCommerce:
         orders = _ask(account, "GET", "/orders", {"per_page": 1}).json
         if not isinstance(orders, list):
             raise GatewayUnreachable("the answer is not a list of orders")
-        return Known(urlsplit(_store(account)).netloc)
+        store = urlsplit(_store(account))
+        return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhooks, with a secret of ours. A key that may only read leaves them to the brand."""

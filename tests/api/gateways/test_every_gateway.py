@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from domain.gateways.facts import UnreadableEvent
 from tests.support.draining import drain
-from tests.support.gateways.playing import connected
+from tests.support.gateways.playing import be_for_trying_out, connected
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import every, having
 
@@ -121,7 +121,7 @@ def test_access_that_was_taken_back_ends_the_connection_and_keeps_its_sales(shop
 def test_everything_of_a_test_connection_is_a_rehearsal(brand, shop):
     owner = brand.person("Owner")
     assert owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}").status_code == 204
-    shop.stage.mode = "test"
+    be_for_trying_out(shop.stage)
     shop.connection = connected(owner, shop.stage)
     shop.sell(cents=10_000)
     assert shop.conversions("amount_cents, is_test") == [(10_000, True)]

@@ -64,7 +64,7 @@ def everything(alone):
         filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
     with played() as stage:
-        made = connected(alone.person(), stage, mode="test")
+        made = connected(alone.person(), stage)
         path = f"/api/v1/connections/{made['id']}"
         assert alone.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
     return alone

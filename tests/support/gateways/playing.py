@@ -44,3 +44,33 @@ def connected(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
     assert answer.status_code == 201, answer.get_data(as_text=True)
     stage.now = max(stage.now, datetime.now(UTC))
     return dict(answer.json or {})
+
+
+# What an account says that is for trying out: another key, or another answer of its API.
+_TEST_KEYS = {
+    "stripe": "sk_test_fake",
+    "mollie": "test_fake",
+    "paddle": "pdl_sdbx_apikey_fake",
+    "chargebee": "test_fake",
+}
+_TEST_ANSWERS = {
+    "maxio": ("/site.json", {"site": {"subdomain": "acme", "currency": "USD", "test": True}}),
+    "recurly": ("/sites", {"data": [{"id": "s1", "subdomain": "acme", "mode": "sandbox"}]}),
+    "lemonsqueezy": ("/users/me", {"meta": {"test_mode": True}}),
+}
+#: The gateways that tell whether an account is for trying out.
+TELLING_THEIR_MODE = (*_TEST_KEYS, *_TEST_ANSWERS)
+
+
+def be_for_trying_out(stage: Stage) -> None:
+    """Let the played account be one for trying out, which most gateways tell, and be connected as one."""
+    stage.mode = "test"
+    name, answer = stage.gateway.name, stage.answer
+    if name in _TEST_KEYS:
+        stage.credentials = {**stage.credentials, "apiKey": _TEST_KEYS[name]}
+        stage.is_let_in = lambda asked: True  # type: ignore[method-assign]
+    if name in _TEST_ANSWERS:
+        ending, said = _TEST_ANSWERS[name]
+        stage.answer = lambda asked: (  # type: ignore[method-assign]
+            (200, said) if asked.path.endswith(ending) else answer(asked)
+        )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.gateways.card.stripe import KEY, TEST_KEY
 from tests.support.gateways.playing import connected, wanted
 from tests.support.threads import in_threads
 
@@ -12,7 +13,8 @@ URL = "/api/v1/connections"
 
 def _without_secret(stage, **fields):
     """Return a body with which the endpoint is made there by us."""
-    return wanted(stage, credentials={"apiKey": stage.credentials["apiKey"]}, **fields)
+    key = TEST_KEY if fields.get("mode") == "test" else KEY
+    return wanted(stage, credentials={"apiKey": key}, **fields)
 
 
 def _made_there(stage):

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.gateways.card.stripe import TEST_KEY
 from tests.support.gateways.playing import connected
 from tests.support.gateways.stage import Purchase
 
@@ -153,7 +154,7 @@ def test_the_operators_word_stands_beside_connections(shop, owner, path):
 def test_a_connection_in_test_mode_keeps_nothing_out(brand, stage):
     brand.program()
     brand.affiliate("jane")
-    connected(brand.person("Owner"), stage, mode="test")
+    connected(brand.person("Owner"), stage, mode="test", credentials={"apiKey": TEST_KEY})
     assert brand.sale(affiliateSlug="jane").status_code == 200
     assert brand.get("/api/billing/state").json["processorConnectLinked"] is False
 

@@ -13,7 +13,7 @@ from commands.demo.gateway.words import PaidInvoice
 from tests.support.gateways.card.stripe_codes import StripeCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
-KEY, SECRET = "sk_live_fake", "whsec_fake"
+KEY, TEST_KEY, SECRET = "sk_live_fake", "sk_test_fake", "whsec_fake"
 
 
 class StripeStage(Stage):
@@ -30,7 +30,7 @@ class StripeStage(Stage):
         self.codes = StripeCodes(self.number, lambda: int(self.now.timestamp()))
 
     def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+        return asked.headers.get("Authorization") in (f"Bearer {KEY}", f"Bearer {TEST_KEY}")
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         if asked.path == "/v1/events":
