@@ -13,5 +13,5 @@ money          the ledger's check and the rates
 demo           two small brands to try things on
 rehearsal      events for a brand's developers, made and received
 
-Alone with their subject: `affiliates`, `mail`, `payouts`, `programs`, `webhooks`.
+Alone with their subject: `affiliates`, `deals`, `mail`, `payouts`, `programs`, `webhooks`.
 """

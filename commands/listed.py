@@ -10,6 +10,7 @@ from commands import demo, gateways, money, organization, platforms, rehearsal, 
 #: Where each command's function or group is. A subject with a folder says so itself.
 COMMANDS = {
     "affiliate": "commands.affiliates:group",
+    "deal": "commands.deals:group",
     "mail": "commands.mail:group",
     "payout": "commands.payouts:group",
     "program": "commands.programs:group",

@@ -52,6 +52,11 @@ CODE_SWITCH_OFF = Job("code.switch_off", queue="gateways", max_attempts=50, leas
 # Five platforms take three seconds each at most. Its own schedule decides when they are asked again; these are for
 # crashes on top of that.
 PLATFORM_LOOKUP = Job("platform.lookup", queue="lookups", max_attempts=50, lease_s=90)
+# Charges a brand for a deal, or gives back: as a payout's transfer.
+DEAL_ASK = Job("deal.ask", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True)
+# Starts the release of every milestone whose time has come; each then has a job of its own.
+DEALS_RELEASE = Job("deals.release", queue="payouts")
+DEAL_RELEASE = Job("deal.release", queue="payouts")
 PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 # It may make a run, which takes minutes for a million conversions.
 PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)

@@ -57,6 +57,7 @@ SCHEDULE = (
     ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
     ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),
     ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
+    ScheduledTick("*/5 * * * *", jobs.DEALS_RELEASE),
     ScheduledTick("29 * * * *", jobs.LEDGER_CHECK),
 )
 

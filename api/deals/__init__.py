@@ -1,9 +1,10 @@
 """Creator deals.
 
 deals      the brand drafts, offers and withdraws them
-creator    the affiliate who signed in answers offers
+reviews    the brand has them charged, and decides what becomes of a milestone
+creator    the affiliate who signed in answers offers and submits work
 """
 
-from api.deals import creator, deals
+from api.deals import creator, deals, reviews
 
-BLUEPRINTS = (deals.blueprint, creator.blueprint)
+BLUEPRINTS = (deals.blueprint, reviews.blueprint, creator.blueprint)

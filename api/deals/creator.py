@@ -11,13 +11,15 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from domain.deals.states import Side
 from domain.refused import not_found
 from models import db
 from models.deals import deals, lists
 from models.deals.deals import Deal
-from pipelines.deals import offer
+from pipelines.deals import dispute, money, offer, submit
 from schemas.affiliates.affiliate import Nothing
-from schemas.deals.deal import DealRecord
+from schemas.deals.deal import DealRecord, DisputeBody, SubmissionBody
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("creator_deals", __name__)
@@ -57,7 +59,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
 def accept_deal(deal_id: str) -> Response:
     """Accept an offered deal. 200 with it, Accepted; work begins once it is Funded."""
     body.load_optional()
-    return _decide(deal_id, "deal.accepted", offer.accept)
+    return _decide(deal_id, "deal.accepted", lambda deal, now: offer.accept(deal, now=now))
 
 
 @blueprint.post("/api/me/deals/<deal_id>/decline")
@@ -65,11 +67,49 @@ def accept_deal(deal_id: str) -> Response:
 def decline_deal(deal_id: str) -> Response:
     """Decline an offered deal. 200 with it, Declined."""
     body.load_optional()
-    return _decide(deal_id, "deal.declined", offer.decline)
+    return _decide(deal_id, "deal.declined", lambda deal, now: offer.decline(deal, now=now))
 
 
-def _decide(deal_id: str, action: str, act: Callable[..., object], **said: object) -> Response:
-    """Answer with a deal of the caller's after `act(deal, now=)` has done something to it; leaves an audit entry."""
+@blueprint.post("/api/me/deals/<deal_id>/milestones/<seq>/submit")
+@operation(_WRITE, one(_RECORD), takes=SubmissionBody(), refuses=("404 not_found", "409 invalid_status_transition"))
+def submit_milestone(deal_id: str, seq: str) -> Response:
+    """Hand in a funded milestone: where the work can be seen. 200 with the deal.
+
+    It is released by itself at its `autoReleaseAt`, seven days later, unless the brand decides before.
+    """
+    number, wanted = path.number(seq, "milestone"), body.load()
+    return _decide(
+        deal_id,
+        "deal.milestone_submitted",
+        lambda deal, now: submit.hand_in(deal, number, urls=wanted["urls"], now=now),
+        seq=number,
+        urls=wanted["urls"],
+    )
+
+
+@blueprint.post("/api/me/deals/<deal_id>/milestones/<seq>/dispute")
+@operation(
+    _WRITE,
+    one(_RECORD),
+    takes=DisputeBody(),
+    refuses=("404 not_found", "409 invalid_status_transition", "409 rail_says_paid"),
+)
+def dispute_own_milestone(deal_id: str, seq: str) -> Response:
+    """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
+    number, wanted = path.number(seq, "milestone"), body.load()
+    return _decide(
+        deal_id,
+        "deal.disputed",
+        lambda deal, now: dispute.begin(deal, number, side=Side.affiliate, words=wanted, now=now),
+        seq=number,
+        openedBy=Side.affiliate,
+        reason=wanted["reason"],
+        proposedResolution=wanted["proposed_resolution"],
+    )
+
+
+def _decide(deal_id: str, action: str, act: Callable[[Deal, datetime], object], **said: object) -> Response:
+    """Answer with a deal of the caller's after something was done to it, locked; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
@@ -79,11 +119,13 @@ def _decide(deal_id: str, action: str, act: Callable[..., object], **said: objec
 
     def done() -> answers.Answer:
         now = clock.now()
-        deal = offer.lock(organization_id=organization_id, deal_id=wanted_id)
-        act(deal, now=now)
+        deal = money.lock(organization_id=organization_id, deal_id=wanted_id)
+        act(deal, now)
         return 200, _audited(action, deal, now, said)
 
-    return answers.once(done, organization_id=organization_id)
+    answer = answers.once(done, organization_id=organization_id)
+    wake_relay()
+    return answer
 
 
 def _audited(action: str, before: Deal, now: datetime, said: Mapping[str, object]) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ from uuid import UUID
 from domain.refused import Refused, not_found
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def uuid(text: str, what: str) -> UUID:
@@ -13,6 +14,13 @@ def uuid(text: str, what: str) -> UUID:
     if not _ID.fullmatch(text):
         raise not_found(what)
     return UUID(text)
+
+
+def number(text: str, what: str) -> int:
+    """Return the number of a thing that is counted from 1, or refuse with 404 not_found."""
+    if not _NUMBER.fullmatch(text):
+        raise not_found(what)
+    return int(text)
 
 
 def needed_program(sent: str) -> UUID:

@@ -105,7 +105,7 @@ ALL: tuple[Resource, ...] = (
         "deals",
         "Creator deals",
         "A fixed fee for an affiliate in milestones, held in escrow until each is done.",
-        ("deals", "creator_deals"),
+        ("deals", "deal_reviews", "creator_deals"),
     ),
     Resource(
         "connections",

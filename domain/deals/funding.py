@@ -40,7 +40,6 @@ class FundingCall:
     source: str | None = field(default=None, repr=False)
     charge_reference: str | None = None
     known: str | None = None
-    is_repeat: bool = False
 
     def __post_init__(self) -> None:
         if type(self.amount_cents) is not int or self.amount_cents <= 0:

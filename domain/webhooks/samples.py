@@ -122,6 +122,11 @@ _REVIEWED: Mapping[str, object] = {
     "commissionCents": 980,
     "attributionMethod": "coupon",
 }
+_MILESTONE_OF_DEAL: Mapping[str, object] = {
+    "dealId": "b7c1d2e3-0a1b-4c2d-8e3f-4a5b6c7d8e77",
+    "milestoneId": "d4e5f6a7-1b2c-4d3e-9f40-5b6c7d8e9f88",
+    "seq": 1,
+}
 _COUPON_OF_AFFILIATE: Mapping[str, object] = {
     "affiliateCouponId": _AFFILIATE_COUPON,
     "campaignCouponId": _CAMPAIGN_COUPON,
@@ -187,27 +192,28 @@ OTHERS: Mapping[str, Mapping[str, object]] = MappingProxyType(
             "source": "self_deleted",
         },
         "deal.funded": {
-            "dealId": "b7c1d2e3-0a1b-4c2d-8e3f-4a5b6c7d8e77",
-            "milestoneId": "d4e5f6a7-1b2c-4d3e-9f40-5b6c7d8e9f88",
-            "seq": 1,
+            **_MILESTONE_OF_DEAL,
             "title": "First draft",
             "amountCents": 50000,
-            "takeCents": 5000,
+            "takeCents": 2500,
             "totalBrandCharge": 52500,
             "fundingChargeId": "ch_sample_7741",
-            "dealStatus": "Active",
+            "dealStatus": "Funded",
         },
         "milestone.submitted": {
+            **_MILESTONE_OF_DEAL,
             "submissionUrls": ["https://video.example.com/watch/5512"],
             "autoReleaseAt": "2026-06-19T09:00:00.000Z",
         },
         "milestone.released": {
+            **_MILESTONE_OF_DEAL,
             "grossCents": 50000,
-            "netCents": 45000,
+            "netCents": 50000,
             "payoutId": _PAYOUT,
             "dealStatus": "Completed",
         },
         "dispute.opened": {
+            **_MILESTONE_OF_DEAL,
             "openedBy": "brand",
             "reason": "The video does not show the knife.",
             "proposedResolution": "A new take by Friday.",

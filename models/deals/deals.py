@@ -52,7 +52,13 @@ def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
 
 
 _ONE = f"select {_TABLE.columns} from deal where organization_id = %s and id = %s"
+_FIND = Hot(_ONE)
 _LOCK = Hot(f"{_ONE} for no key update")
+
+
+def find(*, organization_id: UUID, deal_id: UUID) -> Deal | None:
+    """Return one deal of the organization, or None."""
+    return _TABLE.first(_FIND, (organization_id, deal_id))
 
 
 def lock(*, organization_id: UUID, deal_id: UUID) -> Deal | None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from models import conditions
 from models.db import db, reading_whole_tables
+from models.ledger import deal_rules
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
@@ -107,7 +108,7 @@ having coalesce(sum(l.amount_cents), 0) <> {earned} - c.paid_cents""",
     "a payout is the sum of its lines": """
 select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(l.amount_cents), 0))
 from payout p left join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
-where {org:p} group by p.id having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
+where {org:p} and p.milestone_id is null group by p.id having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
     "no conversion stands in two open lines": """
 select format('conversion %s: %s open lines', l.conversion_id, count(*)) from payout_line l
 where {org:l} and l.is_open group by l.organization_id, l.conversion_id having count(*) > 1""",
@@ -179,7 +180,7 @@ where {org:p} and p.status = 'Pending' and p.created_at < now() - {long_ago} and
 and coalesce(r.review_status, 'Approved') = 'Approved' and {nobody_asks}""",
 }
 
-RULES: Mapping[str, str] = {**EARNINGS, **PAYOUTS}
+RULES: Mapping[str, str] = {**EARNINGS, **PAYOUTS, **deal_rules.DEALS}
 
 
 def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:

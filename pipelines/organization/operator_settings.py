@@ -27,6 +27,7 @@ _HIGHEST_SCORE = 100
 _MOST_LEADS_PER_DAY = 1_000_000
 _LONGEST_HOLD_DAYS = 365
 _MOST_REFERRERS = 1000
+_FUNDING_SOURCE = re.compile(r"cus_[A-Za-z0-9]{1,64}(/(pm|card|ba|src)_[A-Za-z0-9]{1,64})?")
 _PIXEL_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -106,6 +107,13 @@ def _pixel_public_key(value: str, now: datetime) -> Columns:
     return {"pixel_public_key": key}
 
 
+def _funding_source(value: str, now: datetime) -> Columns:
+    source = _or_none(value)
+    if source is not None and not _FUNDING_SOURCE.fullmatch(source):
+        raise _bad(value, "is neither CUSTOMER nor CUSTOMER/PAYMENT_METHOD of the processor, nor none")
+    return {"deal_funding_source": source}
+
+
 def _payout_hold(value: str, now: datetime) -> Columns:
     days = {"on": str(gates.HOLDING.days), "off": "0"}.get(value, value)
     if not _is_whole(days, 0, _LONGEST_HOLD_DAYS):
@@ -175,6 +183,7 @@ _SETTERS: Mapping[str, Setter] = {
     "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),
     "identityThreshold": _whole("identity_threshold", *_THRESHOLD),
     "highRiskThreshold": _whole("high_risk_threshold", *_THRESHOLD),
+    "dealFundingSource": _funding_source,
     "fundingMode": _choice("funding_mode", ["debit", "balance"]),
     "bankBalanceCents": _whole("bank_balance_cents", "number of US cents", 0, MAX_AMOUNT_CENTS),
     "fundingFrozen": _switch("funding_frozen"),

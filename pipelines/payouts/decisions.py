@@ -100,8 +100,9 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
 
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     """Let go of a banned affiliate's payouts that were not sent or listed yet; returns how many."""
-    # A run at work may be about to pay them: what it makes is seen after it.
+    # A run or a release at work may be about to pay them: what it makes is seen after it.
     turns.stage_no_run(organization_id)
+    turns.stage_payout_decision(organization_id)
     released = 0
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)

@@ -208,15 +208,15 @@ class AffiliateCouponRevokedData(_OfAffiliateCoupon):
     source = fields.Constant("self_deleted")
 
 
-# Of deals the interface shows a part of the fields; the others may come beside them.
-
-
-class DealFundedData(Wire):
-    """A milestone of a deal whose money was taken into escrow."""
-
+class _OfMilestone(Wire):
     deal_id = fields.UUID()
     milestone_id = fields.UUID()
     seq = fields.Integer()
+
+
+class DealFundedData(_OfMilestone):
+    """A milestone of a deal whose money was taken into escrow."""
+
     title = fields.String()
     amount_cents = fields.Integer()
     take_cents = fields.Integer()
@@ -225,14 +225,14 @@ class DealFundedData(Wire):
     deal_status = fields.String()
 
 
-class MilestoneSubmittedData(Wire):
+class MilestoneSubmittedData(_OfMilestone):
     """A milestone that the creator handed in."""
 
     submission_urls = fields.List(fields.String())
     auto_release_at = Instant()
 
 
-class MilestoneReleasedData(Wire):
+class MilestoneReleasedData(_OfMilestone):
     """A milestone whose money was paid out."""
 
     gross_cents = fields.Integer()
@@ -241,7 +241,7 @@ class MilestoneReleasedData(Wire):
     deal_status = fields.String()
 
 
-class DisputeOpenedData(Wire):
+class DisputeOpenedData(_OfMilestone):
     """A dispute that either side opened."""
 
     opened_by = fields.String()

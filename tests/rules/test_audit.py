@@ -12,7 +12,7 @@ from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
 from tests.support.platforms import playing as platforms
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.dealing import REASON, Dealing
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.images import png
 from tests.support.rows.program_rows import conversion
@@ -157,6 +157,13 @@ def _gateway_event(owner: Brand) -> str:
     return f"{_CONNECTIONS}/{made['id']}/events/{event['id']}"
 
 
+def _milestone(owner: Brand) -> str:
+    dealing = Dealing.of(owner)
+    deal_id = dealing.funded()
+    dealing.submit(deal_id)
+    return f"{_DEALS}/{deal_id}/milestones/1"
+
+
 #: A valid call of every route with which a brand writes: it returns the path and the body to send. A new route
 #: without one fails the first test below.
 CALLS: dict[str, Callable[[Brand], Prepared]] = {
@@ -281,6 +288,13 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
+    f"POST {_DEALS}/<deal_id>/fund": lambda owner: (f"{_DEALS}/{Dealing.of(owner).accepted()}/fund", None),
+    f"POST {_DEALS}/<deal_id>/milestones/<seq>/approve": lambda owner: (f"{_milestone(owner)}/approve", None),
+    f"POST {_DEALS}/<deal_id>/milestones/<seq>/request-changes": lambda owner: (
+        f"{_milestone(owner)}/request-changes",
+        {"note": "Please show the knife."},
+    ),
+    f"POST {_DEALS}/<deal_id>/milestones/<seq>/dispute": lambda owner: (f"{_milestone(owner)}/dispute", REASON),
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},

@@ -75,6 +75,7 @@ _DEFAULTS = {
         "wallet": None,
         "global_payouts": None,
     },
+    "deals": {"take_bps": 0},
     "rates": {"feed_url": None},
     "gateways": {"urls": dict.fromkeys(Gateway)},
     "platforms": {"urls": dict.fromkeys(Platform), "lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},

@@ -1,12 +1,17 @@
-"""The `payouts` queue: one payout at a time asks its rail; the cadences of automatic payouts come round."""
+"""The `payouts` queue: money that leaves or comes in, each by a job that asks whoever moves it; and when it is due.
+
+Payouts ask their rail, and automatic ones come round; deals ask their funding source, and milestones have their time.
+"""
 
 from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
+from adapters.rails.base import RailMisconfigured
 from domain import jobs
 from domain.payouts.transfers import Answer
 from models.jobs.rows import Claimed
+from pipelines.deals import ask, release
 from pipelines.payouts import propose, transfer
 from workers.actor import calling_job, database_job
 
@@ -32,3 +37,32 @@ def look_for_due_cadences(job: Claimed) -> None:
 def propose_payouts(job: Claimed) -> None:
     """Propose an organization's automatic payouts to its Owners."""
     propose.make(organization_id=job.tenant, now=clock.now())
+
+
+def _prepare_question(job: Claimed) -> ask.PreparedQuestion | None:
+    return ask.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
+
+
+def _record_answer(prepared: ask.PreparedQuestion, answer: Answer | RailMisconfigured) -> datetime | None:
+    return ask.record(prepared, answer, now=clock.now())
+
+
+calling_job(jobs.DEAL_ASK, prepare=_prepare_question, call=ask.call, record=_record_answer)
+
+
+@database_job(jobs.DEALS_RELEASE)
+def look_for_due_milestones(job: Claimed) -> None:
+    """Ask for the release of every milestone whose time has come."""
+    after = UUID(job.args["after"]) if "after" in job.args else release.FIRST
+    release.any_org_start(after=after, now=clock.now())
+
+
+@database_job(jobs.DEAL_RELEASE)
+def release_milestone(job: Claimed) -> None:
+    """Pay one milestone whose time has come."""
+    release.due(
+        organization_id=job.tenant,
+        deal_id=UUID(job.args["deal_id"]),
+        milestone_id=UUID(job.args["milestone_id"]),
+        now=clock.now(),
+    )

@@ -132,8 +132,9 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         (
             "colour=red",
             "'colour' is no setting; there are: affiliateLimit, bankBalanceCents, bannedReferrers, billingInterval, "
-            "billingProvider, commissionBasis, currency, fraudScore, fraudStrictness, fundingFrozen, fundingMode, "
-            "gateways, highRiskThreshold, identityRequired, identityThreshold, leadPreview, leadsPerDay, needsReview, "
+            "billingProvider, commissionBasis, currency, dealFundingSource, fraudScore, fraudStrictness, "
+            "fundingFrozen, fundingMode, gateways, highRiskThreshold, identityRequired, identityThreshold, "
+            "leadPreview, leadsPerDay, needsReview, "
             "payoutGraceDays, payoutHold, pixelPublicKey, plan, portalHost, sandboxRail, status, subdomain, "
             "taxFormRequired, trackingDomain, trackingDomainVerified, trialEndsAt, verified",
         ),

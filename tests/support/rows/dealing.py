@@ -1,7 +1,8 @@
 """A brand that makes deals, and a creator who works for it: both ends of a deal, through HTTP."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -128,3 +129,19 @@ class Dealing:
             at,
             deal_id,
         )
+
+    def wait(self) -> None:
+        """Let the time come at which whoever has not said is asked again, and ask."""
+        for late in ("sandbox_charge", "sandbox_transfer"):
+            self.execute(f"update {late} set created_at = created_at - interval '1 hour' returning 1")
+        self.execute("update job set run_at = now() - interval '1 second', deadline = null returning 1")
+        drain("payouts")
+
+    def rate(self, currency: str, per_usd: str) -> None:
+        """Publish today's reference rate."""
+        with db.any_org_work():
+            db.db.run(
+                "insert into fx_rate values (%s, %s, %s) on conflict (currency, published_on) do update"
+                " set per_usd = excluded.per_usd returning 1",
+                (currency, datetime.now(UTC).date(), Decimal(per_usd)),
+            )

@@ -1,0 +1,1 @@
+"""Where the money of deals comes from: one source behind one interface (`base.FundingSource`)."""

@@ -1,0 +1,53 @@
+"""What every funding source offers, and how its answer is found out when none came.
+
+What may go wrong on our side is what may with payout rails: `adapters.rails.base`.
+"""
+
+from datetime import timedelta
+from typing import Protocol
+
+import structlog
+
+from adapters.rails import base
+from domain.deals.funding import FundingCall
+from domain.payouts.transfers import Answer, NotFound, Unknown
+
+_log = structlog.get_logger(__name__)
+
+
+class FundingSource(Protocol):
+    """Charges a brand and gives back. Calls the outside: never inside a transaction.
+
+    `key_lasts` is how long the other side promises to take a repeated key for the same call. `books` names the account
+    that collects: a source with other books knows none of the keys.
+    """
+
+    key_lasts: timedelta
+    books: str
+
+    def ask(self, call: FundingCall) -> Answer:
+        """Have it done. The same key again, while `key_lasts`, is the same call and never a second one.
+
+        Never raises for what the other side does. Raises RailMisconfigured and KeyTaken.
+        """
+
+    def look_up(self, call: FundingCall) -> Answer:
+        """Say what became of a call; moves nothing. Raises RailMisconfigured and KeyTaken."""
+
+
+def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: str) -> Answer:
+    """Find out what became of a call whose answer was Unknown; `age` is since it was first asked of `books`.
+
+    Where a look-up finds nothing, the same key is asked again as long as the other side surely still knows it; after
+    that, and where the source has other books now, the answer stays NotFound and is an operator's to settle.
+    """
+    found = source.look_up(call)
+    may_ask = isinstance(found, NotFound) and books == source.books and age < source.key_lasts * 3 / 4
+    return source.ask(call) if may_ask else found
+
+
+def unknown(why: str, call: FundingCall) -> Unknown:
+    """Return Unknown and leave a line in the log."""
+    said = base.shown(why)
+    _log.warning("funding.unknown", kind=call.kind, key=call.key, why=said)
+    return Unknown(said)

@@ -1,0 +1,18 @@
+"""Which funding source the settings configure: the account of the processor that pays connected accounts."""
+
+import functools
+
+import settings
+from adapters.funding.base import FundingSource
+from adapters.funding.processor import ProcessorFunding
+
+
+def configured() -> FundingSource | None:
+    """Return the source, None when the operator has not set up the processor."""
+    return _of_this_process()
+
+
+@functools.cache
+def _of_this_process() -> FundingSource | None:
+    access = settings.current().rails.processor
+    return None if access is None else ProcessorFunding(url=access.url, key=access.key)

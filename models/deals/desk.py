@@ -1,0 +1,84 @@
+"""Deals of all organizations, as an operator looks at them. Nothing here changes a row."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db, reading_whole_tables
+from models.table import Rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class DeskDeal:
+    """A deal in a list, with how many of its milestones wait to be settled. Minor units of its currency."""
+
+    id: UUID
+    organization_id: UUID
+    organization: str
+    title: str
+    status: str
+    currency: str
+    charged_cents: int
+    escrow_cents: int
+    disputed: int
+    charge_state: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskRelease:
+    """A payout of a milestone, let go of or not. US cents."""
+
+    id: UUID
+    seq: int
+    status: str
+    amount_cents: int
+    native_amount_cents: int
+    voided_at: datetime | None
+
+
+_DEAL = {
+    "organization": "o.name",
+    "disputed": "count(m.id) filter (where m.status = 'Disputed')",
+    "charge_state": """
+  (select r.state from deal_request r where r.organization_id = d.organization_id and r.deal_id = d.id
+    and r.kind = 'charge' order by r.number desc limit 1)""",
+}
+_LIST = f"""
+select {columns(DeskDeal, "d", **_DEAL)}
+from deal d join organization o on o.id = d.organization_id
+join deal_milestone m on m.organization_id = d.organization_id and m.deal_id = d.id
+where (%(org)s::uuid is null or d.organization_id = %(org)s) and (%(status)s::text is null or d.status = %(status)s)
+group by d.id, o.name having not %(disputed)s or count(m.id) filter (where m.status = 'Disputed') > 0
+order by d.created_at desc, d.id desc limit %(limit)s
+"""
+_deals = Rows(DeskDeal)
+
+
+def any_org_list(
+    *, organization_id: UUID | None, status: str | None, only_disputed: bool, limit: int
+) -> list[DeskDeal]:
+    """Return deals, newest first; None leaves a column alone."""
+    params = {"org": organization_id, "status": status, "disputed": only_disputed, "limit": limit}
+    with reading_whole_tables():
+        return _deals.all(_LIST, params)
+
+
+def any_org_organization_of(deal_id: UUID) -> UUID | None:
+    """Return whose deal this is, for an operator who knows its id alone."""
+    row = db.row("select organization_id from deal where id = %s", (deal_id,))
+    return row[0] if row else None
+
+
+_PAYOUTS = f"""
+select {columns(DeskRelease, "p", seq="m.seq", native_amount_cents="r.native_amount_cents")}
+from deal_milestone m join payout p on p.organization_id = m.organization_id and p.milestone_id = m.id
+join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id
+where m.organization_id = %s and m.deal_id = %s order by p.created_at, p.id
+"""
+_releases = Rows(DeskRelease)
+
+
+def payouts(*, organization_id: UUID, deal_id: UUID) -> list[DeskRelease]:
+    """Return the payouts that were made of a deal's milestones, the first first."""
+    return _releases.all(_PAYOUTS, (organization_id, deal_id))

@@ -1,0 +1,52 @@
+"""What a deal's money is worth in US cents now, and the locks under which it is moved.
+
+Payouts are in USD, so a deal in another currency is funded, and paid, only while that has a fresh rate.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from domain.money import money, valuation
+from domain.payouts import plan
+from domain.refused import Refused
+from models import turns
+from models.deals.deals import Deal
+from models.money import fx_rates
+from pipelines.deals import offer
+
+
+@dataclass(frozen=True, slots=True)
+class DealRate:
+    """Major units of a deal's currency per 1 USD, and when that was published."""
+
+    per_usd: Decimal
+    on: date
+
+
+def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
+    """Return a deal, locked behind the organization's payout turns, or refuse with 404 not_found.
+
+    No payout run, ban or other decision about its payouts is at work meanwhile, so caps count one by one.
+    """
+    turns.stage_no_run(organization_id)
+    turns.stage_payout_decision(organization_id)
+    return offer.lock(organization_id=organization_id, deal_id=deal_id)
+
+
+def rate(currency: str, *, now: datetime) -> DealRate:
+    """Return today's rate of a deal's currency. Raises Refused 409 fx_unavailable when none is fresh enough."""
+    today = now.astimezone(UTC).date()
+    if currency == plan.PAYOUT_CURRENCY:
+        return DealRate(plan.ONE, today)
+    found = fx_rates.newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
+    if found is None:
+        raise Refused(409, "fx_unavailable", f"There is no fresh rate of {currency}; deals in it have to wait for one.")
+    return DealRate(*found)
+
+
+def in_usd(*, cents: int, currency: str, rate: DealRate) -> int:
+    """Return minor units of a deal's currency in US cents, half to even."""
+    exact = cents * plan.usd_factor(currency, rate.per_usd)
+    return money.divide_half_even(exact.numerator, exact.denominator)

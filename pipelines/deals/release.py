@@ -1,0 +1,167 @@
+"""What a milestone is worth becomes a payout on its affiliate's ordinary rail, once.
+
+A milestone is paid by one payout that was not let go of, which the database holds. What of it is booked, and told, is
+so when the payout is Paid (`pipelines.payouts.transfer`). A payout that failed is the Owner's to retry; one that was
+let go of is made anew when the milestone's time has come, or it is approved again.
+Source: tracking spec, section 6, payout.created and milestone.released.
+"""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import structlog
+
+from domain import jobs
+from domain.deals.states import MilestoneStatus
+from domain.deals.steps import MilestoneStep
+from domain.payouts import events, gates, plan
+from domain.payouts.plan import Blocked, Payee
+from domain.payouts.states import ReviewStatus
+from domain.refused import Refused
+from models import ids
+from models.deals import milestones, releases
+from models.deals.deals import Deal
+from models.deals.milestones import Milestone
+from models.deals.releases import Release
+from models.organization import organizations
+from models.payouts import candidates
+from pipelines import work
+from pipelines.deals import money, submit
+from pipelines.payouts import funding
+from pipelines.webhooks import emit
+
+#: Before the first milestone.
+FIRST = UUID(int=0)
+_AT_ONCE = 500
+
+_log = structlog.get_logger(__name__)
+
+_WHY = {
+    Blocked.affiliate_not_approved: "The affiliate is not Approved any more.",
+    Blocked.no_payout_account: "The affiliate has said nowhere to be paid.",
+    Blocked.tax_form_required: "The affiliate has no tax form yet.",
+}
+
+
+def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) -> None:
+    """Pay a submitted milestone of a deal that `money.lock` has locked.
+
+    Raises Refused: 404 not_found; 409 invalid_status_transition, affiliate_not_approved, no_payout_account,
+    tax_form_required, fx_unavailable, nothing_to_pay.
+    """
+    milestone = submit.find(deal, seq)
+    submit.check(milestone, MilestoneStep.approve)
+    pay(deal, milestone, cents=milestone.amount_cents, confirmed_by=approved_by, now=now)
+
+
+def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | None, now: datetime) -> None:
+    """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does."""
+    organization = organizations.find(deal.organization_id)
+    assert organization is not None
+    payee = candidates.payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[
+        deal.affiliate_id
+    ]
+    _check(payee, is_tax_form_required=organization.tax_form_required)
+    rate = money.rate(deal.currency, now=now)
+    usd_cents = money.in_usd(cents=cents, currency=deal.currency, rate=rate)
+    if usd_cents < 1:
+        raise Refused(409, "nothing_to_pay", "The milestone comes to less than a US cent.")
+    standing = funding.standing(organization, now=now)
+    assert payee.method is not None
+    assert payee.destination is not None  # _check has seen to both
+    release = Release(
+        run_id=ids.new_id(),
+        payout_id=ids.new_id(),
+        organization_id=deal.organization_id,
+        milestone_id=milestone.id,
+        program_id=deal.program_id,
+        affiliate_id=deal.affiliate_id,
+        amount_cents=usd_cents,
+        native_amount_cents=cents,
+        native_currency=deal.currency,
+        fx_rate=rate.per_usd,
+        fx_rate_date=rate.on,
+        method=payee.method,
+        destination=payee.destination,
+        confirmed_by=confirmed_by,
+        review_status=ReviewStatus.Pending if standing.needs_review else None,
+        hold_until=gates.hold_until(standing, now=now),
+        day=now.astimezone(UTC).date(),
+        created_at=now,
+    )
+    releases.stage(release, filters={"dealId": str(deal.id), "milestoneId": str(milestone.id)})
+    _announce(release)
+    if release.review_status is None:
+        work.enqueue(
+            jobs.PAYOUT_TRANSFER,
+            organization_id=deal.organization_id,
+            run_at=release.hold_until,
+            payout_id=release.payout_id,
+        )
+
+
+def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
+    """Stage the release of the next milestones whose time has come, each by a job of its own, and what follows them."""
+    found = milestones.any_org_due(after=after, now=now, limit=_AT_ONCE)
+    for place in found:
+        work.enqueue(
+            jobs.DEAL_RELEASE, organization_id=place.organization_id, deal_id=place.deal_id, milestone_id=place.id
+        )
+    if len(found) == _AT_ONCE:
+        work.enqueue(jobs.DEALS_RELEASE, organization_id=None, after=found[-1].id)
+
+
+def due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
+    """Pay a milestone whose time has come, if it still has; say whether a payout was made.
+
+    While its affiliate cannot be paid it waits: the next tick looks at it again.
+    """
+    deal = money.lock(organization_id=organization_id, deal_id=deal_id)
+    milestone = milestones.find(organization_id=organization_id, milestone_id=milestone_id)
+    if milestone is None or releases.payout_of(organization_id=organization_id, milestone_id=milestone_id):
+        return False
+    cents = _due_cents(milestone, now)
+    if not cents:
+        return False
+    try:
+        pay(deal, milestone, cents=cents, confirmed_by=None, now=now)
+    except Refused as refusal:
+        _log.warning("deal.release_waits", milestone=str(milestone_id), why=refusal.code)
+        return False
+    return True
+
+
+def _due_cents(milestone: Milestone, now: datetime) -> int:
+    if milestone.status == MilestoneStatus.Settled:
+        return (milestone.to_affiliate_cents or 0) - milestone.paid_cents
+    is_due = milestone.auto_release_at is not None and milestone.auto_release_at <= now
+    return milestone.amount_cents if is_due else 0
+
+
+def _check(payee: Payee, *, is_tax_form_required: bool) -> None:
+    checks = (
+        (not payee.is_approved, Blocked.affiliate_not_approved),
+        (payee.method is None or payee.destination is None, Blocked.no_payout_account),
+        (is_tax_form_required and not payee.has_tax_form, Blocked.tax_form_required),
+    )
+    blocked = next((reason for is_so, reason in checks if is_so), None)
+    if blocked is not None:
+        raise Refused(409, blocked, _WHY[blocked])
+
+
+def _announce(release: Release) -> None:
+    emit.event(
+        organization_id=release.organization_id,
+        type="payout.created",
+        data=events.created(
+            payout_id=release.payout_id,
+            affiliate_id=release.affiliate_id,
+            amount_cents=release.amount_cents,
+            currency=plan.PAYOUT_CURRENCY,
+            method=release.method,
+            conversion_ids=[],
+            period_start=release.day,
+            period_end=release.day,
+        ),
+        at=release.created_at,
+    )
