@@ -5,7 +5,7 @@ prints nothing and is told over HTTP:
 
     python -m tests.adapters.rails.fake_processor PORT
 
-    GET  /books                 the transfers made, in order
+    GET  /books                 the transfers, charges and refunds made, in order
     POST /control               {"faults": ["hang_after", ...], "statuses": ..., "deliver": {"key", "url", "copies"}}
 
 Faults: `reject` (a definitive refusal), `500_before`, `500_after`, `hang_before`, `hang_after`, `cut_before`,
@@ -28,8 +28,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import stripe
 
-from tests.adapters.rails.fake_answers import Answering
-from tests.adapters.rails.fake_shapes import EVENTS, Booked, batch, payment, transfer
+from tests.adapters.rails.fake_charges import Charging
+from tests.adapters.rails.fake_shapes import EVENTS, SHAPES, Booked, batch, payment, transfer
 
 KEY, WEBHOOK_SECRET, WEBHOOK_ID = "sk_test_fake", "whsec_fake", "WH-1"
 CLIENT_ID, CLIENT_SECRET, TOKEN = "client", "s3cret", "A21-token"
@@ -120,7 +120,7 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _Handler(Answering):
+class _Handler(Charging):
     def do_GET(self) -> None:
         self._handle("GET")
 
@@ -146,7 +146,7 @@ class _Handler(Answering):
     # Stripe, version 1
 
     def make_transfer(self) -> None:
-        form = {name: values[0] for name, values in parse_qs(self.body.decode()).items()}
+        form = self._form()
         metadata = {name[9:-1]: value for name, value in form.items() if name.startswith("metadata[")}
         booked = Booked(
             "",
@@ -193,7 +193,7 @@ class _Handler(Answering):
         if not found:
             self.answer(404, {"error": {"type": "invalid_request_error", "code": "resource_missing"}})
         else:
-            self._read_only((transfer if found[0].method == "ProcessorConnect" else payment)(found[0]))
+            self._read_only(SHAPES[found[0].method](found[0]))
 
     def _stripe(self, booked: Booked, prefix: str, shown: Any, key: str, asked: str) -> None:
         if not self._is_let_in(f"Bearer {KEY}"):
@@ -319,6 +319,12 @@ _ROUTES = [
     ("POST", "/v1/transfers", "make_transfer"),
     ("GET", "/v1/transfers", "list_transfers"),
     ("GET", "/v1/transfers/([^/]+)", "show"),
+    ("POST", "/v1/payment_intents", "make_charge"),
+    ("GET", "/v1/payment_intents", "list_charges"),
+    ("GET", "/v1/payment_intents/([^/]+)", "show"),
+    ("POST", "/v1/refunds", "make_refund"),
+    ("GET", "/v1/refunds", "list_refunds"),
+    ("GET", "/v1/refunds/([^/]+)", "show"),
     ("POST", _PAYMENTS, "make_payment"),
     ("GET", _PAYMENTS, "list_payments"),
     ("GET", f"{_PAYMENTS}/([^/]+)", "show"),

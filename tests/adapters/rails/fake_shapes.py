@@ -1,4 +1,4 @@
-"""How the three payment services show a transfer, and what they post about it."""
+"""How the three payment services show a transfer, a charge or a refund, and what they post about transfers."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +43,37 @@ def payment(booked: Booked) -> dict[str, Any]:
         "metadata": booked.metadata,
         "status": statuses.get(booked.status, booked.status),
         "status_details": {booked.status: {"reason": "payout_method_closed"}} if booked.status == "returned" else None,
+    }
+
+
+def charge(booked: Booked) -> dict[str, Any]:
+    """Return a payment intent of the processor."""
+    statuses = {"paid": "succeeded", "pending": "processing", "failed": "requires_payment_method"}
+    failed = {"code": "card_declined", "message": "Your card was declined."}
+    return {
+        "id": booked.id,
+        "object": "payment_intent",
+        "amount": int(booked.amount),
+        "currency": booked.currency,
+        "customer": booked.account,
+        "metadata": booked.metadata,
+        "status": statuses[booked.status],
+        "last_payment_error": failed if booked.status == "failed" else None,
+    }
+
+
+def refund(booked: Booked) -> dict[str, Any]:
+    """Return a refund of a payment intent."""
+    statuses = {"paid": "succeeded", "pending": "pending", "failed": "failed"}
+    return {
+        "id": booked.id,
+        "object": "refund",
+        "amount": int(booked.amount),
+        "currency": booked.currency,
+        "payment_intent": booked.account,
+        "metadata": booked.metadata,
+        "status": statuses[booked.status],
+        "failure_reason": "expired_or_canceled_card" if booked.status == "failed" else None,
     }
 
 
@@ -98,3 +129,6 @@ def _item_event(booked: Booked) -> dict[str, Any]:
 
 #: What a service posts of a transfer by itself, by method.
 EVENTS = {"ProcessorConnect": _transfer_event, "GlobalPayouts": _payment_event, "Wallet": _item_event}
+
+#: How the processor shows each of its things, by what it was booked as.
+SHAPES = {"ProcessorConnect": transfer, "GlobalPayouts": payment, "Charge": charge, "Refund": refund}

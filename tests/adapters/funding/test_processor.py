@@ -1,0 +1,164 @@
+"""The processor as a funding source: one key is one charge or refund, and what is not known is not guessed."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from adapters.funding.base import resolve
+from adapters.funding.processor import ProcessorFunding
+from adapters.rails.base import KeyTaken, RailMisconfigured
+from domain.deals.funding import REFERENCE, FundingCall, FundingKind, charge_key, refund_key
+from domain.payouts.transfers import Accepted, NotFound, Paid, Rejected, Unknown
+from models import ids
+from tests.adapters.rails import fake_processor as fake
+
+_YOUNG, _OLD = timedelta(), timedelta(days=2)
+
+
+@pytest.fixture
+def service():
+    started = fake.FakeProcessor()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def source(service):
+    return ProcessorFunding(url=service.url, key=fake.KEY, timeout_s=2)
+
+
+def _charge(**changes):
+    deal_id = ids.new_id()
+    values = {
+        "kind": FundingKind.charge,
+        "key": charge_key(deal_id=deal_id, number=1),
+        "organization_id": ids.new_id(),
+        "deal_id": deal_id,
+        "amount_cents": 52_500,
+        "currency": "EUR",
+        "source": "cus_N1k2/pm_1Q",
+    }
+    return FundingCall(**(values | changes))
+
+
+def _refund(charge, reference, cents=20_000, **changes):
+    key = refund_key(milestone_id=ids.new_id(), number=1)
+    values = {"kind": FundingKind.refund, "key": key, "source": None, "charge_reference": reference}
+    return replace(charge, amount_cents=cents, **(values | changes))
+
+
+@pytest.fixture(params=["charge", "refund"])
+def call(request, source):
+    """A charge, and a refund of one that was made."""
+    charge = _charge()
+    if request.param == "charge":
+        return charge
+    return _refund(charge, source.ask(charge).references[REFERENCE])
+
+
+def _made(service, call):
+    return [(one.key, one.amount, one.currency) for one in service.books if one.key == call.key]
+
+
+def test_it_is_carried_out_once_under_its_key(service, source, call):
+    first, again = source.ask(call), source.ask(call)
+
+    assert isinstance(first, Paid)
+    assert first == again == source.look_up(replace(call, known=first.references[REFERENCE])) == source.look_up(call)
+    assert _made(service, call) == [(call.key, str(call.amount_cents), "eur")]
+
+
+def test_a_charge_is_of_the_customer_with_the_method_that_was_named(service, source):
+    source.ask(_charge())
+    source.ask(_charge(source="cus_other"))
+
+    assert [one.account for one in service.books] == ["cus_N1k2", "cus_other"]
+
+
+@pytest.mark.parametrize("fault", ["500_before", "500_after", "cut_before", "cut_after", "hang_before", "hang_after"])
+def test_an_answer_that_is_lost_is_found_out(service, source, call, fault):
+    service.next(fault)
+    lost = source.ask(call)
+
+    found = resolve(source, call, age=_YOUNG, books=source.books)
+
+    assert isinstance(lost, Unknown)
+    assert isinstance(found, Paid)
+    assert len(_made(service, call)) == 1
+
+
+def test_what_is_too_old_or_in_other_books_is_not_asked_for_again(service, source, call):
+    for age, books in ((_OLD, source.books), (_YOUNG, "others")):
+        assert isinstance(resolve(source, call, age=age, books=books), NotFound)
+    assert _made(service, call) == []
+
+
+def test_what_is_refused_was_not_carried_out(service, source, call):
+    service.next("reject")
+
+    answer = source.ask(call)
+
+    assert isinstance(answer, Rejected)
+    assert (answer.code, _made(service, call)) == ("balance_insufficient", [])
+
+
+def test_what_is_on_its_way_settles_later(service, source, call):
+    service.next("pending")
+    accepted = source.ask(call)
+    known = replace(call, known=accepted.references[REFERENCE])
+
+    before = source.look_up(known)
+    service.settle(call.key)
+
+    assert isinstance(accepted, Accepted)
+    assert isinstance(before, Accepted)
+    assert source.look_up(known) == Paid(accepted.references)
+
+
+def test_what_fails_later_is_refused(service, source, call):
+    service.next("pending")
+    source.ask(call)
+    service.settle(call.key, "failed")
+
+    assert isinstance(source.look_up(call), Rejected)
+
+
+def test_a_key_for_another_amount_is_for_a_person_to_look_at(source, call):
+    source.ask(call)
+    other = replace(call, amount_cents=call.amount_cents + 1)
+
+    for ask in (source.ask, source.look_up):
+        with pytest.raises(KeyTaken):
+            ask(other)
+
+
+@pytest.mark.parametrize("fault", ["401", "403"])
+def test_refused_credentials_move_nothing(service, source, call, fault):
+    service.next(fault)
+
+    with pytest.raises(RailMisconfigured):
+        source.ask(call)
+    assert _made(service, call) == []
+
+
+@pytest.mark.parametrize("said", ["", "{}", "[]", "null", '{"id": null}', '{"id": "pi_'])
+def test_an_answer_that_cannot_be_read_is_not_known(service, source, call, said):
+    service.next(f"say {said}")
+
+    assert isinstance(source.ask(call), Unknown)
+    assert isinstance(resolve(source, call, age=_YOUNG, books=source.books), Paid)
+    assert len(_made(service, call)) == 1
+
+
+def test_one_among_many_is_found(service, source):
+    charges = [_charge() for _ in range(5)]
+    references = [source.ask(charge).references for charge in charges]
+
+    assert [source.look_up(charge).references for charge in charges] == references
+
+
+@pytest.mark.parametrize("cents", [0, -1, 1.5])
+def test_only_whole_positive_amounts_are_asked_for(cents):
+    with pytest.raises(ValueError, match="positive whole"):
+        _charge(amount_cents=cents)
