@@ -11,8 +11,8 @@ from tests.support import coupons
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
 from tests.support.platforms import playing as platforms
+from tests.support.rows import dealing
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import REASON, Dealing
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.images import png
 from tests.support.rows.program_rows import conversion
@@ -24,7 +24,6 @@ _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/org
 _FRAUD = "/api/v1/fraud-events"
 _PAYOUTS = "/api/v1/payouts"
 _CONNECTIONS = "/api/v1/connections"
-_DEALS = "/api/v1/deals"
 _PLATFORMS = "/api/v1/platforms"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
@@ -157,13 +156,6 @@ def _gateway_event(owner: Brand) -> str:
     return f"{_CONNECTIONS}/{made['id']}/events/{event['id']}"
 
 
-def _milestone(owner: Brand) -> str:
-    dealing = Dealing.of(owner)
-    deal_id = dealing.funded()
-    dealing.submit(deal_id)
-    return f"{_DEALS}/{deal_id}/milestones/1"
-
-
 #: A valid call of every route with which a brand writes: it returns the path and the body to send. A new route
 #: without one fails the first test below.
 CALLS: dict[str, Callable[[Brand], Prepared]] = {
@@ -281,20 +273,11 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         f"{_gateway_event(owner)}/replay",
         None,
     ),
-    f"POST {_DEALS}": lambda owner: (_DEALS, Dealing.of(owner).body()),
-    f"POST {_DEALS}/<deal_id>/offer": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/offer", None),
-    f"POST {_DEALS}/<deal_id>/cancel": lambda owner: (f"{_DEALS}/{Dealing.of(owner).draft()}/cancel", None),
     f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.wanted(owner.app.extensions["platform"])),
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
-    f"POST {_DEALS}/<deal_id>/fund": lambda owner: (f"{_DEALS}/{Dealing.of(owner).accepted()}/fund", None),
-    f"POST {_DEALS}/<deal_id>/milestones/<seq>/approve": lambda owner: (f"{_milestone(owner)}/approve", None),
-    f"POST {_DEALS}/<deal_id>/milestones/<seq>/request-changes": lambda owner: (
-        f"{_milestone(owner)}/request-changes",
-        {"note": "Please show the knife."},
-    ),
-    f"POST {_DEALS}/<deal_id>/milestones/<seq>/dispute": lambda owner: (f"{_milestone(owner)}/dispute", REASON),
+    **dealing.WRITES,
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},

@@ -1,5 +1,6 @@
 """A brand that makes deals, and a creator who works for it: both ends of a deal, through HTTP."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -145,3 +146,26 @@ class Dealing:
                 " set per_usd = excluded.per_usd returning 1",
                 (currency, datetime.now(UTC).date(), Decimal(per_usd)),
             )
+
+
+def _submitted(owner: Brand) -> str:
+    """Return where a milestone is that was handed in."""
+    dealing = Dealing.of(owner)
+    deal_id = dealing.funded()
+    dealing.submit(deal_id)
+    return f"{URL}/{deal_id}/milestones/1"
+
+
+#: A valid call of every route with which a brand writes about deals: the path and the body to send.
+WRITES: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
+    f"POST {URL}": lambda owner: (URL, Dealing.of(owner).body()),
+    f"POST {URL}/<deal_id>/offer": lambda owner: (f"{URL}/{Dealing.of(owner).draft()}/offer", None),
+    f"POST {URL}/<deal_id>/cancel": lambda owner: (f"{URL}/{Dealing.of(owner).draft()}/cancel", None),
+    f"POST {URL}/<deal_id>/fund": lambda owner: (f"{URL}/{Dealing.of(owner).accepted()}/fund", None),
+    f"POST {URL}/<deal_id>/milestones/<seq>/approve": lambda owner: (f"{_submitted(owner)}/approve", None),
+    f"POST {URL}/<deal_id>/milestones/<seq>/request-changes": lambda owner: (
+        f"{_submitted(owner)}/request-changes",
+        {"note": "Please show the knife."},
+    ),
+    f"POST {URL}/<deal_id>/milestones/<seq>/dispute": lambda owner: (f"{_submitted(owner)}/dispute", REASON),
+}
