@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_type_hints
 
-from settings.concerns.deals import Deals
 from settings.concerns.fraud import Fraud
 from settings.concerns.gateways import Gateways
 from settings.concerns.human_check import HumanCheck
@@ -42,7 +41,6 @@ class Settings:
     identity: Identity
     mail: Mail
     rails: Rails
-    deals: Deals
     rates: Rates
     gateways: Gateways
     platforms: Platforms

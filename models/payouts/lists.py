@@ -20,6 +20,7 @@ class ListedPayout(NamedTuple):
     id: str
     run_id: str
     affiliate_id: str
+    milestone_id: str | None
     amount_cents: int
     currency: str
     method: str
@@ -75,7 +76,7 @@ def _as_text(*names: str, of: str) -> dict[str, str]:
 
 
 _PAYOUT = {
-    **_as_text("id", "run_id", "affiliate_id", "period_start", "period_end", of="p"),
+    **_as_text("id", "run_id", "affiliate_id", "milestone_id", "period_start", "period_end", of="p"),
     "needs_manual_review": "coalesce(r.review_status = 'Pending', false)",
     "review_status": "r.review_status",
     "hold_until": "r.hold_until",

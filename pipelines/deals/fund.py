@@ -36,7 +36,7 @@ def start(deal: Deal, *, now: datetime) -> None:
     organization = organizations.find(deal.organization_id)
     assert organization is not None
     source = sources.check(organization)
-    bps = settings.current().deals.take_bps
+    bps = settings.current().rails.deal_take_bps
     total = 0
     for milestone in milestones.of_deal(organization_id=deal.organization_id, deal_id=deal.id):
         take = funding.take_cents(amount_cents=milestone.amount_cents, bps=bps)

@@ -45,7 +45,9 @@ def retry(payout: Payout, *, now: datetime) -> None:
         raise Refused(409, transfer.NOTHING_LEFT, message)
     organization = organizations.find(payout.organization_id)
     assert organization is not None
-    gates.check(funding.standing(organization, now=now), total_cents=payout.amount_cents)
+    # What a milestone is paid was counted when its deal was charged.
+    counted_cents = payout.amount_cents if payout.milestone_id is None else 0
+    gates.check(funding.standing(organization, now=now), total_cents=counted_cents)
     payee = candidates.payees(organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id])[
         payout.affiliate_id
     ]

@@ -40,11 +40,12 @@ class LineRecord(Wire):
 
 
 class PayoutRecord(Wire):
-    """A payout with its lines."""
+    """A payout with its lines. One of a deal's milestone (`milestoneId`) has none."""
 
     id = fields.UUID()
     run_id = fields.UUID()
     affiliate_id = fields.UUID()
+    milestone_id = fields.UUID(allow_none=True)
     amount_cents = fields.Integer()
     currency = fields.String()
     method = one_of((*Method, BY_HAND))

@@ -1,9 +1,9 @@
-"""Which rails pay affiliates. A rail without its credentials is not there."""
+"""Which rails pay affiliates, and what is kept of deals. A rail without its credentials is not there."""
 
 from dataclasses import dataclass
 
 from domain.payouts import transfers
-from settings.parsers import host_url, seconds_list, text
+from settings.parsers import host_url, seconds_list, text, whole
 from settings.table import Concern, group, needed, setting
 
 _PROCESSOR = "https://api.stripe.com"
@@ -65,6 +65,12 @@ class Rails(Concern):
         transfers.ASK_AGAIN_S,
         "a payout whose rail has not said whether it paid: how long after each answer it is asked again; the last one"
         " repeats",
+    )
+    deal_take_bps: int = setting(
+        "DEAL_TAKE_BPS",
+        whole(0, 10_000),
+        0,
+        "what is charged on top of each milestone of a deal and kept, in hundredths of a percent",
     )
     processor: Processor | None = group(Processor)
     wallet: Wallet | None = group(Wallet)

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.support.rows.brands import Partner
+from tests.support.rows.dealing import Dealing
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"
@@ -63,7 +64,10 @@ def ids(brand):
         {"name": "Gold", "commissionType": "Percentage", "commissionValue": 30},
     )
     sale = brand.sale()
+    owner, creator = brand.person("Owner"), Partner(brand.app, "ben@example.com")
     return {
+        "dealId": Dealing(brand, owner, creator, program_id, affiliate_id).offered(),
+        "seq": "1",
         "programId": str(program_id),
         "affiliateId": str(affiliate_id),
         "endpointId": endpoint.json["id"],

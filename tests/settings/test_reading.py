@@ -71,11 +71,11 @@ _DEFAULTS = {
     "mail": {"smtp": None, "sender": "Finderfee <no-reply@localhost>", "per_min": 60},
     "rails": {
         "ask_again_s": (5, 15, 30, 60, 300, 900, 3600),
+        "deal_take_bps": 0,
         "processor": None,
         "wallet": None,
         "global_payouts": None,
     },
-    "deals": {"take_bps": 0},
     "rates": {"feed_url": None},
     "gateways": {"urls": dict.fromkeys(Gateway)},
     "platforms": {"urls": dict.fromkeys(Platform), "lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},

@@ -53,7 +53,7 @@ def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
     payout = dealing.owner.get(f"{_PAYOUTS}/{milestone['payoutId']}").json
     wanted = {"status": "Paid", "amountCents": 50_000, "currency": "USD", "method": "Wallet", "lineItems": []}
     assert {name: payout[name] for name in wanted} == wanted
-    assert payout["affiliateId"] == str(dealing.affiliate_id)
+    assert (payout["affiliateId"], payout["milestoneId"]) == (str(dealing.affiliate_id), milestone["id"])
     assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
     assert dealing.told("milestone.released") == [
         {
@@ -160,6 +160,14 @@ def test_a_payout_that_failed_is_retried_by_its_owner(failed):
 
     assert retried.status_code == 200
     assert dealing.shown(deal_id)["status"] == "Completed"
+
+
+def test_a_retry_is_not_counted_against_the_cap_again(failed):
+    dealing, _, payout_id = failed
+    dealing.execute("update deal_request set usd_cents = 100000 returning 1")
+    dealing.brand.set(verified="off")
+
+    assert dealing.owner.post(f"{_PAYOUTS}/{payout_id}/retry").status_code == 200
 
 
 def test_a_payout_that_was_let_go_of_is_made_anew(failed):

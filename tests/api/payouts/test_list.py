@@ -36,6 +36,7 @@ def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
         "id": payout_id,
         "runId": receipt["runId"],
         "affiliateId": str(payroll.affiliates["ann"]),
+        "milestoneId": None,
         "amountCents": 2_500,
         "currency": "USD",
         "method": "ProcessorConnect",

@@ -1,0 +1,121 @@
+"""Every rule about deals can be broken, and says so when it is: a check that cannot fail checks nothing."""
+
+from contextlib import closing
+
+import psycopg2
+import pytest
+
+from models import db
+from models.ledger import deal_rules, rules
+from pipelines.deals import dispute, money
+from tests.support import databases
+from tests.support.draining import drain
+from tests.support.rows.dealing import Dealing
+
+# What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
+_DAMAGE = {
+    "delete from ledger_entry where kind = 'escrow_in'": "a deal's totals are what the ledger booked",
+    "update deal set paid_cents = paid_cents - 1, returned_cents = returned_cents + 1 where paid_cents > 0":
+        "a deal's totals are what the ledger booked",
+    "update ledger_entry set amount_cents = amount_cents - 1 where kind = 'escrow_out'":
+        "a milestone was charged, paid and given back",
+    "update deal_milestone set take_cents = take_cents + 1": "a milestone was charged, paid and given back",
+    "update deal_milestone set status = 'Pending', auto_release_at = null where status = 'Submitted'":
+        "a milestone was charged, paid and given back",
+    "update deal_request set state = 'unknown' where kind = 'charge'": "a funded deal was charged once",
+    "insert into deal_request select gen_random_uuid(), organization_id, deal_id, milestone_id, kind, 2, key || 'x',"
+    " amount_cents, currency, usd_cents, source, charge_reference, state, reference, detail, asked, books, created_at,"
+    " sent_at, answered_at from deal_request where kind = 'charge'": "a funded deal was charged once",
+    "update deal_request set amount_cents = amount_cents + 1 where kind = 'refund'":
+        "what of a milestone went back was given back by one refund",
+    "update payout set status = 'Pending', paid_at = null": "a milestone was paid what its Paid payout",
+    "update payout set milestone_id = (select id from deal_milestone where status = 'Submitted' limit 1)":
+        "a milestone was paid what its Paid payout",
+    "update payout set amount_cents = amount_cents + 1": "a payout of a milestone is what its release says",
+    "update deal_release set native_currency = 'EUR'": "a payout of a milestone is what its release says",
+    "delete from deal_release": "a payout of a milestone is what its release says",
+    "update payout set milestone_id = null": "a payout of a milestone is what its release says",
+    "update payout set affiliate_id = gen_random_uuid()": "a payout of a milestone is what its release says",
+    "update deal_request set state = 'unknown', created_at = now() - interval '2 hours'":
+        "somebody asks about a charge or a refund",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def owner_url(app):
+    """A database with nothing but what is damaged here: each damage looks at every row."""
+    with databases.alone() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def dealing(app, owner_url):
+    """A deal whose milestones were released, submitted, and settled with a part given back."""
+    dealing = Dealing.create(app)
+    deal_id = dealing.funded(1_000, 2_000, 3_000)
+    dealing.submit(deal_id, 1)
+    dealing.approve(deal_id, 1)
+    dealing.submit(deal_id, 2)
+    dealing.dispute(deal_id, 3)
+    with db.unit_of_work(dealing.brand.id):
+        ((milestone_id, found_id),) = db.db.run("select id, deal_id from deal_milestone where seq = 3")
+        deal = money.lock(organization_id=dealing.brand.id, deal_id=found_id)
+        dispute.settle(deal, milestone_id, to_affiliate_cents=500, now=deal.created_at)
+    drain("payouts")
+    assert dealing.statuses(deal_id) == ["Released", "Submitted", "Settled"]
+    return dealing
+
+
+def _broken(owner_url, dealing, damage):
+    with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("set session_replication_role = replica")
+        for index in ("deal_request_charge", "payout_milestone_open"):
+            cursor.execute(f"drop index {index}")
+        cursor.execute(damage)
+        found = []
+        for rule, sql in deal_rules.DEALS.items():
+            cursor.execute(rules.scoped(sql, dealing.brand.id))
+            found += [(rule, exception) for (exception,) in cursor.fetchall()]
+        return found
+
+
+def test_nothing_is_found_where_nothing_is_broken(dealing):
+    with db.unit_of_work(dealing.brand.id):
+        assert rules.broken(dealing.brand.id, limit=5) == []
+
+
+@pytest.mark.parametrize("damage", _DAMAGE)
+def test_damage_is_noticed(owner_url, dealing, damage):
+    found = _broken(owner_url, dealing, damage)
+
+    assert [rule for rule, exception in found if rule.startswith(_DAMAGE[damage]) and exception], found
+
+
+def test_every_rule_about_deals_is_damaged_by_one_of_these():
+    assert [rule for rule in deal_rules.DEALS if not any(map(rule.startswith, _DAMAGE.values()))] == []
+
+
+def test_another_organizations_damage_is_not_ones_own(owner_url, dealing, rival):
+    assert _broken(owner_url, Dealing.of(rival), "delete from deal_release") == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update deal set paid_cents = paid_cents + 100000",
+        "update deal set charged_cents = 0, take_cents = 1",
+        "update deal set status = 'Completed', ended_at = now()",
+        "update deal_milestone set paid_cents = 1 where status = 'Submitted'",
+        "update deal_milestone set to_affiliate_cents = 3001 where status = 'Settled'",
+        "update deal_milestone set changes_requested = 3",
+        "insert into ledger_entry (id, organization_id, affiliate_id, program_id, milestone_id, kind, amount_cents,"
+        " currency, cause_id, is_test, created_at) select gen_random_uuid(), organization_id, affiliate_id, program_id,"
+        " milestone_id, kind, amount_cents, currency, cause_id, is_test, now() from ledger_entry"
+        " where kind = 'escrow_out'",
+    ],
+)
+def test_the_database_itself_refuses_what_must_never_be(owner_url, dealing, damage):
+    with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("set app.any_org = 'on'")
+        with pytest.raises(psycopg2.IntegrityError):
+            cursor.execute(damage)
