@@ -13,9 +13,11 @@ import stripe
 
 from adapters import http_calls
 from adapters.funding import base
+from adapters.gateways.card import stripe_facts
 from adapters.rails import base as rail
 from adapters.rails.stripe_client import StripeClient
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind
+from domain.money import currencies
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected
 
 # Statuses whose readable error says for certain that nothing was carried out.
@@ -36,6 +38,9 @@ class ProcessorFunding:
 
     def ask(self, call: FundingCall) -> Answer:
         """Charge the customer, or give back. Raises RailMisconfigured and KeyTaken."""
+        if _units(call) is None:
+            message = f"The processor takes whole units of {call.currency} alone."
+            return Rejected("amount_not_chargeable", message)
         options: Any = {"idempotency_key": call.key}
         make = self._intents.create if call.kind == FundingKind.charge else self._refunds.create
         return _asked(call, lambda: _said(make(_written(call), options).to_dict(), call), definitive=_DEFINITIVE)
@@ -64,6 +69,14 @@ class ProcessorFunding:
             yield one.to_dict()
 
 
+def _units(call: FundingCall) -> int | None:
+    """Return the amount as the processor counts the currency; None when it cannot be said so."""
+    exponent = currencies.exponent(call.currency)
+    theirs = stripe_facts.EXPONENTS.get(call.currency, exponent)
+    units, rest = divmod(call.amount_cents * 10**theirs, 10**exponent)
+    return None if rest else units
+
+
 def _written(call: FundingCall) -> Any:
     labels = {
         "deal_key": call.key,
@@ -71,10 +84,10 @@ def _written(call: FundingCall) -> Any:
         "organization_id": str(call.organization_id),
     }
     if call.kind == FundingKind.refund:
-        return {"payment_intent": call.charge_reference, "amount": call.amount_cents, "metadata": labels}
+        return {"payment_intent": call.charge_reference, "amount": _units(call), "metadata": labels}
     customer, _, method = (call.source or "").partition("/")
     asked: dict[str, Any] = {
-        "amount": call.amount_cents,
+        "amount": _units(call),
         "currency": call.currency.lower(),
         "customer": customer,
         "confirm": "true",
@@ -88,7 +101,7 @@ def _written(call: FundingCall) -> Any:
 def _said(found: dict[str, Any], call: FundingCall) -> Answer:
     """Return what a payment intent or a refund says. Raises KeyTaken where it is not the one that we mean."""
     named = (found.get("metadata") or {}).get("deal_key")
-    if (named, found["amount"], found["currency"]) != (call.key, call.amount_cents, call.currency.lower()):
+    if (named, found["amount"], found["currency"]) != (call.key, _units(call), call.currency.lower()):
         raise rail.KeyTaken(f"{call.key} is another payment or amount on the processor's side")
     references = {REFERENCE: str(found["id"])}
     match found["status"]:

@@ -158,6 +158,27 @@ def test_one_among_many_is_found(service, source):
     assert [source.look_up(charge).references for charge in charges] == references
 
 
+@pytest.mark.parametrize(
+    ("currency", "cents", "units"),
+    [("JPY", 1_200, "1200"), ("ISK", 1_200, "120000"), ("KWD", 12_340, "12340"), ("MGA", 12_300, "123")],
+)
+def test_an_amount_is_said_as_the_processor_counts_the_currency(service, source, currency, cents, units):
+    charge = _charge(currency=currency, amount_cents=cents)
+
+    answer = source.ask(charge)
+
+    assert isinstance(answer, Paid)
+    assert source.look_up(charge) == answer
+    assert [(one.amount, one.currency) for one in service.books] == [(units, currency.lower())]
+
+
+def test_an_amount_that_cannot_be_said_is_refused(service, source):
+    answer = source.ask(_charge(currency="MGA", amount_cents=12_345))
+
+    assert isinstance(answer, Rejected)
+    assert (answer.code, service.books) == ("amount_not_chargeable", [])
+
+
 @pytest.mark.parametrize("cents", [0, -1, 1.5])
 def test_only_whole_positive_amounts_are_asked_for(cents):
     with pytest.raises(ValueError, match="positive whole"):
