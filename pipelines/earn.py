@@ -84,6 +84,7 @@ def _created(conversion: Conversion) -> dict[str, object]:
         external_event_id=conversion.external_event_id,
         type=conversion.type,
         attribution_method=conversion.attribution_method,
+        coupon_code=conversion.coupon_code,
         sub_id=conversion.sub_id,
         parent_affiliate_conversion_id=conversion.parent_id,
     )

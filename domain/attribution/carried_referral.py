@@ -9,6 +9,7 @@ from domain.attribution.outcome import Matched, Outcome, Skipped
 
 NAME = "carried_referral"
 MATCH = "referral_carried"
+MATCHES = (MATCH,)
 SENTENCES = {
     MATCH: "The payment itself names the affiliate.",
     "no_referral": "The payment names no affiliate.",

@@ -7,9 +7,13 @@ from domain.attribution.facts import Facts
 from domain.attribution.outcome import Matched, Outcome, Skipped
 
 NAME = "coupon"
-MATCH = "coupon_redeemed"
+MATCH, MATCH_REVOKED = "coupon_redeemed", "revoked_coupon_redeemed"
+MATCHES = (MATCH, MATCH_REVOKED)
 SENTENCES = {
     MATCH: "The buyer redeemed a code, and nothing else named an affiliate.",
+    MATCH_REVOKED: (
+        "The buyer redeemed a code that is revoked here, but that the gateway took; nothing else named an affiliate."
+    ),
     "no_coupon": "The buyer redeemed no code.",
 }
 
@@ -18,4 +22,5 @@ def look(facts: Facts) -> Outcome:
     """Match the owner of a code."""
     if facts.coupon is None:
         return Skipped("no_coupon")
-    return Matched(MATCH, facts.coupon.owner, facts.coupon.method)
+    match = MATCH_REVOKED if facts.coupon.is_revoked else MATCH
+    return Matched(match, facts.coupon.owner, facts.coupon.method)

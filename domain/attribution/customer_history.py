@@ -9,6 +9,7 @@ from domain.attribution.outcome import Matched, Outcome, Skipped
 
 NAME = "customer_history"
 MATCH = "customer_known"
+MATCHES = (MATCH,)
 SENTENCES = {
     MATCH: "An earlier payment of the same customer was credited to the affiliate.",
     "customer_unknown": "No earlier payment of this customer was credited to anybody.",

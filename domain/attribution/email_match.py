@@ -11,6 +11,7 @@ from domain.gateways.names import Gateway
 NAME = "email_match"
 METHOD = "email_lead_match"
 MATCH = "lead_matched"
+MATCHES = (MATCH,)
 SENTENCES = {
     MATCH: "The buyer signed up with this e-mail through the affiliate less than 90 days before the payment.",
     "no_buyer_email": "The payment names no e-mail of the buyer.",

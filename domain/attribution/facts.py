@@ -22,11 +22,15 @@ class NamedAffiliate:
 
 @dataclass(frozen=True, slots=True)
 class Coupon:
-    """A redeemed code: whose it is, and whether it wins over what else the payment carries."""
+    """A redeemed code: whose it is, and whether it wins over what else the payment carries.
+
+    `is_revoked`: it was ended here, but the gateway took it all the same.
+    """
 
     owner: NamedAffiliate
     overrides: bool
     method: str = PROMOTION_CODE
+    is_revoked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def _line(place: int, code: str, _: str, affiliate: str) -> LogLine:
     step = STEPS[place]
     return LogLine(
         step=step.NAME,
-        outcome="matched" if code == step.MATCH else "skipped",
+        outcome="matched" if code in step.MATCHES else "skipped",
         code=code,
         detail=_DECIDED_EARLIER if code == DECIDED_EARLIER else step.SENTENCES[code],
         affiliate_id=UUID(affiliate) if affiliate else None,

@@ -8,6 +8,7 @@ from domain.attribution.outcome import Matched, Outcome, Skipped
 
 NAME = "platform_lookup"
 MATCH = "platform_signup"
+MATCHES = (MATCH,)
 SENTENCES = {
     MATCH: "A connected platform's own signup record names the affiliate.",
     "platform_unknown": "No connected platform says who brought the buyer.",

@@ -54,11 +54,13 @@ class RateFacts:
     per_usd: Mapping[str, Decimal]
     default_type: CommissionType
     default_value: Decimal
+    coupon_type: CommissionType | None = None
+    coupon_value: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CommissionRate:
-    """The rate that was chosen, and the level it came from: affiliate, group, tier or program."""
+    """The rate that was chosen, and the level it came from: affiliate, coupon, group, tier or program."""
 
     type: CommissionType
     value: Decimal
@@ -68,13 +70,16 @@ class CommissionRate:
 def choose_rate(facts: RateFacts) -> CommissionRate:
     """Return the rate that applies to a sale.
 
-    The affiliate's override, else the partner group's rate, else the performance tier's, else the program's default.
+    The affiliate's override, else that of the code that credits the sale, else the partner group's rate, else the
+    performance tier's, else the program's default.
     An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts; a tier in a
     currency without a rate is never reached: nobody is paid by a threshold that nobody can value.
     Source: tracking spec, "Server-to-server sale body", commission rules.
     """
     if facts.custom_type is not None and facts.custom_value is not None:
         return CommissionRate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
+    if facts.coupon_type is not None and facts.coupon_value is not None:
+        return CommissionRate(type=facts.coupon_type, value=facts.coupon_value, source="coupon")
     if facts.group_type is not None and facts.group_value is not None:
         return CommissionRate(type=facts.group_type, value=facts.group_value, source="group")
     tier = reached_tier(facts)

@@ -84,6 +84,7 @@ def conversion_created(
     external_event_id: str | None,
     type: str,
     attribution_method: str | None = None,
+    coupon_code: str | None = None,
     sub_id: str | None = None,
     parent_affiliate_conversion_id: UUID | None = None,
 ) -> dict[str, object]:
@@ -104,6 +105,7 @@ def conversion_created(
             "externalEventId": external_event_id,
             "type": str(type),
             "attributionMethod": attribution_method,
+            "couponCode": coupon_code,
             "subId": sub_id,
             "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
         }

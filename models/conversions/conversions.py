@@ -43,6 +43,7 @@ class Conversion:
     payability: str = "payable"
     attribution_method: str | None = None
     coupon_code: str | None = None
+    affiliate_coupon_id: UUID | None = None
     sub_id: str | None = None
     processor_customer_id: str | None = None
     processor_subscription_id: str | None = None

@@ -35,6 +35,7 @@ class ListedConversion(NamedTuple):
     refunded_at: datetime | None
     attribution_method: str | None
     coupon_code: str | None
+    affiliate_coupon_id: str | None
     sub_id: str | None
     payability: str
     parent_id: str | None

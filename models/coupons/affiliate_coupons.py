@@ -184,3 +184,24 @@ def any_org_own(
 def any_org_own_one(*, account_id: UUID | None, email: str | None, code_id: UUID) -> AffiliateCoupon | None:
     """Return one code of a person, in any state."""
     return _TABLE.first(_ANY_ORG_OWN_ONE, {"account": account_id, "email": email, "id": code_id})
+
+
+_STAGE_REDEEMED = Hot("""
+update affiliate_coupon
+set redemption_count = redemption_count + 1, last_redeemed_at = greatest(last_redeemed_at, %s)
+where organization_id = %s and id = %s
+""")
+_STAGE_COUNT = Hot("""
+update affiliate_coupon set redemption_count = greatest(redemption_count + %s, 0)
+where organization_id = %s and id = %s
+""")
+
+
+def stage_redeemed(*, organization_id: UUID, code_id: UUID, at: datetime) -> None:
+    """Stage that a conversion was credited by a code, at a moment."""
+    db.stage(_STAGE_REDEEMED, (at, organization_id, code_id))
+
+
+def stage_count(*, organization_id: UUID, code_id: UUID, by: int) -> None:
+    """Stage that a conversion of a code was refunded in full (-1), or is no longer (1). It never falls below zero."""
+    db.stage(_STAGE_COUNT, (by, organization_id, code_id))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
@@ -15,13 +16,26 @@ from models.table import Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Creditable:
-    """An affiliate whom something names. `slug` is the claimed one, `lead_id` and what follows are of a lead.
+class RedeemableCode:
+    """A code that a payment may have redeemed, with what its sales earn. One that was made elsewhere is external."""
 
-    `may_earn`: the campaign is open and pays for sales.
+    id: UUID
+    text: str
+    origin: str
+    overrides: bool
+    is_revoked: bool
+    commission_type: str | None
+    commission_value: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Creditable:
+    """An affiliate whom something names. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
+
+    `may_earn`: the campaign is open and pays for sales. `code` is there where a redeemed code names them.
     """
 
-    by: Literal["claim", "customer", "subscription", "email", "lead"]
+    by: Literal["claim", "customer", "subscription", "email", "lead", "code"]
     slug: str | None
     affiliate_id: UUID
     affiliate_status: str
@@ -31,12 +45,14 @@ class Creditable:
     lead_id: UUID | None
     sub_id: str | None
     occurred_at: datetime | None
+    code: RedeemableCode | None
 
 
 _NAMED_ROWS = Rows(Creditable)
 _WHO = f"""a.id, a.status, a.email_normalized, a.program_id,
   {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null)"""
 _NO_LEAD = "null::uuid, null::text, null::timestamptz"
+_NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::text, null::numeric"
 _EARLIER = f"""from gateway_payment g
   join conversion c on c.organization_id = g.organization_id and c.id = g.conversion_id
     and c.status not in {EARNS_NOTHING}
@@ -48,7 +64,7 @@ _NEWEST = "order by g.paid_at desc limit 1"
 _NAMED = Hot(f"""
 select 'claim', claimed.slug, found.* from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
 cross join lateral (
-  select {_WHO}, {_NO_LEAD}
+  select {_WHO}, {_NO_LEAD}, {_NO_CODE}
   from tracking_link l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
@@ -56,13 +72,13 @@ cross join lateral (
   order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
 ) found
 union all
-(select 'subscription', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.subscription_id = %(subscription)s {_NEWEST})
+(select 'subscription', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.subscription_id = %(subscription)s {_NEWEST})
 union all
-(select 'customer', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
+(select 'customer', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
 union all
-(select 'email', null, {_WHO}, {_NO_LEAD} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
+(select 'email', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
 union all
-(select 'lead', null, {_WHO}, l.id, l.sub_id, l.occurred_at
+(select 'lead', null, {_WHO}, l.id, l.sub_id, l.occurred_at, {_NO_CODE}
   from lead l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = a.program_id
@@ -70,6 +86,18 @@ union all
     and l.state <> 'Invalidated'
     and l.occurred_at > %(at)s::timestamptz - interval '{leads.WINDOW.days} days' and l.occurred_at <= %(at)s
   order by l.occurred_at desc, l.id desc limit 1)
+union all
+select 'code', null, found.* from unnest(%(codes)s::text[]) with ordinality as redeemed (text, place)
+cross join lateral (
+  select {_WHO}, {_NO_LEAD}, k.id, k.code, k.origin,
+    k.origin = 'external' or f.overrides_click_attribution, k.status = 'Revoked', f.commission_type, f.commission_value
+  from affiliate_coupon k
+  join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
+  join program p on p.id = k.program_id
+  left join campaign_coupon f on f.id = k.campaign_coupon_id
+  where k.organization_id = %(org)s and k.code = redeemed.text
+  order by k.status = 'Revoked', k.revoked_at desc limit 1
+) found
 """)
 
 
@@ -78,14 +106,16 @@ def named(
     organization_id: UUID,
     gateway: str,
     slugs: Sequence[str],
+    codes: Sequence[str],
     customer_id: str | None,
     subscription_id: str | None,
     email_normalized: str | None,
     is_test: bool,
     at: datetime,
 ) -> list[Creditable]:
-    """Return the affiliates whom slugs, earlier payments and leads name, claims in the order of `slugs`.
+    """Return the affiliates whom slugs, redeemed codes, earlier payments and leads name.
 
+    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text.
     Budget: 1 statement.
     """
     return _NAMED_ROWS.all(
@@ -94,6 +124,7 @@ def named(
             "org": organization_id,
             "gateway": gateway,
             "slugs": list(slugs),
+            "codes": list(codes),
             "customer": customer_id,
             "subscription": subscription_id,
             "email": email_normalized,

@@ -5,6 +5,7 @@ update", rule 4 (recurringMonths).
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from domain import statuses
 from domain.conversions import commission, recurring
@@ -23,15 +24,23 @@ class Price:
     commission_cents: int
 
 
-def of(facts: SaleFacts) -> Price:
-    """Return what a sale earns: nothing outside its customer's window.
+@dataclass(frozen=True, slots=True)
+class CouponTerms:
+    """The rate that a redeemed code has of its own; both are None where it has none."""
+
+    type: str | None = None
+    value: Decimal | None = None
+
+
+def of(facts: SaleFacts, coupon: CouponTerms = CouponTerms()) -> Price:  # it never changes
+    """Return what a sale earns: nothing outside its customer's window. `coupon` is of the code that credits it.
 
     In a campaign with performance tiers the affiliate's turn is staged, so that sales are measured one after another.
     Raises ValueError for a Fixed rate in a currency that isn't supported.
     Budget: none; 3 round trips in a campaign with performance tiers, and a fourth while tiers are in a former home
     currency.
     """
-    rate = _sale_leg(facts.terms) or _chosen(facts)
+    rate = _sale_leg(facts.terms) or _chosen(facts, coupon)
     return Price(rate, _commission_cents(facts, rate))
 
 
@@ -44,12 +53,14 @@ def _sale_leg(terms: SaleTerms) -> CommissionRate | None:
     )
 
 
-def _chosen(facts: SaleFacts) -> CommissionRate:
+def _chosen(facts: SaleFacts, coupon: CouponTerms) -> CommissionRate:
     terms, stands = facts.terms, _standing(facts)
     return commission.choose_rate(
         commission.RateFacts(
             custom_type=_type(terms.custom_type),
             custom_value=terms.custom_value,
+            coupon_type=_type(coupon.type),
+            coupon_value=coupon.value,
             group_type=_type(terms.group_type),
             group_value=terms.group_value,
             tiers=stands.tiers,

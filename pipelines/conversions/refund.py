@@ -14,6 +14,7 @@ from domain.webhooks import events
 from models import ids, turns
 from models.conversions import conversions, refunds, revenue, sales
 from models.conversions.conversions import Conversion
+from models.coupons import affiliate_coupons
 from models.ledger import entries
 from pipelines import work
 from pipelines.conversions import restore, settle
@@ -77,6 +78,8 @@ def of_conversion(
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     _reverse(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
     revenue.stage(conversion, amount_cents=-record.amount_cents)
+    if outcome.is_full and conversion.affiliate_coupon_id is not None:
+        affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=-1)
     followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.take_back(conversion, outcome.reversal_cents, now=now)

@@ -14,6 +14,7 @@ from models import ids
 from models.conversions import conversions, refunds, revenue
 from models.conversions.conversions import Conversion
 from models.conversions.refunds import Refund
+from models.coupons import affiliate_coupons
 from models.ledger import entries
 from pipelines import work
 from pipelines.payouts import take_back
@@ -41,6 +42,8 @@ def of_conversion(conversion: Conversion, refunded_cents: int, *, now: datetime)
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     after = follow(conversion, record, amount_cents=conversion.amount_cents)
     revenue.stage(conversion, amount_cents=-record.amount_cents)
+    if conversion.refunded_at is not None and conversion.affiliate_coupon_id is not None:
+        affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=1)
     followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.give_back_if_named(after, now=now)

@@ -7,6 +7,7 @@ accounts   what a connection keeps sealed
 receive    an event is kept once, with its job
 process    an event is translated by its adapter (`adapters.gateways`), then booked
 book       each fact of an event, in one transaction, at a `desk`
+whom       whom a payment or a start credits
 sell       payments become conversions, starts become leads
 looked_up  payments that credited nobody, credited by what platforms know
 reverse    refunds and disputes

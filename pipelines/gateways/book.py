@@ -20,7 +20,7 @@ from domain.gateways.facts import (
 from domain.gateways.states import EventStatus
 from models import turns
 from models.gateways.connections import GatewayConnection
-from pipelines.gateways import bind, connect, origins, reverse, sell
+from pipelines.gateways import bind, connect, origins, reverse, sell, whom
 from pipelines.gateways.desk import Booking, BookingDesk
 
 # What an event became by what its facts became: the first of these that one of them is.
@@ -58,7 +58,7 @@ def _names(fact: Fact) -> Sequence[str | None]:
     match fact:
         case PaymentFact():
             # Payments that one inbox made take turns too: the later one is looked at again if the earlier is credited.
-            subjects = [*origins.subjects(fact.origin), sell.inbox_of(fact.origin)]
+            subjects = [*origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
             return [fact.external_id, *fact.aliases, *subjects]
         case StartFact():
             return [fact.external_id, *origins.subjects(fact.origin)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from domain.gateways.facts import PaymentFact
 from domain.platforms.signups import Signups
 from models.gateways import inbox, payments
-from pipelines.gateways import reverse, sell
+from pipelines.gateways import reverse, sell, whom
 from pipelines.gateways.desk import BookingDesk
 
 
@@ -17,9 +17,9 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
     Budget: 5 round trips (known; who; price; what went back; events that waited), after the turns of the payment.
     """
     known = desk.known([paid.external_id, *paid.aliases])
-    if known is None or known.reason != sell.NOBODY:
+    if known is None or known.reason != whom.NOBODY:
         return True
-    found = sell.whom(desk, paid.origin, paid.paid_at, signups)
+    found = whom.of(desk, paid.origin, paid.paid_at, signups)
     if found.named is None:
         return False
     row = sell.booked(desk, paid, replace(known, reason=found.reason), found, found.named)

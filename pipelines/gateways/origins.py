@@ -29,20 +29,22 @@ def stage(desk: BookingDesk, origin: BuyerOrigin) -> None:
 
 
 def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
-    """Return an origin with the carriers and codes that were told before, behind its own. Budget: 1 statement."""
+    """Return a start's origin with the carriers and codes told before, behind its own. Budget: 1 statement."""
     names = subjects(origin)
     if not names:
         return origin
-    return joined(origin, referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names))
+    told = referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
+    codes = tuple(RedeemedCode(**code) for before in told for code in before["codes"])
+    return joined(replace(origin, codes=(*origin.codes, *codes)), told)
 
 
 def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigin:
-    """Return an origin with the carriers and codes of what was told before, behind its own."""
-    for before in told:
-        carriers = tuple(Carrier(**carrier) for carrier in before["carriers"])
-        codes = tuple(RedeemedCode(**code) for code in before["codes"])
-        origin = replace(origin, carriers=(*origin.carriers, *carriers), codes=(*origin.codes, *codes))
-    return origin
+    """Return an origin with the carriers of what was told before, behind its own.
+
+    A payment redeems the codes that it carries itself: one of an earlier payment is not redeemed by a renewal.
+    """
+    carriers = tuple(Carrier(**carrier) for before in told for carrier in before["carriers"])
+    return replace(origin, carriers=(*origin.carriers, *carriers))
 
 
 def _codes(codes: Sequence[RedeemedCode]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ credited to whom the lead was.
 Source: tracking spec, "Lead body", "Lead", section 8 "Lead attribution order"; core spec, "Conversion" (lead rows).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -26,7 +26,10 @@ _AT_ONCE = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLead:
-    """Somebody who signed up. `email` is a valid address as sent, `sub_id` is normalized, `occurred_at` aware."""
+    """Somebody who signed up. `email` is a valid address as sent, `sub_id` is normalized, `occurred_at` aware.
+
+    The coupon is one that made the start free.
+    """
 
     email: str
     name: str | None
@@ -35,6 +38,8 @@ class NewLead:
     external_event_id: str | None = None
     sub_id: str | None = None
     method: LeadMethod = LeadMethod.lead_signup
+    coupon_code: str | None = None
+    affiliate_coupon_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,12 @@ def record(
     lead = _lead(organization_id, referral, signup, status)
     if not rows.insert_unless_known(lead):
         return LeadReceipt(None)
-    earn.write(_conversion(lead, referral, reward, status, now), now=now)
+    conversion = replace(
+        _conversion(lead, referral, reward, status, now),
+        coupon_code=signup.coupon_code,
+        affiliate_coupon_id=signup.affiliate_coupon_id,
+    )
+    earn.write(conversion, now=now)
     return LeadReceipt(lead.id)
 
 

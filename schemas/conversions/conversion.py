@@ -67,6 +67,7 @@ class ConversionRecord(Wire):
     refunded_at = Instant(allow_none=True)
     attribution_method = fields.String(allow_none=True)
     coupon_code = fields.String(allow_none=True)
+    affiliate_coupon_id = fields.UUID(allow_none=True)
     sub_id = fields.String(allow_none=True)
     payability = one_of(statuses.Payability)
     parent_affiliate_conversion_id = fields.UUID(attribute="parent_id", allow_none=True)

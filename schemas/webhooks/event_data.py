@@ -32,6 +32,7 @@ class ConversionCreatedData(_OfConversion, _Money):
     status = one_of(statuses.ConversionStatus)
     external_event_id = fields.String(metadata=MAY_LACK)
     type = one_of(statuses.ConversionType)
+    coupon_code = fields.String(metadata=MAY_LACK)
     sub_id = fields.String(metadata=MAY_LACK)
     parent_affiliate_conversion_id = fields.UUID(metadata=MAY_LACK)
 
