@@ -6,12 +6,6 @@ letters    what Owners are told of those
 accounts   what a connection keeps sealed
 receive    an event is kept once, with its job
 process    an event is translated by its adapter (`adapters.gateways`), then booked
-book       each fact of an event, in one transaction, at a `desk`
-whom       whom a payment or a start credits
-sell       payments become conversions, starts become leads
-looked_up  payments that credited nobody, credited by what platforms know
-reverse    refunds and disputes
-bind       other ids of a payment; who referred a customer
-origins    what was told of a customer before
+booking    what an event means, booked in one transaction
 reconcile  what was missed is listed at the gateway
 """

@@ -31,8 +31,9 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
 from pipelines import work
-from pipelines.gateways import accounts, book
-from pipelines.gateways.desk import NO_REFUND, UNKNOWN, BookingDesk
+from pipelines.gateways import accounts
+from pipelines.gateways.booking import book
+from pipelines.gateways.booking.desk import NO_REFUND, UNKNOWN, BookingDesk
 
 #: How long an event waits for the payment that it names.
 PARKED_FOR = timedelta(days=7)

@@ -25,8 +25,8 @@ from models.jobs import rows
 from models.platforms import connections, lookups
 from models.platforms.connections import PlatformConnection
 from models.platforms.lookups import PendingLookup
-from pipelines.gateways import book, looked_up
-from pipelines.gateways.desk import BookingDesk
+from pipelines.gateways.booking import book, looked_up
+from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.platforms import check, connect
 from pipelines.platforms.check import PlatformWord
 

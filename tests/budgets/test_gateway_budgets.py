@@ -10,7 +10,8 @@ from adapters import clock
 from api.gateways import inbound
 from models import db
 from models.gateways import payments
-from pipelines.gateways import process, reconcile, sell
+from pipelines.gateways import process, reconcile
+from pipelines.gateways.booking import sell
 from tests.support.draining import hand_out, run
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase, Sent, Stage

@@ -18,8 +18,8 @@ from models.gateways.creditable import Creditable, Priced, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
-from pipelines.gateways import origins, reverse, whom
-from pipelines.gateways.desk import Booking, BookingDesk
+from pipelines.gateways.booking import origins, reverse, whom
+from pipelines.gateways.booking.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
 
 #: Why a payment has no conversion; that only what was known before could credit somebody; that it was made before.

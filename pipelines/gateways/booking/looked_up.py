@@ -5,8 +5,8 @@ from dataclasses import replace
 from domain.gateways.facts import PaymentFact
 from domain.platforms.signups import Signups
 from models.gateways import inbox, payments
-from pipelines.gateways import reverse, sell, whom
-from pipelines.gateways.desk import BookingDesk
+from pipelines.gateways.booking import reverse, sell, whom
+from pipelines.gateways.booking.desk import BookingDesk
 
 
 def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:

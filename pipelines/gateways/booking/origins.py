@@ -6,7 +6,7 @@ from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from models.gateways import referrals
-from pipelines.gateways.desk import BookingDesk
+from pipelines.gateways.booking.desk import BookingDesk
 
 
 def subjects(origin: BuyerOrigin) -> list[str]:

@@ -14,7 +14,7 @@ from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
 from pipelines.conversions import dispute, refund, restore
-from pipelines.gateways.desk import NO_REFUND, Booking, BookingDesk
+from pipelines.gateways.booking.desk import NO_REFUND, Booking, BookingDesk
 
 
 def refunded(desk: BookingDesk, told: RefundFact) -> Booking:

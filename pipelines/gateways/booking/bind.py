@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from domain.gateways.facts import AliasFact, ReferralFact
 from models.gateways import payments
-from pipelines.gateways import origins
-from pipelines.gateways.desk import Booking, BookingDesk
+from pipelines.gateways.booking import origins
+from pipelines.gateways.booking.desk import Booking, BookingDesk
 
 # A payment that nobody was credited for is looked at again when its customer's referral is told this much later.
 _TOLD_WITHIN = timedelta(days=7)

@@ -20,8 +20,9 @@ from domain.gateways.facts import (
 from domain.gateways.states import EventStatus
 from models import turns
 from models.gateways.connections import GatewayConnection
-from pipelines.gateways import bind, connect, origins, reverse, sell, whom
-from pipelines.gateways.desk import Booking, BookingDesk
+from pipelines.gateways import connect
+from pipelines.gateways.booking import bind, origins, reverse, sell, whom
+from pipelines.gateways.booking.desk import Booking, BookingDesk
 
 # What an event became by what its facts became: the first of these that one of them is.
 _WEIGHT = (EventStatus.Parked, EventStatus.Processed, EventStatus.Ignored)

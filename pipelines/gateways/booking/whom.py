@@ -19,7 +19,7 @@ from domain.statuses import AffiliateStatus
 from models.gateways import creditable
 from models.gateways.creditable import Creditable, RedeemableCode
 from pipelines.conversions import credit
-from pipelines.gateways.desk import BookingDesk
+from pipelines.gateways.booking.desk import BookingDesk
 
 #: Why nobody earns: nobody was named; only those of campaigns that are closed; somebody who is not Approved.
 NOBODY, CLOSED, NOT_ACTIVE = "nobody_referred", "no_active_program", "affiliate_not_active"
