@@ -8,6 +8,8 @@ Out: accepting (`gateways.accepted`); the webhooks queue is not served; 100 affi
 of 10,000 conversions, because PostgreSQL plans for what is there.
 The anchor is `conversions.settled` in the same tenant, whose sales name no customer. Both backlogs are there before
 their worker starts, which has the Procfile's number of threads; the time runs from the first commit to the last.
+The relay has no more events out of one organization than its share (`workers.relay`), which sales do not have: of one
+tenant, that and the relay's pace are the bound, not the worker. A quick run measures the preparing of statements.
 """
 
 from functools import partial
