@@ -65,11 +65,6 @@ def is_open(pending: PendingLookup) -> bool:
     return bool(db.run(_IS_OPEN, (pending.organization_id, pending.payment_id)))
 
 
-def lock(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
-    """Return a look-up that has not ended, locked until the transaction ends."""
-    return _TABLE.first(f"{_ONE} for update", (organization_id, lookup_id))
-
-
 def stage_end(pending: PendingLookup) -> None:
     """Stage that a look-up ended."""
     db.stage(

@@ -20,7 +20,8 @@ from pipelines.affiliates import filing
 from pipelines.leads import captured
 from tests.support import databases
 from tests.support.api.inviting import invite
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.playing import be_for_trying_out, connected, played
+from tests.support.platforms import playing as platforms
 from tests.support.rows.brands import Brand
 
 _NEW, _OTHER = "the new key which is long enough too", "a key that never sealed anything here"
@@ -63,7 +64,9 @@ def everything(alone):
     with db.any_org_work():
         filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
-    with played() as stage:
+    with played() as stage, platforms.asked() as platform:
+        be_for_trying_out(stage)
+        platforms.connected(alone.person(), platform)
         made = connected(alone.person(), stage)
         path = f"/api/v1/connections/{made['id']}"
         assert alone.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
@@ -82,6 +85,7 @@ _ONE_EACH = {
     "credentials of connections": 1,
     "secrets made for connections": 1,
     "former credentials of connections": 1,
+    "credentials of platforms": 1,
 }
 
 
@@ -145,7 +149,7 @@ def test_a_person_is_told_what_to_do_next(everything, flask, keys):
 
     assert "SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal" in flask("secrets", "status")[1]
     said = flask("secrets", "reseal")[1]
-    assert "Sealed with SECRET_KEY: 11 values." in said
+    assert "Sealed with SECRET_KEY: 12 values." in said
     assert "Nothing needs SECRET_KEY_PREVIOUS." in said
     assert everything.rows("select 1") == [(1,)]
 
@@ -250,8 +254,8 @@ def test_two_at_once_reseal_everything_once(everything, keys):
         thread.join()
 
     keys(_NEW)
-    assert len(_opened()) == 11
-    assert sum(sum(one.values()) for one in found) == 11
+    assert len(_opened()) == 12
+    assert sum(sum(one.values()) for one in found) == 12
 
 
 def test_every_place_with_a_sealed_value_is_a_kind(alone):
@@ -273,7 +277,7 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
         "pipelines/webhooks/manage.py",
         "pipelines/organization/issuing.py",
         "pipelines/mail.py",
-        "pipelines/gateways/accounts.py",
+        "pipelines/credentials.py",
         "pipelines/gateways/connect.py",
         "pipelines/affiliates/filing.py",
     }

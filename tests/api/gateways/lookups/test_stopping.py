@@ -9,6 +9,7 @@ from pipelines import upkeep
 from pipelines.platforms import lookup
 from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.threads import in_threads
 
 ANN = "ann@example.com"
 
@@ -162,6 +163,24 @@ def test_an_answer_that_comes_when_the_sale_is_credited_already_changes_nothing(
     assert len(shop.conversions()) == 1
     with db.unit_of_work(shop.brand.id):
         assert lookup.record(prepared, said, now=clock.now()) is None
+    assert len(shop.conversions()) == 1
+    assert len(shop.told("conversion.created")) == 1
+
+
+def test_four_answers_at_once_credit_once(shop, platform):
+    platform.know(ANN, slug="jane")
+    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
+    drain("gateways")
+    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
+    with db.unit_of_work(shop.brand.id):
+        prepared = lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+    said = lookup.ask(prepared)
+
+    def record(_):
+        with db.unit_of_work(shop.brand.id):
+            lookup.record(prepared, said, now=clock.now())
+
+    in_threads(4, record)
     assert len(shop.conversions()) == 1
     assert len(shop.told("conversion.created")) == 1
 
