@@ -59,7 +59,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
 def accept_deal(deal_id: str) -> Response:
     """Accept an offered deal. 200 with it, Accepted; work begins once it is Funded."""
     body.load_optional()
-    return _decide(deal_id, "deal.accepted", lambda deal, now: offer.accept(deal, now=now))
+    return _decide(offer.lock, deal_id, "deal.accepted", lambda deal, now: offer.accept(deal, now=now))
 
 
 @blueprint.post("/api/me/deals/<deal_id>/decline")
@@ -67,7 +67,7 @@ def accept_deal(deal_id: str) -> Response:
 def decline_deal(deal_id: str) -> Response:
     """Decline an offered deal. 200 with it, Declined."""
     body.load_optional()
-    return _decide(deal_id, "deal.declined", lambda deal, now: offer.decline(deal, now=now))
+    return _decide(offer.lock, deal_id, "deal.declined", lambda deal, now: offer.decline(deal, now=now))
 
 
 @blueprint.post("/api/me/deals/<deal_id>/milestones/<seq>/submit")
@@ -79,6 +79,7 @@ def submit_milestone(deal_id: str, seq: str) -> Response:
     """
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
+        offer.lock,
         deal_id,
         "deal.milestone_submitted",
         lambda deal, now: submit.hand_in(deal, number, urls=wanted["urls"], now=now),
@@ -98,6 +99,7 @@ def dispute_own_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
+        money.lock,
         deal_id,
         "deal.disputed",
         lambda deal, now: dispute.begin(deal, number, side=Side.affiliate, words=wanted, now=now),
@@ -108,8 +110,10 @@ def dispute_own_milestone(deal_id: str, seq: str) -> Response:
     )
 
 
-def _decide(deal_id: str, action: str, act: Callable[[Deal, datetime], object], **said: object) -> Response:
-    """Answer with a deal of the caller's after something was done to it, locked; leaves an audit entry."""
+def _decide(
+    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], object], **said: object
+) -> Response:
+    """Answer with a deal of the caller's after something was done to it, behind a lock; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
@@ -119,7 +123,7 @@ def _decide(deal_id: str, action: str, act: Callable[[Deal, datetime], object], 
 
     def done() -> answers.Answer:
         now = clock.now()
-        deal = money.lock(organization_id=organization_id, deal_id=wanted_id)
+        deal = lock(organization_id=organization_id, deal_id=wanted_id)
         act(deal, now)
         return 200, _audited(action, deal, now, said)
 

@@ -17,7 +17,7 @@ from api.payouts.runs import GATES
 from domain.deals.states import Side
 from domain.organization.access import Role
 from models.deals.deals import Deal
-from pipelines.deals import dispute, fund, money, release, submit
+from pipelines.deals import dispute, fund, money, offer, release, submit
 from schemas.affiliates.affiliate import Nothing
 from schemas.deals.deal import ChangesBody, DisputeBody
 
@@ -32,7 +32,14 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
     _FUND,
     one(RECORD),
     takes=Nothing(),
-    refuses=(*_OUT_OF_TURN, "409 test_deal", "409 no_funding_source", "409 fx_unavailable", *GATES),
+    refuses=(
+        *_OUT_OF_TURN,
+        "409 test_deal",
+        "409 affiliate_not_approved",
+        "409 no_funding_source",
+        "409 fx_unavailable",
+        *GATES,
+    ),
 )
 def fund_deal(deal_id: str) -> Response:
     """Have the brand charged for an accepted deal: its milestones, and the take on top. 200 with it.
@@ -41,7 +48,7 @@ def fund_deal(deal_id: str) -> Response:
     While it has not said, `chargeState` says so; a refused charge can be asked for again.
     """
     body.load_optional()
-    return _decide(deal_id, "deal.charged", lambda deal, now: fund.start(deal, now=now))
+    return _decide(money.lock, deal_id, "deal.charged", lambda deal, now: fund.start(deal, now=now))
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/approve")
@@ -67,6 +74,7 @@ def approve_milestone(deal_id: str, seq: str) -> Response:
     number, caller = path.number(seq, "milestone"), guards.caller()
     approved_by = None if caller.is_key else caller.member_id
     return _decide(
+        money.lock_to_pay,
         deal_id,
         "deal.milestone_approved",
         lambda deal, now: release.approve(deal, number, approved_by=approved_by, now=now),
@@ -80,6 +88,7 @@ def request_milestone_changes(deal_id: str, seq: str) -> Response:
     """Send a submitted milestone back with a note, twice at most. 200 with the deal, the milestone Funded again."""
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
+        offer.lock,
         deal_id,
         "deal.changes_requested",
         lambda deal, now: submit.request_changes(deal, number, note=wanted["note"]),
@@ -94,6 +103,7 @@ def dispute_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
+        money.lock,
         deal_id,
         "deal.disputed",
         lambda deal, now: dispute.begin(deal, number, side=Side.brand, words=wanted, now=now),
@@ -104,13 +114,15 @@ def dispute_milestone(deal_id: str, seq: str) -> Response:
     )
 
 
-def _decide(deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **said: object) -> Response:
-    """Answer with a deal after something was done to it, behind the locks of its money; leaves an audit entry."""
+def _decide(
+    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **said: object
+) -> Response:
+    """Answer with a deal after something was done to it, behind a lock of its own; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
 
     def done() -> answers.Answer:
         now = clock.now()
-        deal = money.lock(organization_id=guards.organization_id(), deal_id=wanted_id)
+        deal = lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now)
         return 200, audited(action, deal, now, **said)
 

@@ -83,13 +83,16 @@ def stage_lock_of_payout(*, organization_id: UUID, payout_id: UUID) -> None:
 
 _OF_PERSON = """
 select d.organization_id from deal d join affiliate a on a.organization_id = d.organization_id and a.id = d.affiliate_id
-where d.id = %(deal)s and d.status <> 'Draft' and a.deleted_at is null
+where d.id = %(deal)s and d.status <> 'Draft'
   and (a.account_id = %(account)s or (a.account_id is null and a.email = %(email)s))
 """
 
 
 def any_org_organization_of(*, deal_id: UUID, account_id: UUID | None, email: str | None) -> UUID | None:
-    """Return whose deal this is, if it was offered to the person; `email` is their verified one, or None."""
+    """Return whose deal this is, if it was offered to the person; `email` is their verified one, or None.
+
+    An affiliate whom the brand has deleted keeps their deals, and what they have to say about them.
+    """
     row = db.row(_OF_PERSON, {"deal": deal_id, "account": account_id, "email": email})
     return row[0] if row else None
 

@@ -85,7 +85,7 @@ _OF_BRAND = {
 }
 _OF_PERSON = """
 join affiliate a on a.organization_id = d.organization_id and a.id = d.affiliate_id
-where a.deleted_at is null and (a.account_id = %(account)s or (a.account_id is null and a.email = %(email)s))
+where (a.account_id = %(account)s or (a.account_id is null and a.email = %(email)s))
   and d.status <> 'Draft' and (%(deal_id)s::uuid is null or d.id = %(deal_id)s)
   and (%(before)s::timestamptz is null or (d.created_at, d.id) < (%(before)s, %(before_id)s))"""
 _NEWEST_FIRST = "order by d.created_at desc, d.id desc limit %(limit)s"

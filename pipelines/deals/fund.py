@@ -13,6 +13,7 @@ from domain.deals.funding import FundingKind
 from domain.deals.steps import DealStep
 from domain.payouts import gates
 from domain.refused import Refused
+from domain.statuses import AffiliateStatus
 from models import ids
 from models.deals import deals, escrow, milestones, requests
 from models.deals.deals import Deal
@@ -27,12 +28,15 @@ from pipelines.webhooks import emit
 def start(deal: Deal, *, now: datetime) -> None:
     """Ask for the charge of a deal that `money.lock` has locked: its milestones, and the take on top of each.
 
-    Raises Refused 409: invalid_status_transition, test_deal, no_funding_source, fx_unavailable, and the codes of the
-    gates of a payout run.
+    Raises Refused 409: invalid_status_transition, test_deal, affiliate_not_approved, no_funding_source, fx_unavailable,
+    and the codes of the gates of a payout run.
     """
     offer.check(deal, DealStep.fund)
     if deal.is_test:
         raise Refused(409, "test_deal", "The deal was drafted with a test key, to rehearse; it is not paid.")
+    party = deals.party(organization_id=deal.organization_id, affiliate_id=deal.affiliate_id)
+    if party is None or party.status != AffiliateStatus.Approved:
+        raise Refused(409, "affiliate_not_approved", "The affiliate is not Approved any more; cancel the deal.")
     organization = organizations.find(deal.organization_id)
     assert organization is not None
     source = sources.check(organization)

@@ -44,7 +44,7 @@ _WHY = {
 
 
 def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) -> None:
-    """Pay a submitted milestone of a deal that `money.lock` has locked.
+    """Pay a submitted milestone of a deal that `money.lock_to_pay` has locked.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition, affiliate_not_approved, no_payout_account,
     tax_form_required, fx_unavailable, nothing_to_pay.
@@ -116,7 +116,7 @@ def due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: dateti
 
     While its affiliate cannot be paid it waits: the next tick looks at it again.
     """
-    deal = money.lock(organization_id=organization_id, deal_id=deal_id)
+    deal = money.lock_to_pay(organization_id=organization_id, deal_id=deal_id)
     milestone = milestones.find(organization_id=organization_id, milestone_id=milestone_id)
     if milestone is None or releases.payout_of(organization_id=organization_id, milestone_id=milestone_id):
         return False

@@ -142,7 +142,7 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
 
     # then: the one that was not begun is paid at once; the others are nobody's until their leases end
     machine.until(lambda: len(service.books) == 2, "the one is paid")
-    machine.until(lambda: machine.rows("select count(*) from worker_process") == [(3,)], "the dead one is forgotten")
+    machine.until(lambda: machine.rows("select count(*) from worker_process") == [(4,)], "the dead one is forgotten")
     begun = "select count(*) from job where organization_id = %s and name = 'payout.transfer' and attempt = 1"
     assert machine.rows(f"{begun} and deadline > now()", shop.id) == [(3,)]
     machine.execute("update job set deadline = now(), run_at = now() where organization_id = %s", shop.id)

@@ -10,7 +10,7 @@ from models import db
 from pipelines.deals import release
 from tests.support.api.racing import at_once
 from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, URL, Dealing
+from tests.support.rows.dealing import OWN, REASON, URL, Dealing
 
 
 @pytest.fixture
@@ -260,6 +260,14 @@ def test_the_take_stays_when_all_goes_back(dealing, flask, monkeypatch):
         50_000,
         0,
     )
+
+
+def test_who_was_deleted_keeps_their_deals_and_their_say(dealing):
+    deal_id = dealing.funded()
+    dealing.execute("update affiliate set deleted_at = now() returning 1")
+
+    assert dealing.creator.get(f"{OWN}/{deal_id}").status_code == 200
+    assert dealing.dispute(deal_id, who=dealing.creator).status_code == 200
 
 
 def test_another_brand_opens_no_dispute(dealing, rival):

@@ -200,6 +200,15 @@ def test_the_cap_counts_deals_and_counts_them_once(dealing):
     assert (rules["capUsedCents"], rules["capRemainingCents"]) == (60_000, 40_000)
 
 
+def test_nobody_is_charged_for_who_cannot_be_paid_for_it(dealing):
+    deal_id = dealing.accepted()
+    dealing.execute("update affiliate set status = 'Banned' returning 1")
+
+    answer = dealing.act(deal_id, "fund")
+
+    assert (answer.status_code, answer.json["error"]) == (409, "affiliate_not_approved")
+
+
 def test_a_currency_without_a_fresh_rate_is_not_funded(dealing):
     deal_id = dealing.accepted(currency="ZMW")
 

@@ -6,9 +6,10 @@ from uuid import uuid4
 import pytest
 
 from adapters import clock
-from models import db
+from models import db, turns
 from pipelines.deals import release
 from tests.support.api.payouts import NOBODY
+from tests.support.api.racing import begun
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import OWN, URL, URLS, Dealing
@@ -109,6 +110,17 @@ def test_nobody_else_works_on_a_milestone(submitted, rival, app):
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert dealing.statuses(deal_id) == ["Submitted"]
     assert dealing.brand.person("Viewer").post(f"{URL}/{deal_id}/milestones/1/approve").status_code == 403
+
+
+def test_a_payout_run_at_work_keeps_nobody_from_their_work(dealing):
+    deal_id = dealing.funded()
+
+    with db.unit_of_work(dealing.brand.id):
+        turns.take_run(dealing.brand.id)
+        submitted = begun(lambda: dealing.submit(deal_id), for_s=20)()
+        approved = begun(lambda: dealing.approve(deal_id), for_s=20)()
+
+    assert (submitted.status_code, approved.status_code) == (200, 200)
 
 
 def test_changes_are_requested_twice_at_most(dealing):
