@@ -55,7 +55,7 @@ class Chargebee:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read an event of the site."""
-        wire, site = _wire(account), _site(account)
+        wire, site = api(account), _site(account)
         wire.get("/events", {"limit": 1})
         key = account.credentials.get("apiKey", "")
         is_live = key.startswith("live_") if key.startswith(("live_", "test_")) else None
@@ -86,7 +86,7 @@ class Chargebee:
         told = events.kept(delivery.raw)
         if shapes.needed(told, "event_type") not in chargebee_facts.READERS:
             return (IgnoredFact("unknown_type"),)
-        event_id, wire = shapes.needed(told, "id"), _wire(account)
+        event_id, wire = shapes.needed(told, "id"), api(account)
         event = shapes.at(wire.find(f"/events/{shapes.segment(event_id)}"), "event")
         if event is None:
             return (IgnoredFact("unknown_at_gateway"),)
@@ -99,7 +99,7 @@ class Chargebee:
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the subscription with its customer, or the customer alone."""
-        wire, said = _wire(account), None
+        wire, said = api(account), None
         if origin.subscription_id:
             said = wire.find(f"/subscriptions/{shapes.segment(origin.subscription_id)}")
         if said is None and origin.customer_id:
@@ -109,7 +109,7 @@ class Chargebee:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then."""
-        wire = _wire(account)
+        wire = api(account)
         params: dict[str, str | int] = {
             "occurred_at[after]": int(since.timestamp()),
             "event_type[in]": f"[{','.join(chargebee_facts.READERS)}]",
@@ -137,7 +137,7 @@ def _site(account: GatewayAccount) -> str:
     return found[1].lower()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     address = f"https://{_site(account)}.chargebee.com/api/v2"
     return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
 

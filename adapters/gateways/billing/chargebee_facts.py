@@ -28,9 +28,9 @@ Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 ONCE = ("payment_succeeded", "payment_refunded")
 
 # Their amounts have no decimals or two, never three.
-_EXPONENTS = {"BHD": 2, "JOD": 2, "KWD": 2, "OMR": 2, "TND": 2}
+EXPONENTS = {"BHD": 2, "JOD": 2, "KWD": 2, "OMR": 2, "TND": 2}
 # Whether these have decimals there is not documented.
-_UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
+UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
 _FIELD = "cf_"
 
 
@@ -148,9 +148,9 @@ def _amount(transaction: Any) -> tuple[str, int]:
 
 
 def _minor(value: Any, currency: str) -> int:
-    if currency in _UNKNOWN_SCALE:
+    if currency in UNKNOWN_SCALE:
         raise UnreadableEvent(f"how chargebee counts {currency} is not known")
-    return amounts.of_minor(value, currency, _EXPONENTS)
+    return amounts.of_minor(value, currency, EXPONENTS)
 
 
 def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "") -> DisputeFact:

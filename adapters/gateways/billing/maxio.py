@@ -62,7 +62,7 @@ class Maxio:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site."""
-        site = shapes.at(_wire(account).get("/site.json"), "site")
+        site = shapes.at(api(account).get("/site.json"), "site")
         is_test = shapes.at(site, "test")
         subdomain, region = shapes.needed(site, "subdomain"), account.credentials.get("region") or "us"
         is_live = not is_test if isinstance(is_test, bool) else None
@@ -70,7 +70,7 @@ class Maxio:
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the endpoint and switch webhooks on; what the key may not do is left to the brand."""
-        wire = _wire(account)
+        wire = api(account)
         endpoint = {"endpoint": {"url": address, "webhook_subscriptions": list(_EVENTS)}}
         try:
             said = wire.ask("POST", "/endpoints.json", json=endpoint).json
@@ -91,7 +91,7 @@ class Maxio:
         if endpoint := account.made.get("endpoint"):
             silent = {"endpoint": {"url": account.made.get("address", ""), "webhook_subscriptions": []}}
             try:
-                _wire(account).ask("PUT", f"/endpoints/{endpoint}.json", json=silent)
+                api(account).ask("PUT", f"/endpoints/{endpoint}.json", json=silent)
             except GatewayRejected as error:
                 if error.status not in (404, 410):
                     raise
@@ -111,20 +111,20 @@ class Maxio:
         read = maxio_facts.READERS.get(kind)
         if read is None:
             return (IgnoredFact("unknown_type"),)
-        return read(_wire(account), payload)
+        return read(api(account), payload)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the customer, where nobody is named; what names an affiliate was read before."""
         if origin.customer_id is None or (origin.email and origin.name):
             return origin
-        said = _wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}.json")
+        said = api(account).find(f"/customers/{shapes.segment(origin.customer_id)}.json")
         customer = shapes.at(said, "customer")
         name = shapes.full_name(customer, "first_name", "last_name")
         return origin.with_more(email=shapes.text(customer, "email"), name=name)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the webhooks since then, then the payments and refunds of invoices, then their chargebacks."""
-        wire, seen = _wire(account), set[str]()
+        wire, seen = api(account), set[str]()
         day = (since - timedelta(days=1)).strftime("%Y-%m-%d")  # the site's own days, wherever it is
         for page in _pages(wire, "/webhooks.json", {"since_date": day, "order": "oldest_first"}):
             yield from _unseen(seen, (_sent(shapes.at(item, "webhook")) for item in page))
@@ -139,7 +139,7 @@ class Maxio:
 GATEWAY = Maxio()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     subdomain = _SUBDOMAIN.fullmatch(account.credentials.get("subdomain", "").strip())
     host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
     if subdomain is None:

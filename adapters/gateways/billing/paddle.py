@@ -71,7 +71,7 @@ class Paddle:
 
     def check(self, account: GatewayAccount) -> Known:
         """Ask whose key it is; without a good one the same address answers too, and names nobody."""
-        caller = shapes.at(_wire(account).get("/"), "data", "caller", "account")
+        caller = shapes.at(api(account).get("/"), "data", "caller", "account")
         if caller is None:
             raise CredentialsRefused("the key is of no account")
         caller_id, key = shapes.text(caller, "id"), account.credentials.get("apiKey", "")
@@ -90,7 +90,7 @@ class Paddle:
             "subscribed_events": list(_EVENTS),
         }
         try:
-            made = _wire(account).ask("POST", "/notification-settings", json=wanted).json
+            made = api(account).ask("POST", "/notification-settings", json=wanted).json
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=events.by_hand(address, _BY_HAND, _EVENTS))
         secret = shapes.needed(made, "data", "endpoint_secret_key")
@@ -99,7 +99,7 @@ class Paddle:
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Delete the destination that we made."""
         if destination := account.made.get("destination"):
-            _wire(account).drop(f"/notification-settings/{destination}")
+            api(account).drop(f"/notification-settings/{destination}")
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check `Paddle-Signature`: `ts=` and any number of `h1=`, five minutes either way."""
@@ -114,7 +114,7 @@ class Paddle:
         at = shapes.moment(event, "occurred_at")
         match kind:
             case "transaction.completed":
-                return (_transaction(_wire(account), told, at),)
+                return (_transaction(api(account), told, at),)
             case "subscription.created":
                 return (_subscription(told, at),)
             case "adjustment.created" | "adjustment.updated":
@@ -129,13 +129,13 @@ class Paddle:
         """Read the customer: their email, name and custom data."""
         if origin.customer_id is None:
             return origin
-        customer = shapes.at(_wire(account).find(f"/customers/{shapes.segment(origin.customer_id)}"), "data")
+        customer = shapes.at(api(account).find(f"/customers/{shapes.segment(origin.customer_id)}"), "data")
         email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
         return origin.with_more(email=email, name=name, carriers=_carriers(customer))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then; they are kept for ninety days."""
-        wire = _wire(account)
+        wire = api(account)
         path = "/events"
         params: dict[str, str | int] = {
             "from": shapes.utc(since),
@@ -157,7 +157,7 @@ class Paddle:
 GATEWAY = Paddle()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     headers = {**bearer(account.credentials.get("apiKey", "")), "Paddle-Version": "1"}
     return GatewayWire("paddle", _LIVE if account.mode == "live" else _SANDBOX, headers)
 

@@ -52,7 +52,7 @@ class Recurly:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site of the key."""
-        sites = shapes.items(_wire(account).get("/sites"), "data")
+        sites = shapes.items(api(account).get("/sites"), "data")
         if not sites:
             raise CredentialsRefused("the key is of no site")
         name = shapes.text(sites[0], "subdomain") or shapes.needed(sites[0], "id")
@@ -78,7 +78,7 @@ class Recurly:
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read the object that a notification names, and translate it."""
-        return recurly_facts.read(_wire(account), events.kept(delivery.raw))
+        return recurly_facts.read(api(account), events.kept(delivery.raw))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return it as it is: account and subscription were read for it already."""
@@ -86,7 +86,7 @@ class Recurly:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the paid invoices that changed since then, and the transactions that gave money back."""
-        wire = _wire(account)
+        wire = api(account)
         params: dict[str, str | int] = {
             "sort": "updated_at",
             "order": "asc",
@@ -106,7 +106,7 @@ class Recurly:
 GATEWAY = Recurly()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
     if host is None:
         raise CredentialsRefused("the region is us or eu")

@@ -56,12 +56,12 @@ class Gumroad:
 
     def check(self, account: GatewayAccount) -> Known:
         """Ask whose token it is."""
-        seller = _seller(_wire(account))
+        seller = _seller(api(account))
         return Known(seller, identity=(seller,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Subscribe to each resource, and learn the seller's id, which every delivery repeats."""
-        wire = _wire(account)
+        wire = api(account)
         seller = _seller(wire)
         made: list[str] = []
         try:
@@ -77,7 +77,7 @@ class Gumroad:
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Take the subscriptions back."""
-        _drop(_wire(account), account.made.get("subscriptions", "").split())
+        _drop(api(account), account.made.get("subscriptions", "").split())
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Take what comes to the address, which only they know: it is believed in nothing but what the API confirms."""
@@ -95,7 +95,7 @@ class Gumroad:
             return (IgnoredFact("wrong_seller"),)
         if gumroad_facts.flag(ping, "test") == "true":  # also a rehearsal with the last real sale
             return (IgnoredFact("test_event"),)
-        wire = _wire(account)
+        wire = api(account)
         sale = gumroad_facts.sale(wire, sale_id)
         if sale is None or shapes.text(sale, "seller_id") not in account.secrets("sellerId"):
             return (IgnoredFact("unknown_sale"),)
@@ -107,7 +107,7 @@ class Gumroad:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the sales, the newest first: those since then, and what went back of older ones."""
-        wire, seller = _wire(account), account.secrets("sellerId")
+        wire, seller = api(account), account.secrets("sellerId")
         params: dict[str, str | int] = {"after": (since - _REFUNDED_WITHIN).strftime("%Y-%m-%d")}
         while True:
             page = wire.get("/sales", params)
@@ -126,7 +126,7 @@ class Gumroad:
 GATEWAY = Gumroad()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     return GatewayWire("gumroad", "https://api.gumroad.com/v2", bearer(account.credentials.get("accessToken", "")))
 
 

@@ -57,7 +57,7 @@ class LemonSqueezy:
 
     def check(self, account: GatewayAccount) -> Known:
         """Ask whose key it is, and whether it sees the store."""
-        wire = _wire(account)
+        wire = api(account)
         said = wire.get("/users/me")
         store = wire.find(f"/stores/{shapes.segment(account.credentials.get('storeId', ''))}")
         if shapes.text(store, "data", "id") is None:
@@ -77,7 +77,7 @@ class LemonSqueezy:
             "relationships": {"store": {"data": {"type": "stores", "id": account.credentials.get("storeId", "")}}},
         }
         try:
-            made = _wire(account).ask("POST", "/webhooks", json={"data": wanted}).json
+            made = api(account).ask("POST", "/webhooks", json={"data": wanted}).json
         except GatewayRejected:
             return Subscribed({"webhookSecret": secret}, events.by_hand(address, _BY_HAND, names, signingSecret=secret))
         return Subscribed({"webhook": shapes.needed(made, "data", "id"), "webhookSecret": secret})
@@ -85,7 +85,7 @@ class LemonSqueezy:
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Delete the webhook that we made."""
         if webhook := account.made.get("webhook"):
-            _wire(account).drop(f"/webhooks/{shapes.segment(webhook)}")
+            api(account).drop(f"/webhooks/{shapes.segment(webhook)}")
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check `X-Signature`, a digest of the body."""
@@ -96,7 +96,7 @@ class LemonSqueezy:
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an event, or an order or invoice that was read from a list."""
         event = _event(delivery.raw)
-        return lemonsqueezy_facts.read(_wire(account), event)
+        return lemonsqueezy_facts.read(api(account), event)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return the origin: every object names its buyer, and no other knows more."""
@@ -104,7 +104,7 @@ class LemonSqueezy:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders and invoices, the newest first."""
-        wire, store = _wire(account), account.credentials.get("storeId", "")
+        wire, store = api(account), account.credentials.get("storeId", "")
         for path, kind in (("/orders", "order"), ("/subscription-invoices", "invoice")):
             for page in _pages(wire, path, store, since - _REFUNDED_WITHIN):
                 found = [delivery for item in page for delivery in _listed(kind, item, since)]
@@ -115,7 +115,7 @@ class LemonSqueezy:
 GATEWAY = LemonSqueezy()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     headers = {**bearer(account.credentials.get("apiKey", "")), "Accept": _JSON_API, "Content-Type": _JSON_API}
     return GatewayWire("lemonsqueezy", "https://api.lemonsqueezy.com/v1", headers)
 

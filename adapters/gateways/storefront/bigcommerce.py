@@ -63,13 +63,13 @@ class BigCommerce:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read what the store is called."""
-        store = _wire(account).get("/v2/store")
+        store = api(account).get("/v2/store")
         store_hash, client = (account.credentials.get(name, "") for name in ("storeHash", "clientId"))
         return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(), client))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make a webhook for each scope, with a word of ours that every callback brings back."""
-        wire, token, made = _wire(account), secrets.token_urlsafe(32), list[str]()
+        wire, token, made = api(account), secrets.token_urlsafe(32), list[str]()
         hook = {"destination": address, "is_active": True, "headers": {"X-Hook-Token": token}}
         try:
             for scope in _NEEDED:
@@ -84,7 +84,7 @@ class BigCommerce:
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Delete the webhooks that we made."""
-        _unhook(_wire(account), account.made.get("webhooks", "").split())
+        _unhook(api(account), account.made.get("webhooks", "").split())
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check our own word, and the Standard Webhooks signature, five minutes either way.
@@ -111,7 +111,7 @@ class BigCommerce:
         told = events.kept(delivery.raw)
         scope = shapes.needed(told, "scope")
         read = bigcommerce_facts.READERS.get(scope)
-        return read(_wire(account), told) if read else (IgnoredFact("unknown_type"),)
+        return read(api(account), told) if read else (IgnoredFact("unknown_type"),)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return it as it is: all that belongs to an order was read with it."""
@@ -119,7 +119,7 @@ class BigCommerce:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed since then, and the refunds."""
-        wire, start = _wire(account), shapes.utc(since)
+        wire, start = api(account), shapes.utc(since)
         _wake(wire, account.made.get("webhooks", "").split())
         for page in _pages(wire, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
             if found := [_listed_order(order) for order in page if bigcommerce_facts.is_paid(order)]:
@@ -131,7 +131,7 @@ class BigCommerce:
 GATEWAY = BigCommerce()
 
 
-def _wire(account: GatewayAccount) -> GatewayWire:
+def api(account: GatewayAccount) -> GatewayWire:
     store = account.credentials.get("storeHash", "").strip()
     if not _HASH.fullmatch(store):
         raise CredentialsRefused("the store hash is letters and digits, such as abc123")

@@ -123,7 +123,7 @@ class Wix:
             "cursorPaging": {"limit": _PAGE},
         }
         while True:
-            page = _ask(account, "POST", "/ecom/v1/orders/search", {"search": search})
+            page = ask(account, "POST", "/ecom/v1/orders/search", {"search": search})
             if found := [item for order in shapes.items(page, "orders") for item in _listed(account, order)]:
                 yield found
             following = shapes.text(page, "metadata", "cursors", "next")
@@ -139,7 +139,7 @@ def _wire(token: str) -> GatewayWire:
     return GatewayWire("wix", _API, {"Authorization": token} if token else {})
 
 
-def _ask(account: GatewayAccount, method: str, path: str, json: object = None) -> Any:
+def ask(account: GatewayAccount, method: str, path: str, json: object = None) -> Any:
     return _TOKENS.using(
         _key(account), lambda: _asked(account), lambda token: _wire(token).ask(method, path, json=json).json
     )
@@ -169,7 +169,7 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
 def _order(account: GatewayAccount, order_id: str) -> Any:
     """Return an order as it is now. Raises UnreadableEvent where there is none."""
     try:
-        return shapes.at(_ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
+        return shapes.at(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
     except GatewayRejected as error:
         if error.status != 404:
             raise
@@ -181,7 +181,7 @@ def _listed(account: GatewayAccount, order: Any) -> Iterator[GatewayDelivery]:
     yield _delivery(order_id, wix_facts.APPROVED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return
-    said = _ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
+    said = ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
     for refund in shapes.items(said, "orderTransactions", "refunds"):
         # One that was paid back in part is told again when more of it went.
         name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(dumped(refund))}"

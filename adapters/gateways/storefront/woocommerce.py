@@ -74,7 +74,7 @@ class WooCommerce:
 
     def check(self, account: GatewayAccount) -> Known:
         """Read one order, or that there is none."""
-        orders = _ask(account, "GET", "/orders", {"per_page": 1}).json
+        orders = ask(account, "GET", "/orders", {"per_page": 1}).json
         if not isinstance(orders, list):
             raise GatewayUnreachable("the answer is not a list of orders")
         store = urlsplit(_store(account))
@@ -86,7 +86,7 @@ class WooCommerce:
         try:
             for topic in _TOPICS:
                 hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret}
-                said = _ask(account, "POST", "/webhooks", json={**hook, "status": "active"}).json
+                said = ask(account, "POST", "/webhooks", json={**hook, "status": "active"}).json
                 made.append(shapes.needed(said, "id"))
         except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent) as error:
             with suppress(CredentialsRefused, GatewayRejected, GatewayUnreachable):
@@ -137,7 +137,7 @@ class WooCommerce:
         }
         page, is_last = 1, False
         while not is_last:
-            orders = _ask(account, "GET", "/orders", {**params, "page": page}).json
+            orders = ask(account, "GET", "/orders", {**params, "page": page}).json
             if not isinstance(orders, list):
                 raise GatewayUnreachable("the answer is not a list of orders")
             if found := [item for order in orders for item in _listed(order, since)]:
@@ -156,7 +156,7 @@ def _store(account: GatewayAccount) -> str:
     return (found["scheme"] or "https://").lower() + found["place"].rstrip("/")
 
 
-def _ask(
+def ask(
     account: GatewayAccount,
     method: str,
     path: str,
@@ -198,15 +198,15 @@ def _hooks(account: GatewayAccount) -> list[str]:
 def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
     for hook in hooks:
         with suppress(GatewayRejected):
-            _ask(account, "DELETE", f"/webhooks/{hook}", {"force": "true"})
+            ask(account, "DELETE", f"/webhooks/{hook}", {"force": "true"})
 
 
 def _wake(account: GatewayAccount) -> None:
     """Have webhooks active again that the shop gave up; one that somebody deleted is not made anew."""
     for hook in _hooks(account):
         with suppress(GatewayRejected):
-            if shapes.text(_ask(account, "GET", f"/webhooks/{hook}").json, "status") != "active":
-                _ask(account, "PUT", f"/webhooks/{hook}", json={"status": "active"})
+            if shapes.text(ask(account, "GET", f"/webhooks/{hook}").json, "status") != "active":
+                ask(account, "PUT", f"/webhooks/{hook}", json={"status": "active"})
 
 
 def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:

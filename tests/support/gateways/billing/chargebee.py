@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.gateways.billing.chargebee import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.billing.chargebee_codes import ChargebeeCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, USER, PASSWORD = "live_fake", "finderfee", "pass:word"
@@ -29,6 +30,7 @@ class ChargebeeStage(Stage):
         super().__init__()
         self.objects: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
+        self.codes = ChargebeeCodes(self.number)
 
     def is_let_in(self, asked: Asked) -> bool:
         return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
@@ -37,6 +39,8 @@ class ChargebeeStage(Stage):
         path = asked.path.removeprefix("/api/v2")
         if path == "/events":
             return 200, self._page(asked)
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         found = self.objects.get(path)
         return (200, found) if found else (404, {"message": "not found", "api_error_code": "resource_not_found"})
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from adapters.gateways.billing.maxio import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.billing.maxio_codes import MaxioCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SHARED = "maxio_fake", "site_key"
@@ -29,6 +30,7 @@ class MaxioStage(Stage):
     def __init__(self) -> None:
         super().__init__()
         self.objects: dict[str, Any] = {"/site.json": {"site": {"subdomain": "acme", "currency": "USD", "test": False}}}
+        self.codes = MaxioCodes(self.number)
         self.invoices: list[dict[str, Any]] = []
         self.webhooks: list[dict[str, Any]] = []
         self.chargebacks: list[dict[str, Any]] = []
@@ -52,6 +54,8 @@ class MaxioStage(Stage):
         if asked.method == "PUT" and asked.path in self.objects:
             self.objects[asked.path] = asked.json
             return 200, asked.json
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         found = self.objects.get(asked.path)
         return (200, found) if found else (404, {"errors": ["Not found"]})
 

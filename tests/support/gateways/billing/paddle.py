@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.gateways.billing.paddle import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.billing.paddle_codes import PaddleCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
@@ -29,6 +30,7 @@ class PaddleStage(Stage):
         super().__init__(port)
         self.objects: dict[str, dict[str, Any]] = {"/": {"caller": {"account": {"id": "acc_1"}}}}
         self.events: list[dict[str, Any]] = []
+        self.codes = PaddleCodes(self.number)
 
     def is_let_in(self, asked: Asked) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {KEY}"
@@ -40,6 +42,8 @@ class PaddleStage(Stage):
             made = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **asked.json}
             self.objects[f"/notification-settings/{made['id']}"] = made
             return 201, {"data": made}
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         if asked.method == "DELETE":
             return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
         found = self.objects.get(asked.path)

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.gateways.billing.recurly import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.billing.recurly_codes import RecurlyCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "recurly_fake", "rkey"
@@ -33,6 +34,7 @@ class RecurlyStage(Stage):
         super().__init__()
         site = {"id": "site1", "subdomain": "acme", "mode": "production"}
         self.objects: dict[str, dict[str, Any]] = {"/sites": {"object": "list", "data": [site], "has_more": False}}
+        self.codes = RecurlyCodes(self.number)
         self.invoices: list[dict[str, Any]] = []
         self.transactions: list[dict[str, Any]] = []
 
@@ -45,6 +47,8 @@ class RecurlyStage(Stage):
             return 200, self._page(asked, self.invoices)
         if asked.path == "/transactions":
             return 200, self._page(asked, self.transactions)
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         found = self.objects.get(asked.path)
         return (200, exact(found)) if found else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
 from tests.support.gateways.stage import Asked
 
-Answer = tuple[int, Any]
 _MISSING = {"error": {"message": "No such object."}}
 _METADATA = re.compile(r"metadata\[(\w+)\]")
 
@@ -15,11 +16,15 @@ def _refused(message: str) -> Answer:
     return 400, {"error": {"type": "invalid_request_error", "message": message}}
 
 
-class StripeCodes:
+class StripeCodes(CodeBooks):
     """The books of coupons and promotion codes, oldest first."""
 
+    product = "prod_11"
+    other_product = "prod_12"
+
     def __init__(self, number: Callable[[], int], now: Callable[[], int]) -> None:
-        self._number, self._now = number, now
+        super().__init__(number)
+        self._now = now
         self.coupons: list[dict[str, Any]] = []
         self.promotion_codes: list[dict[str, Any]] = []
         self._by_key: dict[str, Answer] = {}
@@ -47,6 +52,30 @@ class StripeCodes:
     def active(self, code: str) -> list[dict[str, Any]]:
         """Return the promotion codes with this text that buyers can redeem."""
         return [one for one in self.promotion_codes if one["active"] and one["code"].lower() == code.lower()]
+
+    def live(self, code: str) -> list[str]:
+        return [one["id"] for one in self.active(code)]
+
+    def plant(self, code: str) -> str:
+        theirs = {"id": f"promo_{self.number()}", "code": code, "active": True, "metadata": {}}
+        self.promotion_codes.append(theirs)
+        return str(theirs["id"])
+
+    def terms(self, code: str) -> PlayedTerms:
+        (told,) = self.active(code)
+        coupon = next(one for one in self.coupons if one["id"] == told["coupon"])
+        assert told.get("expires_at") == coupon.get("redeem_by")
+        until, percent = told.get("expires_at"), coupon.get("percent_off")
+        return PlayedTerms(
+            percent=int(percent) if percent else None,
+            cents=None if percent else int(coupon["amount_off"]),
+            currency=None if percent else coupon["currency"].upper(),
+            duration=coupon["duration"],
+            months=int(coupon["duration_in_months"]) if "duration_in_months" in coupon else None,
+            cap=int(told["max_redemptions"]) if "max_redemptions" in told else None,
+            expires_at=datetime.fromtimestamp(int(until), UTC) if until else None,
+            products=tuple(coupon["products"]),
+        )
 
     def _once(self, asked: Asked, kind: str) -> Answer:
         key = asked.headers.get("Idempotency-Key")
@@ -78,14 +107,14 @@ class StripeCodes:
             return _refused("Invalid characters in code.")
         if self.active(sent["code"]):
             return _refused(f"An active promotion code with `code: {sent['code']}` already exists.")
-        made = self._made("promo", sent) | {"active": True}
+        made = self._made("promo", sent) | {"active": True, "coupon": sent["promotion[coupon]"]}
         self.promotion_codes.append(made)
         return 200, made
 
     def _made(self, prefix: str, sent: dict[str, str]) -> dict[str, Any]:
         metadata = {found[1]: value for name, value in sent.items() if (found := _METADATA.fullmatch(name))}
         plain = {name: value for name, value in sent.items() if "[" not in name}
-        return {"id": f"{prefix}_{self._number()}", "created": self._now(), **plain, "metadata": metadata}
+        return {"id": f"{prefix}_{self.number()}", "created": self._now(), **plain, "metadata": metadata}
 
     def _page(self, books: list[dict[str, Any]], asked: Asked) -> dict[str, Any]:
         wanted = {name: values[0] for name, values in asked.params.items()}

@@ -5,6 +5,7 @@ from urllib.parse import unquote, urlencode
 
 from adapters.gateways.digital.gumroad import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.digital.gumroad_codes import GumroadCodes
 from tests.support.gateways.stage import Asked, CannotPlay, Purchase, Sale, Sent, Stage
 
 TOKEN, SELLER = "gum_fake", "S3LLER=="
@@ -29,12 +30,15 @@ class GumroadStage(Stage):
         super().__init__()
         self.sales: dict[str, dict[str, Any]] = {}
         self.subscriptions: dict[str, dict[str, str]] = {}
+        self.codes = GumroadCodes(self.number)
         self.says_no_to = ""
 
     def is_let_in(self, asked: Asked) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         found: Any = None
         if asked.path == "/v2/user":
             found = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}

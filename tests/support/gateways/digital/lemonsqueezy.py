@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.gateways.digital.lemonsqueezy import GATEWAY
 from tests.support.gateways import why
+from tests.support.gateways.digital.lemonsqueezy_codes import LemonSqueezyCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
 KEY, SECRET = "ls_live_fake", "test_ls_secret"
@@ -29,8 +30,9 @@ class LemonSqueezyStage(Stage):
     def __init__(self) -> None:
         super().__init__()
         self.objects: dict[str, dict[str, Any]] = {
-            "/v1/stores/1": {"type": "stores", "id": "1", "attributes": {"name": "Ada's"}},
+            "/v1/stores/1": {"type": "stores", "id": "1", "attributes": {"name": "Ada's", "currency": "USD"}},
         }
+        self.codes = LemonSqueezyCodes(self.number)
         self.redeemed: dict[str, str] = {}
         self.secret = SECRET
 
@@ -51,6 +53,8 @@ class LemonSqueezyStage(Stage):
             self.secret = made["attributes"]["secret"]
             self.objects[f"/v1/webhooks/{made['id']}"] = made
             return 201, {"data": made}
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         if asked.method == "DELETE":
             return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
         found = self.objects.get(asked.path)

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.gateways.storefront.bigcommerce import GATEWAY
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.storefront.bigcommerce_codes import BigCommerceCodes
 
 STORE, TOKEN, SECRET, WORD = "abc123", "access_fake", "bc_client_secret_fake", "our_word_fake"
 _PAID, _PART, _WHOLE, _DISPUTED = 11, 14, 4, 13
@@ -35,6 +36,7 @@ class BigCommerceStage(Stage):
         self.hooks: dict[str, dict[str, Any]] = {
             number: {"id": number, "is_active": True} for number in ("21", "22", "23")
         }
+        self.codes = BigCommerceCodes(self.number)
         self.word = WORD
         self.has_uninstalled = True
         self.forbidden: set[str] = set()
@@ -48,6 +50,8 @@ class BigCommerceStage(Stage):
             return 403, {"status": 403, "title": "You don't have a required scope to access the endpoint"}
         if path.startswith("/v3/hooks"):
             return self._hooked(asked, path.removeprefix("/v3/hooks").lstrip("/"))
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         if path == "/v2/orders":
             orders = [
                 found for key, found in self.objects.items() if key.startswith("/v2/orders/") and key.count("/") == 3

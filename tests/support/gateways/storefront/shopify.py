@@ -9,6 +9,7 @@ from typing import Any
 from adapters.gateways.storefront.shopify import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
 
 SHOP, CLIENT, SECRET, TOKEN = "mugs.myshopify.com", "client_fake", "shpss_fake", "shpca_fake"
 _FIRST_ORDER = 9_007_199_254_740_993  # a number that a float does not hold
@@ -28,6 +29,7 @@ class ShopifyStage(Stage):
 
     def __init__(self) -> None:
         super().__init__()
+        self.codes = ShopifyCodes(self.number)
         self.token = TOKEN
         self.scopes = ["read_orders", "read_shopify_payments_disputes"]
         self.tokens_given = 0
@@ -48,6 +50,8 @@ class ShopifyStage(Stage):
             return 200, {"access_token": self.token, "scope": ",".join(self.scopes), "expires_in": 86399}
         if asked.path != "/admin/api/2026-10/graphql.json":
             return 404, {"errors": "Not Found"}
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         name = asked.json["query"].split("(")[0].split("{")[0].split()[1]
         said = getattr(self, f"_said_{name.lower()}")(asked.json["variables"])
         return 200, {"data": said, "extensions": {"cost": {"requestedQueryCost": 3}}}

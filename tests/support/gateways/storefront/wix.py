@@ -10,6 +10,7 @@ from joserfc.jwk import RSAKey
 from adapters.gateways.storefront.wix import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.storefront.wix_codes import WixCodes
 
 APP, SECRET, INSTANCE, TOKEN = "app_fake", "app_secret_fake", "11111111-2222-4333-8444-555555555555", "wix_token_fake"
 SITE = "55555555-2222-4333-8444-555555555555"
@@ -34,6 +35,7 @@ class WixStage(Stage):
 
     def __init__(self) -> None:
         super().__init__()
+        self.codes = WixCodes(self.number)
         self.tokens_given = 0
         self.token = TOKEN
         self.orders: dict[str, dict[str, Any]] = {}
@@ -53,6 +55,8 @@ class WixStage(Stage):
             return 200, {"instance": {"instanceId": INSTANCE}, "site": {"siteId": SITE, "paymentCurrency": "USD"}}
         if asked.path == "/ecom/v1/orders/search":
             return 200, self._page(asked.json["search"])
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         order_id = asked.path.rpartition("/")[2]
         if order_id not in self.orders:
             return 404, {"message": "order not found", "details": {}}

@@ -9,6 +9,7 @@ from typing import Any
 from adapters.gateways.storefront.woocommerce import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.storefront.woocommerce_codes import WooCommerceCodes
 
 KEY, CONSUMER_SECRET, SECRET = "ck_fake", "cs_fake", "our_secret_fake"
 
@@ -32,6 +33,7 @@ class WooCommerceStage(Stage):
         super().__init__()
         self.orders: dict[int, dict[str, Any]] = {}
         self.hooks: dict[str, dict[str, Any]] = {number: {"id": number, "status": "active"} for number in ("12", "13")}
+        self.codes = WooCommerceCodes(self.number)
         self.secret = SECRET
         self.has_permalinks = True
         self.strips_header = False
@@ -52,6 +54,8 @@ class WooCommerceStage(Stage):
                 return 404, b"<html>Not found</html>"
             path = asked.path.partition("/wp-json")[2]
         path = path.removeprefix("/wc/v3")
+        if (coded := self.codes.answer(asked)) is not None:
+            return coded
         if path == "/orders":
             return 200, self._page(asked)
         if path == "/webhooks" and asked.method == "POST":

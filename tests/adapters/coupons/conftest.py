@@ -1,0 +1,16 @@
+"""A rail whose gateway is played on this machine."""
+
+import pytest
+
+from tests.support.gateways.ordering import played_rail
+from tests.support.gateways.playing import lead_to
+from tests.support.gateways.stages import STAGES
+
+
+@pytest.fixture
+def playing(request, monkeypatch):
+    """Play the gateway that a parameter names, or else the one that the tests are called by."""
+    stage = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
+    lead_to(stage, monkeypatch)
+    yield played_rail(stage)
+    stage.stop()

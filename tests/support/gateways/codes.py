@@ -1,0 +1,79 @@
+"""What the codes of every played gateway can be asked: which stand there, what they take off, whose they are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from tests.support.gateways.stage import Asked
+
+Answer = tuple[int, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedTerms:
+    """What a code takes off, as the gateway's books have it: a percentage, or an amount in minor units.
+
+    `duration` is once, repeating (`months`) or forever. Without products it is off everything.
+    """
+
+    percent: int | None = None
+    cents: int | None = None
+    currency: str | None = None
+    duration: str = "once"
+    months: int | None = None
+    cap: int | None = None
+    expires_at: datetime | None = None
+    products: tuple[str, ...] = ()
+
+
+class CodeBooks(ABC):
+    """The codes of one played gateway. `product` and `other_product` can be named; AmountOff is in `currency`."""
+
+    product = "11"
+    other_product = "12"
+    currency = "USD"
+
+    def __init__(self, number: Callable[[], int]) -> None:
+        self.number = number
+        self.kept: list[dict[str, Any]] = []
+
+    @abstractmethod
+    def answer(self, asked: Asked) -> Answer | None:
+        """Act on a call about codes; None for any other."""
+
+    @abstractmethod
+    def live(self, code: str) -> list[str]:
+        """Return the ids of what buyers can redeem under a text, in any case."""
+
+    @abstractmethod
+    def plant(self, code: str) -> str:
+        """Let the brand make a code itself, and return its id."""
+
+    @abstractmethod
+    def terms(self, code: str) -> PlayedTerms:
+        """Return what the one living code with a text takes off."""
+
+    def of(self, code: str, name: str = "code") -> list[dict[str, Any]]:
+        """Return what is kept under a text, in any case."""
+        return [one for one in self.kept if str(one[name]).upper() == code.upper()]
+
+    def one(self, code: str, name: str = "code") -> dict[str, Any]:
+        """Return the only one that is kept under a text."""
+        (found,) = self.of(code, name)
+        return found
+
+
+def moment(text: str) -> datetime:
+    """Return a time of a gateway's words: with a zone, or UTC."""
+    told = datetime.fromisoformat(text)
+    return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+def cents(text: object) -> int:
+    """Return minor units of decimal text with two places at most."""
+    told = Decimal(str(text)) * 100
+    assert told == int(told)
+    return int(told)

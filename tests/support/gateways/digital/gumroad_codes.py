@@ -1,0 +1,91 @@
+"""gumroad's products and offer codes for the tests: refusals come with 200."""
+
+from typing import Any
+from urllib.parse import unquote
+
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
+from tests.support.gateways.stage import Asked
+
+_MOST = 2**31 - 1  # what its column holds
+
+
+def _no(message: str) -> Answer:
+    return 200, {"success": False, "message": message}
+
+
+class GumroadCodes(CodeBooks):
+    """The books of offer codes; one is of a product, or of all."""
+
+    product = "A-m3CDDC5dlrSdKZp0RFhA=="
+    other_product = "B-m3CDDC5dlrSdKZp0RFhA=="
+
+    def __init__(self, number: Any) -> None:
+        super().__init__(number)
+        self.products: list[dict[str, Any]] = [
+            {"id": name, "currency": "usd", "is_tiered_membership": False}
+            for name in (self.product, self.other_product)
+        ]
+
+    def answer(self, asked: Asked) -> Answer | None:
+        parts = [unquote(part) for part in asked.path.split("/")[2:]]
+        if parts[0] != "products":
+            return None
+        if len(parts) == 1:
+            return self._page(asked)
+        product = next((one for one in self.products if one["id"] == parts[1]), None)
+        if product is None:
+            return _no("The product was not found.")
+        if len(parts) == 2:
+            return 200, {"success": True, "product": product}
+        if asked.method == "POST":
+            return self._create(product, {name: values[0] for name, values in asked.form.items()})
+        found = [one for one in self.kept if one["product"] in (None, product["id"])]
+        if asked.method == "GET":
+            return 200, {"success": True, "offer_codes": found}
+        gone = [one for one in found if one["id"] == parts[3]]
+        if not gone:
+            return _no("The offer_code was not found.")
+        self.kept.remove(gone[0])
+        return 200, {"success": True, "message": "The offer_code was deleted successfully."}
+
+    def live(self, code: str) -> list[str]:
+        return [one["id"] for one in self.of(code, "name")]
+
+    def plant(self, code: str) -> str:
+        self.kept.append({"id": f"OC{self.number()}==", "name": code, "max_purchase_count": 50, "product": None})
+        return str(self.kept[-1]["id"])
+
+    def terms(self, code: str) -> PlayedTerms:
+        told = self.one(code, "name")
+        return PlayedTerms(
+            percent=told.get("percent_off"),
+            cents=told.get("amount_cents"),
+            currency=None if "percent_off" in told else self.currency,
+            # It is off every payment of a membership, and nothing else has a second one.
+            duration="forever" if self.products[0]["is_tiered_membership"] else "once",
+            cap=told["max_purchase_count"] if told["max_purchase_count"] < 10**9 else None,
+            products=(told["product"],) if told["product"] else (),
+        )
+
+    def _page(self, asked: Asked) -> Answer:
+        first = int(asked.params.get("page_key", ["0"])[0])
+        more = {"next_page_key": str(first + 1)} if len(self.products) > first + 1 else {}
+        return 200, {"success": True, "products": self.products[first : first + 1], **more}
+
+    def _create(self, product: dict[str, Any], sent: dict[str, str]) -> Answer:
+        if self.of(sent["name"], "name"):
+            return _no("Discount code must be unique.")
+        if not 0 < int(sent["max_purchase_count"]) <= _MOST:
+            return _no("Max purchase count is out of range.")
+        off = "percent_off" if sent["offer_type"] == "percent" else "amount_cents"
+        offer = {
+            "id": f"OC{self.number()}==",
+            "name": sent["name"],
+            off: int(sent["amount_off"]),
+            "max_purchase_count": int(sent["max_purchase_count"]),
+            "universal": sent["universal"] == "true",
+            "times_used": 0,
+            "product": None if sent["universal"] == "true" else product["id"],
+        }
+        self.kept.append(offer)
+        return 200, {"success": True, "offer_code": offer}

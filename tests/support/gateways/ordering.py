@@ -1,0 +1,87 @@
+"""Orders of codes for a played gateway, and what the docs say that it can hold."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from adapters.coupons import registry
+from adapters.coupons.base import CodeOrder, CodeRail, CouponOrder
+from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
+from domain.gateways.names import Gateway
+from tests.support.gateways.codes import CodeBooks, PlayedTerms
+from tests.support.gateways.stage import Stage
+from tests.support.gateways.told import account
+
+_PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRail:
+    """A rail with the gateway that is played for it."""
+
+    stage: Stage
+    books: CodeBooks
+    rail: CodeRail
+
+    def order(self, code: str = "JANE15", **discount: Any) -> CodeOrder:
+        """Return a new order of a code, of a coupon that is made where families are: 15 % off once, unless said."""
+        terms: dict[str, Any] = {
+            "type": DiscountType.PercentOff,
+            "value": 15,
+            "currency": None,
+            "duration": DiscountDuration.Once,
+            "months": None,
+            "max_redemptions_per_code": None,
+            "expires_at": None,
+            "product_refs": (),
+        }
+        family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
+        made = None
+        if self.rail.gateway == registry.PROCESSOR:
+            made = registry.processor().create(account(self.stage), family)
+        return CodeOrder(uuid4(), code, family, made)
+
+    def mint(self, order: CodeOrder) -> str:
+        """Have a code minted."""
+        return self.rail.mint(account(self.stage), order)
+
+    def find(self, order: CodeOrder) -> str | None:
+        """Look for a code."""
+        return self.rail.find_code(account(self.stage), order)
+
+    def switch_off(self, order: CodeOrder, minted_id: str) -> None:
+        """End a code."""
+        self.rail.switch_off(account(self.stage), order, minted_id)
+
+
+def played_rail(stage: Stage) -> PlayedRail:
+    """Return the rail of a gateway that is played."""
+    books: CodeBooks = stage.codes  # type: ignore[attr-defined]  # only who mints has them
+    return PlayedRail(stage, books, registry.rail(stage.gateway.name))
+
+
+def terms_of(order: CodeOrder) -> PlayedTerms:
+    """Return what an order's code is to take off, as a gateway's books have it."""
+    discount = order.family.discount
+    is_percent = discount.type == DiscountType.PercentOff
+    expires_at: datetime | None = discount.expires_at
+    return PlayedTerms(
+        percent=discount.value if is_percent else None,
+        cents=None if is_percent else discount.value,
+        currency=discount.currency,
+        duration=discount.duration.value.lower(),
+        months=discount.months,
+        cap=discount.max_redemptions_per_code,
+        expires_at=expires_at,
+        products=discount.product_refs,
+    )
+
+
+def held() -> dict[str, dict[str, str]]:
+    """Return the rows of the table of docs/coupons.md that says what each gateway can hold, by column."""
+    lines = [line for line in _PAGE.read_text().splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    (names,) = (row for row in rows if row[0] == "Gateway")
+    return {row[0]: dict(zip(names, row, strict=True)) for row in rows if row[0] in set(Gateway)}

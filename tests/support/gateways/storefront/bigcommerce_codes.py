@@ -1,0 +1,98 @@
+"""bigcommerce's promotions and their codes for the tests."""
+
+import re
+from typing import Any
+
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents, moment
+from tests.support.gateways.stage import Asked
+
+_CODE = re.compile(r"[A-Za-z0-9 _-]{1,50}")
+
+
+def _refused(title: str) -> Answer:
+    return 422, {"status": 422, "title": title, "errors": {}}
+
+
+class BigCommerceCodes(CodeBooks):
+    """The books of codes, one row each with its promotion's id; and of promotions."""
+
+    def __init__(self, number: Any) -> None:
+        super().__init__(number)
+        self.promotions: dict[int, dict[str, Any]] = {}
+
+    def answer(self, asked: Asked) -> Answer | None:
+        _, _, path = asked.path.partition("/v3/promotions")
+        if "/v3/promotions" not in asked.path:
+            return None
+        wanted = {name: values[0] for name, values in asked.params.items()}
+        if path == "/codes":
+            return self._by_text(asked.method, wanted["code"])
+        if path == "":
+            return self._create(asked.json) if asked.method == "POST" else self._named(wanted)
+        number, _, rest = path.removeprefix("/").partition("/")
+        promotion = self.promotions.get(int(number))
+        if promotion is None:
+            return 404, {"status": 404, "title": "Promotion not found"}
+        if rest == "codes":
+            if asked.method == "POST":
+                return self._code(promotion, asked.json)
+            return 200, {"data": [one for one in self.kept if one["promotion"] == promotion["id"]], "meta": {}}
+        if asked.method == "PUT":
+            promotion.update(asked.json)
+        elif asked.method == "DELETE":
+            if any(one["promotion"] == promotion["id"] for one in self.kept):
+                return _refused("A promotion with codes cannot be deleted")
+            del self.promotions[promotion["id"]]
+            return 204, None
+        return 200, {"data": promotion, "meta": {}}
+
+    def live(self, code: str) -> list[str]:
+        rows = [one["promotion"] for one in self.of(code)]
+        return [str(number) for number in rows if self.promotions[number]["status"] == "ENABLED"]
+
+    def plant(self, code: str) -> str:
+        promotion = {"id": self.number(), "name": "Summer", "status": "ENABLED"}
+        self.promotions[promotion["id"]] = promotion
+        self.kept.append({"id": self.number(), "code": code, "promotion": promotion["id"]})
+        return str(promotion["id"])
+
+    def terms(self, code: str) -> PlayedTerms:
+        row = self.one(code)
+        promotion = self.promotions[row["promotion"]]
+        ((kind, action),) = promotion["rules"][0]["action"].items()
+        off = action["discount"]
+        percent = off.get("percentage_amount")
+        assert row.get("max_uses") == promotion.get("max_uses")
+        return PlayedTerms(
+            percent=int(percent) if percent else None,
+            cents=None if percent else cents(off["fixed_amount"]),
+            currency=promotion.get("currency_code"),
+            cap=promotion.get("max_uses"),
+            expires_at=moment(promotion["end_date"]) if "end_date" in promotion else None,
+            products=tuple(map(str, action["items"]["products"])) if kind == "cart_items" else (),
+        )
+
+    def _create(self, wanted: dict[str, Any]) -> Answer:
+        if wanted.get("redemption_type") != "COUPON" or not wanted.get("name") or len(wanted.get("rules", ())) != 1:
+            return _refused("The promotion is not valid")
+        promotion = {**wanted, "id": self.number()}
+        self.promotions[promotion["id"]] = promotion
+        return 201, {"data": promotion, "meta": {}}
+
+    def _named(self, wanted: dict[str, str]) -> Answer:
+        return 200, {"data": [one for one in self.promotions.values() if one["name"] == wanted["name"]], "meta": {}}
+
+    def _code(self, promotion: dict[str, Any], wanted: dict[str, Any]) -> Answer:
+        if not _CODE.fullmatch(wanted["code"]):
+            return _refused("The code is not valid")
+        if self.of(wanted["code"]):
+            return _refused("The code is in use")
+        row = {**wanted, "id": self.number(), "promotion": promotion["id"]}
+        self.kept.append(row)
+        return 201, {"data": row, "meta": {}}
+
+    def _by_text(self, method: str, code: str) -> Answer:
+        if method == "DELETE":
+            self.kept = [one for one in self.kept if one not in self.of(code)]
+            return 204, None
+        return 200, {"data": self.of(code), "meta": {}}

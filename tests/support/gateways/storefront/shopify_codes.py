@@ -1,0 +1,86 @@
+"""shopify's discount codes for the tests: what its GraphQL refuses inside of an answer with 200."""
+
+from typing import Any
+
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents, moment
+from tests.support.gateways.stage import Asked
+
+_PRODUCT = "gid://shopify/Product/"
+_NEEDED = ("title", "code", "context", "customerGets", "startsAt")
+
+
+class ShopifyCodes(CodeBooks):
+    """The books of discounts. `may` says whether the app has the scope."""
+
+    may = True
+
+    def answer(self, asked: Asked) -> Answer | None:
+        query, variables = asked.json["query"], asked.json["variables"]
+        acts = {
+            "codeDiscountNodeByCode": self._standing,
+            "discountCodeBasicCreate": self._create,
+            "discountCodeDelete": self._delete,
+        }
+        for name, act in acts.items():
+            if name in query:
+                if not self.may:
+                    denied = {"message": f"Access denied for {name} field.", "extensions": {"code": "ACCESS_DENIED"}}
+                    return 200, {"data": {name: None}, "errors": [denied]}
+                return 200, {"data": {name: act(variables)}}
+        if "currencyCode" in query and "accessScopes" not in query and "order" not in query:
+            return 200, {"data": {"shop": {"currencyCode": self.currency}}}
+        return None
+
+    def live(self, code: str) -> list[str]:
+        return [one["id"] for one in self.of(code) if one["status"] == "ACTIVE"]
+
+    def plant(self, code: str) -> str:
+        return self._kept({"title": "Summer", "code": code})
+
+    def terms(self, code: str) -> PlayedTerms:
+        told = self.one(code)
+        value, items = told["customerGets"]["value"], told["customerGets"]["items"]
+        is_percent = "percentage" in value
+        renews = told["customerGets"].get("appliesOnSubscription") is True and told["recurringCycleLimit"] == 0
+        return PlayedTerms(
+            percent=cents(value["percentage"]) if is_percent else None,
+            cents=None if is_percent else cents(value["discountAmount"]["amount"]),
+            currency=None if is_percent else self.currency,
+            duration="forever" if renews else "once",
+            cap=told["usageLimit"],
+            expires_at=moment(told["endsAt"]) if told["endsAt"] else None,
+            products=tuple(ref.removeprefix(_PRODUCT) for ref in items.get("products", {}).get("productsToAdd", ())),
+        )
+
+    def _standing(self, variables: dict[str, Any]) -> dict[str, Any] | None:
+        found = next(iter(self.of(variables["code"])), None)
+        if found is None:
+            return None
+        return {"id": found["id"], "codeDiscount": {"title": found["title"], "status": found["status"]}}
+
+    def _create(self, variables: dict[str, Any]) -> dict[str, Any]:
+        wanted = variables["discount"]
+        errors = [{"code": "BLANK", "message": f"{name} can't be blank"} for name in _NEEDED if not wanted.get(name)]
+        value = wanted["customerGets"]["value"]
+        if "percentage" in value and not 0 < value["percentage"] <= 1:
+            errors.append({"code": "VALUE_OUTSIDE_RANGE", "message": "Value must be between 0.0 and 1.0"})
+        named = wanted["customerGets"]["items"].get("products", {}).get("productsToAdd", [])
+        if any(not ref.startswith(_PRODUCT) for ref in named):
+            errors.append({"code": "INVALID", "message": "Product is invalid"})
+        if self.of(wanted["code"]):
+            errors.append({"code": "TAKEN", "message": "Code must be unique. Please try a different code."})
+        node = None if errors else {"id": self._kept(wanted)}
+        return {"codeDiscountNode": node, "userErrors": errors}
+
+    def _delete(self, variables: dict[str, Any]) -> dict[str, Any]:
+        found = next((one for one in self.kept if one["id"] == variables["id"]), None)
+        if found is None:
+            missing = {"code": "INVALID", "message": "Code discount does not exist."}
+            return {"deletedCodeDiscountId": None, "userErrors": [missing]}
+        self.kept.remove(found)
+        return {"deletedCodeDiscountId": found["id"], "userErrors": []}
+
+    def _kept(self, wanted: dict[str, Any]) -> str:
+        node = {**wanted, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
+        self.kept.append(node)
+        return str(node["id"])
