@@ -1,8 +1,8 @@
 """The payment processor as a funding source: payment intents and refunds of the Stripe API.
 
 A charge is an off-session payment by the customer whom the operator named for the brand, confirmed at once; one that
-needs the person who pays is refused. Our key is the Idempotency-Key, which they keep for 24 hours at least, and the
-metadata `deal_key`, by which both are found for ever.
+needs the person who pays is refused by them. Our key is the Idempotency-Key, which they keep for 24 hours at least,
+and the metadata `deal_key`, by which both are found for ever.
 """
 
 from collections.abc import Callable, Iterator
@@ -86,16 +86,16 @@ def _written(call: FundingCall) -> Any:
     if call.kind == FundingKind.refund:
         return {"payment_intent": call.charge_reference, "amount": _units(call), "metadata": labels}
     customer, _, method = (call.source or "").partition("/")
-    asked: dict[str, Any] = {
+    return {
         "amount": _units(call),
         "currency": call.currency.lower(),
         "customer": customer,
+        "payment_method": method,
         "confirm": "true",
         "off_session": "true",
-        "error_on_requires_action": "true",
+        "automatic_payment_methods": {"enabled": "true", "allow_redirects": "never"},
         "metadata": labels,
     }
-    return asked | ({"payment_method": method} if method else {})
 
 
 def _said(found: dict[str, Any], call: FundingCall) -> Answer:
@@ -107,9 +107,10 @@ def _said(found: dict[str, Any], call: FundingCall) -> Answer:
     match found["status"]:
         case "succeeded":
             return Paid(references)
-        case "processing" | "pending":
+        # What waits for somebody can still go through: it is over when it is cancelled on their side.
+        case "processing" | "pending" | "requires_action":
             return Accepted(references)
-        case "requires_payment_method" | "requires_action" | "canceled" | "failed":
+        case "requires_payment_method" | "canceled" | "failed":
             return _refused(found)
     return base.unknown(f"its status is {found['status']}", call)
 

@@ -27,7 +27,7 @@ _HIGHEST_SCORE = 100
 _MOST_LEADS_PER_DAY = 1_000_000
 _LONGEST_HOLD_DAYS = 365
 _MOST_REFERRERS = 1000
-_FUNDING_SOURCE = re.compile(r"cus_[A-Za-z0-9]{1,64}(/(pm|card|ba|src)_[A-Za-z0-9]{1,64})?")
+_FUNDING_SOURCE = re.compile(r"cus_[A-Za-z0-9]{1,64}/(pm|card|ba|src)_[A-Za-z0-9]{1,64}")
 _PIXEL_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -110,7 +110,7 @@ def _pixel_public_key(value: str, now: datetime) -> Columns:
 def _funding_source(value: str, now: datetime) -> Columns:
     source = _or_none(value)
     if source is not None and not _FUNDING_SOURCE.fullmatch(source):
-        raise _bad(value, "is neither CUSTOMER nor CUSTOMER/PAYMENT_METHOD of the processor, nor none")
+        raise _bad(value, "is neither CUSTOMER/PAYMENT_METHOD of the processor, such as cus_N1k2/pm_1QxYz, nor none")
     return {"deal_funding_source": source}
 
 

@@ -117,7 +117,7 @@ def test_a_refused_refund_may_be_paid_by_other_means(dealing, flask):
     assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["returnedCents"]) == ("Completed", 50_000)
 
 
-@pytest.mark.parametrize("value", ["acct_1", "cus_", "cus_1/x", "a" * 300])
+@pytest.mark.parametrize("value", ["acct_1", "cus_1", "cus_1/", "cus_1/x", "a" * 300])
 def test_a_funding_source_is_a_customer_of_the_processor(dealing, flask, value):
     code, said = flask("org", "set", dealing.brand.id, f"dealFundingSource={value}")
 

@@ -71,7 +71,7 @@ def test_it_is_carried_out_once_under_its_key(service, source, call):
 
 def test_a_charge_is_of_the_customer_with_the_method_that_was_named(service, source):
     source.ask(_charge())
-    source.ask(_charge(source="cus_other"))
+    source.ask(_charge(source="cus_other/pm_2"))
 
     assert [one.account for one in service.books] == ["cus_N1k2", "cus_other"]
 
@@ -114,6 +114,14 @@ def test_what_is_on_its_way_settles_later(service, source, call):
     assert isinstance(accepted, Accepted)
     assert isinstance(before, Accepted)
     assert source.look_up(known) == Paid(accepted.references)
+
+
+def test_what_waits_for_its_customer_is_neither_paid_nor_refused(service, source):
+    call = _charge()
+    source.ask(call)
+    service.settle(call.key, "waiting")
+
+    assert isinstance(source.look_up(call), Accepted)
 
 
 def test_what_fails_later_is_refused(service, source, call):

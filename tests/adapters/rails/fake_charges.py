@@ -19,7 +19,8 @@ class Charging(Answering):
 
     def make_charge(self) -> None:
         form = self._form()
-        assert (form["confirm"], form["off_session"], form["error_on_requires_action"]) == ("true",) * 3
+        assert (form["confirm"], form["off_session"], form["automatic_payment_methods[enabled]"]) == ("true",) * 3
+        assert form["payment_method"].startswith("pm_")
         key = form["metadata[deal_key]"]
         booked = Booked("", "Charge", key, form["amount"], form["currency"], form["customer"], {"deal_key": key})
         self._stripe(booked, "pi", charge, self.headers["Idempotency-Key"], self.body.decode())

@@ -48,7 +48,7 @@ def payment(booked: Booked) -> dict[str, Any]:
 
 def charge(booked: Booked) -> dict[str, Any]:
     """Return a payment intent of the processor."""
-    statuses = {"paid": "succeeded", "pending": "processing", "failed": "requires_payment_method"}
+    statuses = {"paid": "succeeded", "pending": "processing", "waiting": "requires_action"}
     failed = {"code": "card_declined", "message": "Your card was declined."}
     return {
         "id": booked.id,
@@ -57,7 +57,7 @@ def charge(booked: Booked) -> dict[str, Any]:
         "currency": booked.currency,
         "customer": booked.account,
         "metadata": booked.metadata,
-        "status": statuses[booked.status],
+        "status": statuses.get(booked.status, "requires_payment_method"),
         "last_payment_error": failed if booked.status == "failed" else None,
     }
 
