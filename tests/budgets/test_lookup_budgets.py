@@ -31,7 +31,8 @@ def book(brand):
         path = "/" + connected(brand.person("Owner"), stage)["webhookUrl"].split("/", 3)[3]
 
         def sell(slug: str | None) -> int:
-            sent = stage.pay(Purchase(slug=slug)).sent[0]
+            buyer = str(stage.number())  # two payments of one buyer would be looked at together
+            sent = stage.pay(Purchase(slug=slug, customer=buyer, email=f"{buyer}@example.com")).sent[0]
             assert brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
             (pointer,) = hand_out(["gateways"])
             with _trips() as trips:

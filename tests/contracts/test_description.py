@@ -20,8 +20,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from domain.gateways.names import Gateway
+from domain.platforms.names import Platform
+from tests.support.gateways.stage import PlayedApi
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import Dealing
+from tests.support.turning import turn
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"
@@ -52,6 +56,29 @@ def described(description):
     }
 
 
+class _Refusing(PlayedApi):
+    """Somebody's API that lets nobody in."""
+
+    def is_let_in(self, asked):
+        return False
+
+    def answer(self, asked):
+        raise AssertionError("nobody is let in")
+
+
+@pytest.fixture
+def _nobody_outside(monkeypatch):
+    """Let every gateway and platform be one on this machine that refuses all credentials."""
+    api = _Refusing()
+    turn(
+        monkeypatch,
+        gateways={"urls": dict.fromkeys(Gateway, api.url)},
+        platforms={"urls": dict.fromkeys(Platform, api.url)},
+    )
+    yield
+    api.stop()
+
+
 @pytest.fixture
 def ids(brand):
     """Return what stands in a path, by its name there."""
@@ -77,6 +104,7 @@ def ids(brand):
     }
 
 
+@pytest.mark.usefixtures("_nobody_outside")
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_request_breaks_a_route(described, brand, ids, name):
     operation = described[_shape(name)]
