@@ -15,8 +15,22 @@ from typing import Any
 
 _PATIENCE_S = 120
 # A line of the banner that is a command starts with one of these.
-_COMMANDS = ("t=", "sig=", "curl ", "for ", "owner=", "total=", "one=", "DATA_DIR=", "PORT=", ".venv/bin/flask ")
-_LINES = 16
+_COMMANDS = (
+    "t=",
+    "sig=",
+    "curl ",
+    "for ",
+    "owner=",
+    "total=",
+    "one=",
+    "coupon=",
+    "nora=",
+    "code=",
+    "DATA_DIR=",
+    "PORT=",
+    ".venv/bin/flask ",
+)
+_LINES = 24
 
 
 def main(log: Path) -> None:
@@ -33,7 +47,8 @@ def main(log: Path) -> None:
     assert by_method["sub_affiliate_override"]["commissionCents"] == 200, rows
     told = _wait_for(lambda: _delivered(deliveries, "conversion.created", 2), "both deliveries")
     print(f"smoke: conversion {answer['conversionId']}, its override and {len(told)} deliveries seen")
-    _sell_by_gateway(lines[10:])
+    _sell_by_gateway(lines[10:16])
+    _redeem(lines[16:])
     _pay(lines[:10], by_method[None]["externalEventId"])
 
 
@@ -52,6 +67,19 @@ def _sell_by_gateway(lines: list[str]) -> None:
     print(
         f"smoke: paid, renewed and refunded at the gateway, {paid['externalEventId']} and {renewed['externalEventId']}"
     )
+
+
+def _redeem(lines: list[str]) -> None:
+    """Have a coupon made and a code minted by its affiliate, redeemed by a payment that names nobody, and refunded."""
+    code, *_, redeemed, listed, _, refunded = _shell("\n".join(lines)).splitlines()
+    assert (before := json.loads(redeemed)["items"][0])["code"] == code, redeemed
+    (conversion,) = json.loads(listed)["items"]
+    # A fifth of 49.00 was taken off, and nora earns 30 % of the rest.
+    assert (conversion["amountCents"], conversion["commissionCents"]) == (3_920, 1_176), conversion
+    assert (conversion["attributionMethod"], conversion["couponCode"]) == ("coupon", code), conversion
+    (after,) = json.loads(refunded)["items"]
+    assert (before["redemptionCount"], after["redemptionCount"]) == (1, 0), (before, after)
+    print(f"smoke: {code} was minted, redeemed and refunded")
 
 
 def _pay(lines: list[str], order: str) -> None:

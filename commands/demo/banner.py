@@ -41,7 +41,7 @@ curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Si
 
 for i in $(seq 50); do seen=$(curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'); case $seen in *"order-$t"*override*|*override*"order-$t"*) break;; esac; sleep 0.2; done; echo "$seen"
 
-{_deliveries(made, url, key)}{_payouts(made, chosen)}{_gateway(made, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
+{_deliveries(made, url, key)}{_payouts(made, chosen)}{_gateway(made, chosen)}{_coupon(made, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
 """
 
 
@@ -91,3 +91,32 @@ one=$(printf %s "$seen" | python3 -c "import json,sys; print(json.load(sys.stdin
         steps += f"""curl -s '{url}/api/v1/webhooks/{made["gatewayWebhookEndpointId"]}/deliveries' -H 'Authorization: Bearer {key}'; echo
 """
     return steps + "\n"
+
+
+def _coupon(made: Mapping[str, str], chosen: settings.Settings) -> str:
+    """Return how a coupon of the second brand is made, a code of it minted by its affiliate, redeemed and refunded."""
+    if "gatewayProgramId" not in made or not loopback.is_gateway_played(chosen):
+        return ""
+    url, key, slug = chosen.web.url, made["gatewayApiKey"], made["gatewayAffiliateSlug"]
+    terms = '{"name":"20 off","discountType":"PercentOff","discountValue":20,"duration":"Once","selfMintMode":"AllAffiliates"}'
+    body = "-H 'Content-Type: application/json' -d"
+    return f"""  7. A coupon of the second brand, made at its gateway as well; {slug} mints a code of her own:
+
+coupon=$(curl -s {url}/api/v1/campaigns/{made["gatewayProgramId"]}/coupons -H 'Authorization: Bearer {key}' {body} '{terms}' | {_field("id")})
+{slug}=$({command(chosen, f"token affiliate --email {slug}@example.com")})
+code=$(curl -s {url}/api/me/coupons/mint -H "Authorization: Bearer ${slug}" {body} '{{"campaignCouponId":"'$coupon'"}}' | {_field("code")}); echo "$code"
+
+  8. A payment that names nobody redeems it, and all of it goes back; see what it counted before and after:
+
+{command(chosen, 'demo-gateway pay --code "$code"')}
+for i in $(seq 50); do seen=$(curl -s {url}/api/me/coupons -H "Authorization: Bearer ${slug}"); case $seen in *'"redemptionCount":1'*) break;; esac; sleep 0.2; done; echo "$seen"
+curl -s '{url}/api/v1/conversions?take=1' -H 'Authorization: Bearer {key}'; echo
+{command(chosen, "demo-gateway refund")}
+for i in $(seq 50); do seen=$(curl -s {url}/api/me/coupons -H "Authorization: Bearer ${slug}"); case $seen in *'"redemptionCount":1'*) ;; *) break;; esac; sleep 0.2; done; echo "$seen"
+
+"""
+
+
+def _field(name: str) -> str:
+    """Return the end of a pipe that takes one field out of an answer."""
+    return f"""python3 -c "import json,sys; print(json.load(sys.stdin)['{name}'])\""""

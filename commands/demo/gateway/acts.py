@@ -44,17 +44,21 @@ def group(context: click.Context) -> None:
 
 
 @group.command("pay")
-@click.option("--affiliate", default="nora", show_default=True, help="Whom the payment names in its metadata.")
-@click.option("--cents", type=_cents, default=4_900, show_default=True)
+@click.option("--affiliate", help="Whom the payment names in its metadata: nora, or nobody where there is a code.")
+@click.option("--code", help="A promotion code that the customer redeems.")
+@click.option("--cents", type=_cents, default=4_900, show_default=True, help="The price, before what a code takes off.")
 @output.json_option
-def pay(*, affiliate: str, cents: int, as_json: bool) -> None:
+def pay(*, affiliate: str | None, code: str | None, cents: int, as_json: bool) -> None:
     """Let a new customer start a subscription and pay for it."""
+    redeemed = {"discounts[0][promotion_code]": _promotion_code(code)} if code is not None else {}
+    named = affiliate or (None if redeemed else "nora")
     customer = _ask("POST", "/v1/customers", {"email": f"ann-{secrets.token_hex(4)}@example.com", "name": "Ann"})
     form = {
         "customer": customer["id"],
         "items[0][price_data][unit_amount]": str(cents),
         "items[0][price_data][currency]": "usd",
-        "metadata[affiliate_slug]": affiliate,
+        **({"metadata[affiliate_slug]": named} if named else {}),
+        **redeemed,
     }
     _show_payment(_ask("POST", "/v1/subscriptions", form), as_json=as_json)
 
@@ -84,14 +88,26 @@ def refund(charge: str | None, cents: int | None, as_json: bool) -> None:
     )
 
 
+def _promotion_code(code: str) -> str:
+    """Return the id of the promotion code that buyers redeem by this text. Raises ClickException."""
+    wanted = urlencode({"code": code, "active": "true", "limit": 1})
+    found: list[StripeObject] = _ask("GET", f"/v1/promotion_codes?{wanted}")["data"]
+    if not found:
+        raise click.ClickException(
+            f"The gateway has no promotion code {code} in force. Next: mint it (POST /api/me/coupons/mint)"
+        )
+    return str(found[0]["id"])
+
+
 def _show_payment(subscription: StripeObject, *, as_json: bool) -> None:
-    invoice_id = subscription["latest_invoice"]
-    charge = _ask("GET", f"/v1/charges/ch_{invoice_id.removeprefix('in_')}")
+    invoice = _ask("GET", f"/v1/invoices/{subscription['latest_invoice']}")
+    paid = invoice["amount_paid"]
     said = {
         "subscription": subscription["id"],
-        "invoice": invoice_id,
-        "charge": charge["id"],
-        "amountCents": charge["amount"],
+        "invoice": invoice["id"],
+        "charge": f"ch_{invoice['id'].removeprefix('in_')}" if paid else None,
+        "amountCents": paid,
+        "discountCents": invoice["subtotal"] - invoice["total"],
         "metadata": subscription["metadata"],
     }
     output.show(said, as_json=as_json, person=lambda: _tell_payment(said))
@@ -99,11 +115,15 @@ def _show_payment(subscription: StripeObject, *, as_json: bool) -> None:
 
 def _tell_payment(said: Mapping[str, Any]) -> None:
     named = said["metadata"].get("affiliate_slug")
-    click.echo(
-        f"{said['amountCents']} cents paid for {said['subscription']}, whose metadata says affiliate_slug={named}"
-    )
-    click.echo(f"It is {said['invoice']}, by {said['charge']}. Next: renew it, or refund some of it:")
-    for act in (f"renew {said['subscription']}", f"refund {said['charge']} --cents 1000"):
+    off = f" ({said['discountCents']} taken off by the code)" if said["discountCents"] else ""
+    whom = f"whose metadata says affiliate_slug={named}" if named else "whose metadata names nobody"
+    click.echo(f"{said['amountCents']} cents paid{off} for {said['subscription']}, {whom}")
+    by = f"by {said['charge']}" if said["charge"] else "for which nothing was charged"
+    click.echo(f"It is {said['invoice']}, {by}. Next: renew it{', or refund some of it' if said['charge'] else ''}:")
+    acts = [f"renew {said['subscription']}"]
+    if said["charge"]:
+        acts.append(f"refund {said['charge']} --cents 1000")
+    for act in acts:
         click.echo(f"  {banner.command(settings.current(), f'demo-gateway {act}')}")
 
 

@@ -21,8 +21,9 @@ import settings
 from adapters import http_calls
 from commands.demo import loopback
 from commands.demo.gateway import books, words
-from commands.demo.gateway.account import Fields, StripeAccount
+from commands.demo.gateway.account import StripeAccount
 from commands.demo.gateway.books import StripeBooks
+from commands.demo.gateway.forms import Fields
 from commands.demo.gateway.words import StripeObject
 
 _LARGEST_BODY = 64 << 10
@@ -69,9 +70,9 @@ class _Server(http.server.ThreadingHTTPServer):
     def lets_in(self, authorization: str) -> bool:
         return hmac.compare_digest(authorization.encode(), b"Bearer " + self._key)
 
-    def answer(self, method: str, path: str, fields: Fields) -> tuple[int, StripeObject]:
+    def answer(self, method: str, path: str, fields: Fields, key: str) -> tuple[int, StripeObject]:
         with self._one_at_a_time:
-            return self._account.answer(method, path, fields)
+            return self._account.answer(method, path, fields, key=key)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -87,7 +88,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._answer()
 
     def do_DELETE(self) -> None:
-        """End an endpoint."""
+        """End an endpoint or a coupon."""
         self._answer()
 
     def _answer(self) -> None:
@@ -97,7 +98,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if fields is None:
             status, said = 400, words.error(f"A body is a form in UTF-8 of at most {_LARGEST_BODY} bytes.")
         elif server.lets_in(self.headers.get("Authorization", "")):
-            status, said = server.answer(self.command, urlsplit(self.path).path, fields)
+            key = self.headers.get("Idempotency-Key", "")
+            status, said = server.answer(self.command, urlsplit(self.path).path, fields, key)
         body = json.dumps(said).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

@@ -47,6 +47,7 @@ def make() -> dict[str, str]:
     made = {
         "gatewayOrganizationId": str(organization_id),
         "gatewayApiKey": key.api_key,
+        "gatewayProgramId": program["id"],
         "gatewayAffiliateSlug": "nora",
     }
     endpoint = own_api.subscribe(key.api_key)

@@ -17,7 +17,10 @@ _PAGE, _LONGEST_PAGE = 10, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInvoice:
-    """An invoice of a subscription that its customer has paid. `discounts` are ids, `metadata` the subscription's."""
+    """An invoice of a subscription that its customer has paid. `metadata` is the subscription's.
+
+    `discounts` are ids, and `off_cents` is what they took off.
+    """
 
     token: str
     subscription: str
@@ -29,6 +32,7 @@ class PaidInvoice:
     paid_at: int
     metadata: Mapping[str, str] = field(default_factory=dict)
     discounts: Sequence[str] = ()
+    off_cents: int = 0
     is_test: bool = False
 
     def invoice(self) -> StripeObject:
@@ -40,6 +44,7 @@ class PaidInvoice:
             "status": "paid",
             "billing_reason": self.reason,
             "amount_paid": self.cents,
+            "subtotal": self.cents + self.off_cents,
             "total": self.cents,
             "currency": self.currency.lower(),
             "customer": self.customer,
@@ -47,6 +52,7 @@ class PaidInvoice:
             "customer_name": "Ann",
             "metadata": {},
             "discounts": list(self.discounts),
+            "total_discount_amounts": [{"amount": self.off_cents, "discount": one} for one in self.discounts],
             "parent": {
                 "type": "subscription_details",
                 "subscription_details": {"subscription": self.subscription, "metadata": dict(self.metadata)},
@@ -80,6 +86,20 @@ class PaidInvoice:
             "payment": {"type": "payment_intent", "payment_intent": f"pi_{self.token}"},
             "livemode": not self.is_test,
         }
+
+
+def discount(
+    discount_id: str, *, promotion: str, source: StripeObject, start: int, end: int | None = None
+) -> StripeObject:
+    """Return what a buyer was given who redeemed a promotion code of a coupon, the source."""
+    return {
+        "id": discount_id,
+        "object": "discount",
+        "promotion_code": promotion,
+        "source": {"type": "coupon", "coupon": source},
+        "start": start,
+        "end": end,
+    }
 
 
 def refunded(charge: StripeObject, total_cents: int) -> StripeObject:

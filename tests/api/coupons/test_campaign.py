@@ -31,9 +31,9 @@ def test_a_coupon_is_made_here_and_at_the_processor(shop):
     made, (there,) = answer.json, shop.stage.codes.coupons
     assert made["processorCouponId"] == there["id"]
     assert there["metadata"] == {"finderfee_id": made["id"]}
-    assert (there["percent_off"], there["duration"], there["duration_in_months"]) == ("15", "repeating", "3")
-    assert there["products"] == ["prod_1", "prod_2"]
-    assert int(there["redeem_by"]) == int(datetime.fromisoformat(expires).timestamp())
+    assert (there["percent_off"], there["duration"], there["duration_in_months"]) == (15, "repeating", 3)
+    assert there["applies_to"] == {"products": ["prod_1", "prod_2"]}
+    assert there["redeem_by"] == int(datetime.fromisoformat(expires).timestamp())
     assert "max_redemptions" not in there
     assert made["productRefs"] == ["prod_1", "prod_2"]
     assert made["isActive"] is True
@@ -63,7 +63,7 @@ def test_an_amount_off_is_in_the_minor_units_of_its_currency(shop):
 
     (there,) = shop.stage.codes.coupons
     # Króna has no minor unit; this processor counts hundredths of it.
-    assert (there["amount_off"], there["currency"]) == ("50000", "isk")
+    assert (there["amount_off"], there["currency"]) == (50_000, "isk")
     assert (made["discountValue"], made["discountCurrency"]) == (500, "ISK")
     assert shop.told("campaign_coupon.created")[0]["discountCurrency"] == "ISK"
 

@@ -17,7 +17,7 @@ def test_a_code_is_minted_at_the_processor(shop):
     (there,) = shop.stage.codes.promotion_codes
     assert minted["processorPromotionCodeId"] == there["id"]
     assert there["metadata"] == {"finderfee_id": minted["id"]}
-    assert (there["code"], there["max_redemptions"], there["active"]) == ("JANE-15", "7", True)
+    assert (there["code"], there["max_redemptions"], there["active"]) == ("JANE-15", 7, True)
     key = next(asked.headers["Idempotency-Key"] for asked in shop.stage.asked if asked.path == "/v1/promotion_codes")
     assert key == f"coupon:{minted['id']}"
     assert (minted["campaignCouponId"], minted["affiliateId"]) == (made["id"], str(shop.jane))
@@ -108,7 +108,7 @@ def test_another_brand_may_have_the_same_code(shop, rival):
 
 def test_a_code_of_somebody_else_at_the_processor_is_never_adopted(shop):
     made = coupon(shop.brand)
-    theirs = {"id": "promo_x", "code": "SPRING", "active": True, "metadata": {}}
+    theirs = {"id": "promo_x", "created": 1, "code": "SPRING", "active": True, "metadata": {}}
     shop.stage.codes.promotion_codes.append(theirs)
 
     answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "SPRING"})

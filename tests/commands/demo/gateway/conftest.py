@@ -2,13 +2,16 @@
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import click
 import pytest
+import stripe
 from click.testing import Result
 
 import settings
@@ -16,7 +19,7 @@ from adapters.embedded.places import wait_until
 from app import create_app
 from commands.demo import demo as making
 from commands.demo import loopback
-from commands.demo.gateway import player
+from commands.demo.gateway import books, player
 from models import db
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
@@ -120,3 +123,43 @@ def demo(app, tmp_path, monkeypatch):
     found.move()
     assert loopback.is_gateway_called(settings.current())
     return found
+
+
+class _Listener(HTTPServer):
+    """A server of somebody who subscribed: keeps what it is sent, and answers with a status."""
+
+    def __init__(self, port):
+        self.sent, self.status = [], 200
+        super().__init__(("127.0.0.1", port), _Keeps)
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+
+class _Keeps(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.sent.append((self.path, self.headers["Stripe-Signature"], body))
+        self.send_response(self.server.status)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def playing(tmp_path, monkeypatch):
+    listener = _Listener(0)
+    chosen = turn(
+        monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
+    )
+    with player.playing(chosen, say=lambda _: None):
+        yield listener
+    listener.shutdown()
+    listener.server_close()
+
+
+@pytest.fixture
+def client(playing):
+    """stripe's own client."""
+    chosen = settings.current()
+    key = books.key(chosen.servers.data_dir)
+    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)

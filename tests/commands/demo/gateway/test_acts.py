@@ -67,6 +67,16 @@ def test_what_cannot_be_given_back_is_said_and_changes_nothing(made):
     assert said.startswith("Error: The gateway says: The charge has been refunded already. Next: ")
 
 
+def test_a_code_that_is_not_in_force_is_said_and_nothing_is_paid(made):
+    for code in ("NONE", "none at all", ""):
+        status, said = made.flask("demo-gateway", "pay", "--code", code)
+        assert (status, said.startswith(f"Error: The gateway has no promotion code {code} in force. Next: ")) == (
+            1,
+            True,
+        )
+    assert made.flask("demo-gateway", "refund")[1].startswith("Error: Nothing was paid yet.")
+
+
 def test_an_amount_is_whole_and_positive(made):
     for cents in ("0", "-1", "100000000", "1.5", "ten"):
         for act in ("pay", "refund"):

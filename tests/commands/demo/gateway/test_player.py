@@ -1,9 +1,7 @@
 """The gateway that is played, asked over HTTP: by stripe's own client, and by whoever asks what cannot be done."""
 
 import json
-import threading
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import stripe
@@ -11,50 +9,9 @@ import stripe
 import settings
 from adapters.embedded.places import wait_until
 from commands.demo import loopback
-from commands.demo.gateway import books, player
-from tests.support.turning import turn
+from commands.demo.gateway import books
 
 _PATIENCE_S = 30
-
-
-class _Listener(HTTPServer):
-    """A server of somebody who subscribed: keeps what it is sent, and answers with a status."""
-
-    def __init__(self, port):
-        self.sent, self.status = [], 200
-        super().__init__(("127.0.0.1", port), _Keeps)
-        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
-
-
-class _Keeps(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.sent.append((self.path, self.headers["Stripe-Signature"], body))
-        self.send_response(self.server.status)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def playing(tmp_path, monkeypatch):
-    listener = _Listener(0)
-    chosen = turn(
-        monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
-    )
-    with player.playing(chosen, say=lambda _: None):
-        yield listener
-    listener.shutdown()
-    listener.server_close()
-
-
-@pytest.fixture
-def client(playing):
-    """stripe's own client."""
-    chosen = settings.current()
-    key = books.key(chosen.servers.data_dir)
-    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
 
 
 def _ask(method, path, body=None, **headers):

@@ -113,7 +113,13 @@ def test_its_steps_are_shown_where_it_is_and_only_there(demo):
     without = {name: value for name, value in demo.facts.items() if not name.startswith("gateway")}
 
     acts = [line for line in said.splitlines() if " .venv/bin/flask demo-gateway " in line]
-    assert [line.split("demo-gateway ")[1] for line in acts] == ["pay", "renew", "refund --cents 1000"]
+    assert [line.split("demo-gateway ")[1] for line in acts] == [
+        "pay",
+        "renew",
+        "refund --cents 1000",
+        'pay --code "$code"',
+        "refund",
+    ]
     assert "demo-gateway" not in banner.full(without, settings.current())
 
 

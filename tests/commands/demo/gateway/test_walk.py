@@ -4,7 +4,8 @@ import pytest
 
 import settings
 from commands.demo.gateway import player
-from tests.support.rows.brands import Brand
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand, Partner
 from tests.support.serving import served
 
 _STARTED = ("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
@@ -42,6 +43,61 @@ def test_a_sale_a_renewal_and_a_refund_are_the_affiliates(made):
     assert [step["outcome"] for step in decided["steps"]][:2] == ["skipped", "matched"]
     told = made.shop.rows("select type from event where type like 'conversion.%%' order by created_at, id")
     assert told == [("conversion.created",), ("conversion.created",), ("conversion.refunded",)]
+
+
+def _minted(demo, affiliate, **terms):
+    """Have the brand make a coupon, and its affiliate mint a code of it."""
+    body = {"name": "20 off", "discountType": "PercentOff", "discountValue": 20, "duration": "Once"}
+    coupons = f"/api/v1/campaigns/{demo.facts['gatewayProgramId']}/coupons"
+    made = demo.shop.post(coupons, {**body, "selfMintMode": "AllAffiliates", **terms})
+    assert made.status_code == 201, made.json
+    minted = affiliate.post("/api/me/coupons/mint", {"campaignCouponId": made.json["id"]})
+    assert minted.status_code == 201, minted.json
+    return f"{coupons}/{made.json['id']}", minted.json
+
+
+def _redemptions(affiliate):
+    (code,) = affiliate.get("/api/me/coupons").json["items"]
+    return code["redemptionCount"]
+
+
+def test_a_code_that_an_affiliate_minted_is_redeemed_refunded_in_parts_and_archived(made):
+    nora = Partner(made.app, "nora@example.com")
+    coupon, code = _minted(made, nora)
+
+    paid = made.json("demo-gateway", "pay", "--code", code["code"])
+    made.hear(*_STARTED)
+    (sold,) = made.shop.get("/api/v1/conversions").json["items"]
+    assert (paid["amountCents"], paid["discountCents"], paid["metadata"]) == (3_920, 980, {})
+    assert (sold["amountCents"], sold["commissionCents"]) == (3_920, 1_176)
+    assert (sold["attributionMethod"], sold["couponCode"]) == ("coupon", code["code"])
+    counted = [_redemptions(nora)]
+    for number, cents in enumerate(("1000", "2920"), start=1):
+        made.json("demo-gateway", "refund", "--cents", cents)
+        made.hear(*_STARTED, *["charge.refunded"] * number)
+        counted.append(_redemptions(nora))
+    assert counted == [1, 1, 0]
+
+    archived = made.shop.post(f"{coupon}/archive", {})
+    drain("gateways")
+    assert (archived.status_code, made.shop.get(coupon).json["archive"]) == (200, {"pending": 0})
+    status, said = made.flask("demo-gateway", "pay", "--code", code["code"])
+    assert (status, said.startswith(f"Error: The gateway has no promotion code {code['code']} in force.")) == (1, True)
+
+
+def test_a_code_that_takes_everything_off_is_a_lead_and_nothing_is_charged(made):
+    nora = Partner(made.app, "nora@example.com")
+    _, code = _minted(made, nora, discountValue=100)
+
+    status, said = made.flask("demo-gateway", "pay", "--code", code["code"])
+    made.hear("customer.subscription.created", "invoice.paid")
+
+    assert status == 0
+    assert said.startswith("0 cents paid (4900 taken off by the code) for sub_")
+    assert "for which nothing was charged" in said
+    assert "refund" not in said
+    (lead,) = made.shop.get("/api/v1/conversions").json["items"]
+    assert (lead["amountCents"], lead["attributionMethod"], lead["couponCode"]) == (0, "lead_signup", code["code"])
 
 
 def test_the_signed_sales_of_the_first_brand_go_on_and_those_of_the_second_are_kept_out(made):

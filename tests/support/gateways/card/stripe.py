@@ -65,7 +65,8 @@ class StripeStage(Stage):
         )
         invoice = paid.invoice()
         if purchase.code:
-            discount = {"id": f"di_{number}", "promotion_code": f"promo_{number}", "source": {"coupon": "co_1"}}
+            source = {"id": f"co_{number}", "object": "coupon"}
+            discount = words.discount(f"di_{number}", promotion=f"promo_{number}", source=source, start=paid.paid_at)
             self.objects[f"/v1/invoices/in_{number}"] = {**invoice, "discounts": [discount]}
             self.objects[f"/v1/promotion_codes/promo_{number}"] = {"id": f"promo_{number}", "code": purchase.code}
         self.objects[f"/v1/customers/cus_{purchase.customer}"] = {
