@@ -11,6 +11,7 @@ from domain import leads
 from models.conditions import EARNS_NOTHING, OPEN_PROGRAM
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
+from models.db import db
 from models.hot import Hot
 from models.table import Rows
 
@@ -32,7 +33,8 @@ class RedeemableCode:
 class Creditable:
     """An affiliate whom something names. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
 
-    `may_earn`: the campaign is open and pays for sales. `code` is there where a redeemed code names them.
+    `may_earn`: the campaign is open and pays for sales. `code` is there where a redeemed code names them. The rest is
+    what a payment is priced by if they are credited: which one of its customer it is, what a sale counts, their terms.
     """
 
     by: Literal["claim", "customer", "subscription", "email", "lead", "code"]
@@ -46,58 +48,73 @@ class Creditable:
     sub_id: str | None
     occurred_at: datetime | None
     code: RedeemableCode | None
+    ordinal: int
+    first_paid_at: datetime
+    commission_basis: str
+    terms: SaleTerms
 
 
 _NAMED_ROWS = Rows(Creditable)
-_WHO = f"""a.id, a.status, a.email_normalized, a.program_id,
-  {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null)"""
 _NO_LEAD = "null::uuid, null::text, null::timestamptz"
 _NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::text, null::numeric"
 _EARLIER = f"""from gateway_payment g
   join conversion c on c.organization_id = g.organization_id and c.id = g.conversion_id
     and c.status not in {EARNS_NOTHING}
   join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
-  join program p on p.id = a.program_id
   where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
     and g.paid_at <= %(at)s and"""
 _NEWEST = "order by g.paid_at desc limit 1"
 _NAMED = Hot(f"""
-select 'claim', claimed.slug, found.* from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
-cross join lateral (
-  select {_WHO}, {_NO_LEAD}, {_NO_CODE}
-  from tracking_link l
-  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
-  join program p on p.id = l.program_id
-  where l.organization_id = %(org)s and l.slug = claimed.slug and l.deleted_at is null
-  order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
-) found
-union all
-(select 'subscription', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.subscription_id = %(subscription)s {_NEWEST})
-union all
-(select 'customer', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
-union all
-(select 'email', null, {_WHO}, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
-union all
-(select 'lead', null, {_WHO}, l.id, l.sub_id, l.occurred_at, {_NO_CODE}
-  from lead l
-  join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
-  join program p on p.id = a.program_id
-  where l.organization_id = %(org)s and l.email_normalized = %(email)s and l.is_test = %(is_test)s
-    and l.state <> 'Invalidated'
-    and l.occurred_at > %(at)s::timestamptz - interval '{leads.WINDOW.days} days' and l.occurred_at <= %(at)s
-  order by l.occurred_at desc, l.id desc limit 1)
-union all
-select 'code', null, found.* from unnest(%(codes)s::text[]) with ordinality as redeemed (text, place)
-cross join lateral (
-  select {_WHO}, {_NO_LEAD}, k.id, k.code, k.origin,
-    k.origin = 'external' or f.overrides_click_attribution, k.status = 'Revoked', f.commission_type, f.commission_value
-  from affiliate_coupon k
-  join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
-  join program p on p.id = k.program_id
-  left join campaign_coupon f on f.id = k.campaign_coupon_id
-  where k.organization_id = %(org)s and k.code = redeemed.text
-  order by k.status = 'Revoked', k.revoked_at desc limit 1
-) found
+with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
+  code_id, code, origin, overrides, is_revoked, commission_type, commission_value) as (
+  select claimed.place, 'claim', claimed.slug, found.id, {_NO_LEAD}, {_NO_CODE}
+  from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
+  cross join lateral (
+    select a.id from tracking_link l
+    join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+    join program p on p.id = l.program_id
+    where l.organization_id = %(org)s and l.slug = claimed.slug and l.deleted_at is null
+    order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
+  ) found
+  union all
+  (select 1, 'subscription', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.subscription_id = %(subscription)s
+    {_NEWEST})
+  union all
+  (select 2, 'customer', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
+  union all
+  (select 3, 'email', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
+  union all
+  (select 1, 'lead', null, a.id, l.id, l.sub_id, l.occurred_at, {_NO_CODE}
+    from lead l
+    join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
+    where l.organization_id = %(org)s and l.email_normalized = %(email)s and l.is_test = %(is_test)s
+      and l.state <> 'Invalidated'
+      and l.occurred_at > %(at)s::timestamptz - interval '{leads.WINDOW.days} days' and l.occurred_at <= %(at)s
+    order by l.occurred_at desc, l.id desc limit 1)
+  union all
+  select redeemed.place, 'code', null, found.* from unnest(%(codes)s::text[]) with ordinality as redeemed (text, place)
+  cross join lateral (
+    select a.id, {_NO_LEAD}, k.id, k.code, k.origin, k.origin = 'external' or f.overrides_click_attribution,
+      k.status = 'Revoked', f.commission_type, f.commission_value
+    from affiliate_coupon k
+    join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
+    left join campaign_coupon f on f.id = k.campaign_coupon_id
+    where k.organization_id = %(org)s and k.code = redeemed.text
+    order by k.status = 'Revoked', k.revoked_at desc limit 1
+  ) found
+)
+select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
+  {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null),
+  named.lead_id, named.sub_id, named.occurred_at,
+  named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.commission_type,
+  named.commission_value,
+  coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, {sale_terms.COLUMNS}
+from named
+join affiliate a on a.id = named.affiliate_id
+{sale_terms.JOINS}
+left join program_customer c on c.organization_id = %(org)s and c.program_id = a.program_id
+  and c.customer_key = %(payer)s
+order by named.place
 """)
 
 
@@ -110,12 +127,14 @@ def named(
     customer_id: str | None,
     subscription_id: str | None,
     email_normalized: str | None,
+    customer_key: str | None,
     is_test: bool,
     at: datetime,
 ) -> list[Creditable]:
     """Return the affiliates whom slugs, redeemed codes, earlier payments and leads name.
 
-    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text.
+    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text;
+    who earned before by the subscription, the customer, the email. `customer_key` is by whom payments are counted.
     Budget: 1 statement.
     """
     return _NAMED_ROWS.all(
@@ -128,54 +147,33 @@ def named(
             "customer": customer_id,
             "subscription": subscription_id,
             "email": email_normalized,
+            "payer": customer_key,
             "is_test": is_test,
             "at": at,
         },
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """What a payment is priced by: which payment of its customer it is, its affiliate's terms, what a sale counts."""
-
-    affiliate_email: str
-    ordinal: int
-    first_paid_at: datetime
-    commission_basis: str
-    terms: SaleTerms
-
-
-_PRICED_ROWS = Rows(Priced)
-_PRICED = Hot(f"""
-with counted as (
-  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-  select %(org)s, %(program)s, %(customer)s, %(at)s, 1 where %(customer)s::text is not null
-  on conflict (organization_id, program_id, customer_key) do update
-    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
-  returning payments, first_paid_at
-)
-select a.email_normalized, coalesce(counted.payments, 1), coalesce(counted.first_paid_at, %(at)s), o.commission_basis,
-  {sale_terms.COLUMNS}
-from affiliate a
-{sale_terms.JOINS}
-left join counted on true
-where a.organization_id = %(org)s and a.id = %(affiliate)s
+# What others counted since `named` looked is not counted over: null is what the column refuses, and the job is tried
+# again.
+_COUNT = Hot("""
+insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
+values (%(org)s, %(program)s, %(payer)s, %(at)s, %(ordinal)s)
+on conflict (organization_id, program_id, customer_key) do update
+  set payments = case c.payments when excluded.payments - 1 then excluded.payments end,
+    first_paid_at = excluded.first_paid_at
 """)
 
 
-def price_facts(
-    *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, customer_key: str | None, paid_at: datetime
-) -> Priced:
-    """Count a payment of a customer, and return what it is priced by. Budget: 1 statement."""
-    found = _PRICED_ROWS.first(
-        _PRICED,
+def stage_counted(named: Creditable, *, organization_id: UUID, customer_key: str) -> None:
+    """Stage that the payment which `named` was asked for counts as one of this customer, by the number found then."""
+    db.stage(
+        _COUNT,
         {
             "org": organization_id,
-            "program": program_id,
-            "affiliate": affiliate_id,
-            "customer": customer_key,
-            "at": paid_at,
+            "program": named.program_id,
+            "payer": customer_key,
+            "at": named.first_paid_at,
+            "ordinal": named.ordinal,
         },
     )
-    assert found is not None  # the affiliate was found in this transaction
-    return found

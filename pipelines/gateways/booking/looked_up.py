@@ -14,7 +14,7 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
 
     An affiliate who is not Approved is passed over, unless platforms are not asked again and nobody else is named: then
     the payment is listed as uncredited. What went back meanwhile is taken from the conversion.
-    Budget: 5 round trips (known; who; price; what went back; events that waited), after the turns of the payment.
+    Budget: 4 round trips (known; who; what went back; events that waited), after the turns of the payment.
     """
     known = desk.known([paid.external_id, *paid.aliases])
     if known is None or known.reason != whom.NOBODY:

@@ -11,6 +11,7 @@ from domain import emails
 from domain.attribution import Coupon, Decision, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from domain.attribution.facts import PROMOTION_CODE
 from domain.clicks import subid
+from domain.conversions import customers
 from domain.coupons.discounts import CodeOrigin
 from domain.gateways import referrals
 from domain.gateways.facts import BuyerOrigin, RedeemedCode
@@ -59,6 +60,7 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
         email_normalized=inbox_of(origin),
+        customer_key=customer_key(desk, origin),
         is_test=is_test(desk, origin),
         at=at,
     )
@@ -97,6 +99,12 @@ def is_test(desk: BookingDesk, origin: BuyerOrigin) -> bool:
 def inbox_of(origin: BuyerOrigin) -> str | None:
     """Return the inbox that an origin's email leads to, by which a person is known."""
     return emails.normalize(origin.email) if origin.email else None
+
+
+def customer_key(desk: BookingDesk, origin: BuyerOrigin) -> str | None:
+    """Return by whom a campaign counts the payments of an origin; None for nobody in particular."""
+    customer = f"{desk.gateway}:{origin.customer_id}" if origin.customer_id else None
+    return customers.key(customer_id=customer, email=origin.email, is_test=is_test(desk, origin))
 
 
 def _candidate(named: Creditable) -> NamedAffiliate:

@@ -1,6 +1,8 @@
 """Deliveries and bookings at the same moment, on connections of their own: everything is counted exactly once."""
 
 import dataclasses
+import os
+from contextlib import closing
 from uuid import UUID
 
 import psycopg2
@@ -8,7 +10,7 @@ import pytest
 
 from models import db
 from models.gateways import payments
-from tests.support.api.racing import at_once
+from tests.support.api.racing import at_once, begun
 from tests.support.draining import drain as drain_all
 from tests.support.draining import hand_out, run
 from tests.support.gateways.stage import Purchase
@@ -58,6 +60,23 @@ def test_two_payments_of_one_customer_at_once_are_numbered_one_by_one(shop):
     shop.deliver(*first.sent, *again.sent)
     _race()
     assert sorted(shop.conversions("type")) == [("OneTime",), ("Recurring",)]
+
+
+def test_a_payment_whose_customer_is_counted_elsewhere_meanwhile_is_numbered_behind_that(shop):
+    first = shop.sell(cents=10_000)
+    shop.deliver(shop.stage.pay(Purchase(cents=10_000, renews=first)).sent[0])
+    (pointer,) = hand_out(("gateways",))
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as elsewhere, elsewhere.cursor() as cursor:
+        cursor.execute("update program_customer set payments = payments + 1")  # as an import does
+        booked = begun(lambda: run(pointer))
+        elsewhere.commit()
+        booked()
+    assert shop.conversions("type") == [("OneTime",)]
+
+    shop.change("update job set run_at = now()")
+    drain_all()
+    assert sorted(shop.conversions("type")) == [("OneTime",), ("Recurring",)]
+    assert shop.brand.rows("select payments from program_customer") == [(3,)]
 
 
 def test_the_same_ids_at_two_tenants_are_two_payments(shop):
