@@ -35,14 +35,15 @@ def _sell(till: Till) -> None:
 def test_kill_9_in_the_middle_of_a_look_up_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
     # given: a platform that has the questions and does not answer
     till.subscribe()
-    platform.faults.extend(["hang"] * len(_BUYERS))
+    platform.faults.extend(["hang"] * 1_000)
     for email in _BUYERS:
         platform.know(email, slug="ben")
     _sell(till)
-    machine.until(lambda: platform.looks() == len(_BUYERS), "every buyer is asked for")
+    machine.until(lambda: platform.looks() >= 2, "as many buyers are asked for as one brand's may at once")
 
     # when
     machine.kill("workers")
+    platform.faults.clear()
     platform.goes_on.set()
     machine.start("workers")
 
