@@ -26,9 +26,9 @@ def played(name: str = "stripe") -> Iterator[Stage]:
 
 
 def lead_to(playing: Stage, patch: pytest.MonkeyPatch) -> None:
-    """Have the service call one gateway at its stage, until the patch ends."""
+    """Have the service call a gateway at its stage, beside those that are led so already, until the patch ends."""
     known = settings.current()
-    urls = dict.fromkeys(Gateway) | {playing.gateway.name: playing.url}
+    urls = dict.fromkeys(Gateway) | known.gateways.urls | {playing.gateway.name: playing.url}
     chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
     patch.setattr(settings, "current", lambda: chosen)
 

@@ -27,8 +27,8 @@ class ShopifyStage(Stage):
         "time": why.TIMELESS,
     }
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
         self.codes = ShopifyCodes(self.number)
         self.token = TOKEN
         self.scopes = ["read_orders", "read_shopify_payments_disputes"]
