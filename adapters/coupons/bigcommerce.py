@@ -78,7 +78,7 @@ def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
         "redemption_type": "COUPON",
         "coupon_type": "SINGLE",
         "status": "ENABLED",
-        "rules": [{"action": _action(discount)}],
+        "rules": [{"action": {"cart_value": {"discount": _off(discount)}}}],
     }
     if discount.type == DiscountType.AmountOff:
         wanted["currency_code"] = discount.currency
@@ -94,17 +94,10 @@ def _code_of(order: CodeOrder) -> Mapping[str, object]:
     return {"code": order.code, "max_uses": most} if most else {"code": order.code}
 
 
-def _action(discount: Discount) -> Mapping[str, object]:
-    off: dict[str, object] = (
-        {"percentage_amount": str(discount.value)}
-        if discount.type == DiscountType.PercentOff
-        else {"fixed_amount": rails.decimal(discount)}
-    )
-    if not discount.product_refs:
-        return {"cart_value": {"discount": off}}
-    # As a total: an amount off is taken once, and not off each of several.
-    items = {"products": rails.numbers(discount.product_refs)}
-    return {"cart_items": {"discount": off, "as_total": True, "items": items}}
+def _off(discount: Discount) -> Mapping[str, str]:
+    if discount.type == DiscountType.PercentOff:
+        return {"percentage_amount": str(discount.value)}
+    return {"fixed_amount": rails.decimal(discount)}
 
 
 def _promotion(wire: GatewayWire, order: CodeOrder) -> str | None:

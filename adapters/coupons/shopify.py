@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from adapters.coupons import rails
-from adapters.coupons.base import CodeOrder, DiscountNotHeld
+from adapters.coupons.base import CodeOrder
 from adapters.coupons.rails import StandingCode
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected
@@ -29,7 +29,6 @@ _MAKE = """mutation CodeMake($discount: DiscountCodeBasicInput!) {
 _DELETE = """mutation CodeDelete($id: ID!) {
   discountCodeDelete(id: $id) { deletedCodeDiscountId userErrors { code message } }
 }"""
-_PRODUCT = "gid://shopify/Product/"
 _DENIED = 403
 
 
@@ -64,7 +63,7 @@ RAIL = ShopifyCodes()
 
 def _discount(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
-    gets: dict[str, object] = {"value": _off(discount), "items": _items(discount.product_refs)}
+    gets: dict[str, object] = {"value": _off(discount), "items": {"all": True}}
     if discount.duration == DiscountDuration.Forever:
         gets |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
     return {
@@ -83,15 +82,6 @@ def _off(discount: Discount) -> Mapping[str, object]:
     if discount.type == DiscountType.PercentOff:
         return {"percentage": rails.number(f"{Decimal(discount.value).scaleb(-2):f}")}
     return {"discountAmount": {"amount": rails.decimal(discount), "appliesOnEachItem": False}}
-
-
-def _items(product_refs: tuple[str, ...]) -> Mapping[str, object]:
-    if not product_refs:
-        return {"all": True}
-    for ref in product_refs:
-        if not ref.removeprefix(_PRODUCT).isdigit():
-            raise DiscountNotHeld(f"the ids of its products are numbers, or such as {_PRODUCT}1, and {ref} is none.")
-    return {"products": {"productsToAdd": [_PRODUCT + ref.removeprefix(_PRODUCT) for ref in product_refs]}}
 
 
 def _currency(account: GatewayAccount) -> str | None:

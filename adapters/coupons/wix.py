@@ -1,6 +1,6 @@
 """wix: each code is a coupon of the site's store, whose name ends with our id.
 
-A coupon is for all products or for one, off one order.
+A coupon is for all products of the store, off one order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from adapters.coupons import rails
-from adapters.coupons.base import CodeOrder, DiscountNotHeld
+from adapters.coupons.base import CodeOrder
 from adapters.coupons.rails import StandingCode
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected
@@ -63,7 +63,7 @@ def _specification(order: CodeOrder) -> Mapping[str, object]:
         "name": rails.marked_name(order),
         "code": order.code,
         "startTime": _milliseconds(datetime.now(UTC)),
-        "scope": _scope(discount.product_refs),
+        "scope": {"namespace": "stores"},
         "active": True,
     }
     if discount.type == DiscountType.PercentOff:
@@ -75,14 +75,6 @@ def _specification(order: CodeOrder) -> Mapping[str, object]:
     if discount.max_redemptions_per_code:
         wanted["usageLimit"] = discount.max_redemptions_per_code
     return wanted
-
-
-def _scope(product_refs: tuple[str, ...]) -> Mapping[str, object]:
-    if not product_refs:
-        return {"namespace": "stores"}
-    if len(product_refs) > 1:
-        raise DiscountNotHeld("its codes are for all products or for one; name one product in productRefs, or none.")
-    return {"namespace": "stores", "group": {"name": "product", "entityId": product_refs[0]}}
 
 
 def _milliseconds(at: datetime) -> str:

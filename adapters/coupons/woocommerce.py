@@ -69,14 +69,9 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
 
 
 def _off(discount: Discount) -> Mapping[str, object]:
-    products = rails.numbers(discount.product_refs)
     if discount.type == DiscountType.PercentOff:
-        return {"discount_type": "percent", "amount": str(discount.value), "product_ids": products}
-    if not products:
-        return {"discount_type": "fixed_cart", "amount": rails.decimal(discount)}
-    # Off one of the products, and not off each of several in the cart.
-    once = {"product_ids": products, "limit_usage_to_x_items": 1}
-    return {"discount_type": "fixed_product", "amount": rails.decimal(discount), **once}
+        return {"discount_type": "percent", "amount": str(discount.value)}
+    return {"discount_type": "fixed_cart", "amount": rails.decimal(discount)}
 
 
 def _currency(account: GatewayAccount) -> str | None:

@@ -59,6 +59,15 @@ def test_on_a_workspace_with_a_store_the_brands_code_is_minted_there_and_credite
 
 
 @every_store
+def test_the_processors_products_are_none_of_the_stores(shop, store):
+    playing, _ = store
+
+    code(shop.brand, shop.jane, coupon(shop.brand, productRefs=["prod_11"])["id"], "SPRING15")
+
+    assert playing.codes.terms("SPRING15").products == ()
+
+
+@every_store
 def test_a_code_that_is_revoked_ends_at_the_store(shop, store):
     playing, _ = store
     minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING15")

@@ -59,8 +59,7 @@ class BigCommerceCodes(CodeBooks):
     def terms(self, code: str) -> PlayedTerms:
         row = self.one(code)
         promotion = self.promotions[row["promotion"]]
-        ((kind, action),) = promotion["rules"][0]["action"].items()
-        off = action["discount"]
+        off = promotion["rules"][0]["action"]["cart_value"]["discount"]
         percent = off.get("percentage_amount")
         assert row.get("max_uses") == promotion.get("max_uses")
         return PlayedTerms(
@@ -69,7 +68,6 @@ class BigCommerceCodes(CodeBooks):
             currency=promotion.get("currency_code"),
             cap=promotion.get("max_uses"),
             expires_at=moment(promotion["end_date"]) if "end_date" in promotion else None,
-            products=tuple(map(str, action["items"]["products"])) if kind == "cart_items" else (),
         )
 
     def _create(self, wanted: dict[str, Any]) -> Answer:

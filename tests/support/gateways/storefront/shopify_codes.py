@@ -5,7 +5,6 @@ from typing import Any
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents, moment
 from tests.support.gateways.stage import Asked
 
-_PRODUCT = "gid://shopify/Product/"
 _NEEDED = ("title", "code", "context", "customerGets", "startsAt")
 
 
@@ -39,7 +38,8 @@ class ShopifyCodes(CodeBooks):
 
     def terms(self, code: str) -> PlayedTerms:
         told = self.one(code)
-        value, items = told["customerGets"]["value"], told["customerGets"]["items"]
+        value = told["customerGets"]["value"]
+        assert told["customerGets"]["items"] == {"all": True}
         is_percent = "percentage" in value
         renews = told["customerGets"].get("appliesOnSubscription") is True and told["recurringCycleLimit"] == 0
         return PlayedTerms(
@@ -49,7 +49,6 @@ class ShopifyCodes(CodeBooks):
             duration="forever" if renews else "once",
             cap=told["usageLimit"],
             expires_at=moment(told["endsAt"]) if told["endsAt"] else None,
-            products=tuple(ref.removeprefix(_PRODUCT) for ref in items.get("products", {}).get("productsToAdd", ())),
         )
 
     def _standing(self, variables: dict[str, Any]) -> dict[str, Any] | None:
@@ -64,9 +63,6 @@ class ShopifyCodes(CodeBooks):
         value = wanted["customerGets"]["value"]
         if "percentage" in value and not 0 < value["percentage"] <= 1:
             errors.append({"code": "VALUE_OUTSIDE_RANGE", "message": "Value must be between 0.0 and 1.0"})
-        named = wanted["customerGets"]["items"].get("products", {}).get("productsToAdd", [])
-        if any(not ref.startswith(_PRODUCT) for ref in named):
-            errors.append({"code": "INVALID", "message": "Product is invalid"})
         if self.of(wanted["code"]):
             errors.append({"code": "TAKEN", "message": "Code must be unique. Please try a different code."})
         node = None if errors else {"id": self._kept(wanted)}

@@ -17,8 +17,6 @@ def _refused(message: str) -> Answer:
 class WixCodes(CodeBooks):
     """The books of coupons."""
 
-    product = "0c000000-0000-4000-8000-000000000011"
-
     def answer(self, asked: Asked) -> Answer | None:
         if not asked.path.startswith(_COUPONS):
             return None
@@ -45,14 +43,13 @@ class WixCodes(CodeBooks):
         told = self.one(code)["specification"]
         is_percent = "percentOffRate" in told
         until = told.get("expirationTime")
-        group = told["scope"].get("group")
+        assert told["scope"] == {"namespace": "stores"}
         return PlayedTerms(
             percent=told["percentOffRate"] if is_percent else None,
             cents=None if is_percent else cents(told["moneyOffAmount"]),
             currency=None if is_percent else self.currency,
             cap=told.get("usageLimit"),
             expires_at=datetime.fromtimestamp(int(until) / 1000, UTC) if until else None,
-            products=(group["entityId"],) if group else (),
         )
 
     def _create(self, wanted: dict[str, Any]) -> Answer:

@@ -44,23 +44,18 @@ class WooCommerceCodes(CodeBooks):
         told = self.one(code)
         is_percent = told["discount_type"] == "percent"
         until = told.get("date_expires_gmt")
-        if told["discount_type"] == "fixed_product":
-            assert told["limit_usage_to_x_items"] == 1
         return PlayedTerms(
             percent=int(told["amount"]) if is_percent else None,
             cents=None if is_percent else cents(told["amount"]),
             currency=None if is_percent else self.currency,
             cap=told.get("usage_limit"),
             expires_at=moment(until) if until else None,
-            products=tuple(map(str, told.get("product_ids", ()))),
         )
 
     def _create(self, wanted: dict[str, Any]) -> Answer:
         if self.of(wanted["code"]):
             return 400, _TAKEN
-        if wanted["discount_type"] not in ("percent", "fixed_cart", "fixed_product") or not isinstance(
-            wanted["amount"], str
-        ):
+        if wanted["discount_type"] not in ("percent", "fixed_cart") or not isinstance(wanted["amount"], str):
             return 400, {"code": "rest_invalid_param", "message": "Invalid parameter(s): discount_type, amount"}
         return 201, self._kept(wanted)
 
