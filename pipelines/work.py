@@ -53,10 +53,21 @@ def ask(job: Job, *, organization_id: UUID, **args: object) -> int:
 
 
 def enqueue_all(
-    job: Job, *, organization_id: UUID, run_at: datetime | None = None, args: Sequence[Mapping[str, object]]
+    job: Job,
+    *,
+    organization_id: UUID,
+    fair_key: str | None = None,
+    run_at: datetime | None = None,
+    args: Sequence[Mapping[str, object]],
 ) -> None:
     """Stage many rows of one kind of work of an organization as `enqueue` does one, in one statement."""
-    rows.stage_all(job, organization_id=organization_id, args=[_as_text(each) for each in args], run_at=run_at)
+    rows.stage_all(
+        job,
+        organization_id=organization_id,
+        args=[_as_text(each) for each in args],
+        fair_key=fair_key or str(organization_id),
+        run_at=run_at,
+    )
 
 
 def _as_text(args: Mapping[str, object]) -> dict[str, str]:

@@ -121,17 +121,15 @@ def revoke_family(
     return _TABLE.all(_REVOKE_FAMILY, params)
 
 
-_PENDING = """
-select count(*) from affiliate_coupon
-where organization_id = %s and campaign_coupon_id = %s and status = 'Revoked' and switched_off_at is null
+_IS_ENDING = """
+select from affiliate_coupon
+where organization_id = %s and campaign_coupon_id = %s and status = 'Revoked' and switched_off_at is null limit 1
 """
 
 
-def pending(*, organization_id: UUID, coupon_id: UUID) -> int:
-    """Return how many revoked codes of a coupon have not ended yet where they are minted."""
-    row = db.row(_PENDING, (organization_id, coupon_id))
-    assert row is not None
-    return int(row[0])
+def is_ending(*, organization_id: UUID, coupon_id: UUID) -> bool:
+    """Say whether a revoked code of a coupon has not ended yet where it is minted."""
+    return bool(db.run(_IS_ENDING, (organization_id, coupon_id)))
 
 
 _PAGE = f"""

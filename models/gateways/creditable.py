@@ -96,11 +96,17 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   cross join lateral (
     select a.id, {_NO_LEAD}, k.id, k.code, k.origin, k.origin = 'external' or f.overrides_click_attribution,
       k.status = 'Revoked', f.commission_type, f.commission_value
-    from affiliate_coupon k
+    from (
+      (select 0 as place, c.* from affiliate_coupon c
+        where c.organization_id = %(org)s and c.code = redeemed.text and c.status <> 'Revoked')
+      union all
+      (select 1, c.* from affiliate_coupon c
+        where c.organization_id = %(org)s and c.code = redeemed.text and c.status = 'Revoked'
+        order by c.revoked_at desc limit 1)
+    ) k
     join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
     left join campaign_coupon f on f.id = k.campaign_coupon_id
-    where k.organization_id = %(org)s and k.code = redeemed.text
-    order by k.status = 'Revoked', k.revoked_at desc limit 1
+    order by k.place limit 1
   ) found
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,

@@ -74,15 +74,18 @@ def insert(job: Job, *, organization_id: UUID, args: Mapping[str, str]) -> int:
 
 _STAGE_ALL = Hot("""
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
-select %(org)s, %(queue)s, %(name)s, args, %(org)s::uuid::text, %(max_attempts)s, %(lease_s)s,
+select %(org)s, %(queue)s, %(name)s, args, %(fair_key)s, %(max_attempts)s, %(lease_s)s,
   coalesce(%(run_at)s, now())
 from jsonb_array_elements(%(args)s) args
 """)
 
 
-def stage_all(job: Job, *, organization_id: UUID, args: Sequence[Mapping[str, str]], run_at: datetime | None) -> None:
+def stage_all(
+    job: Job, *, organization_id: UUID, args: Sequence[Mapping[str, str]], fair_key: str, run_at: datetime | None
+) -> None:
     """Stage one waiting row of an organization per element of `args`, as `stage` does one: one statement for all."""
-    db.stage(_STAGE_ALL, kind(job) | {"org": organization_id, "args": Json(list(args)), "run_at": run_at})
+    which = {"org": organization_id, "args": Json(list(args)), "fair_key": fair_key, "run_at": run_at}
+    db.stage(_STAGE_ALL, kind(job) | which)
 
 
 _STAGE_DEAD = """

@@ -69,8 +69,12 @@ def revoke_minted_by(coupon: CampaignCoupon, affiliate_ids: list[UUID], *, now: 
     revoked = affiliate_coupons.revoke_family(
         organization_id=coupon.organization_id, coupon_id=coupon.id, minted_by=affiliate_ids, at=now
     )
-    for code in revoked:
-        _tell(code, by_affiliate=False, now=now)
+    emit.events_of_type(
+        organization_id=coupon.organization_id,
+        type="affiliate_coupon.deactivated",
+        data=map(coupon_events.code_deactivated, revoked),
+        at=now,
+    )
     _enqueue(revoked)
 
 
@@ -132,7 +136,7 @@ def tell_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
     """Emit the event of a locked, archived family when the last of its codes has ended; once."""
     if coupon.archived_at is None or coupon.archive_told_at is not None:
         return
-    if affiliate_coupons.pending(organization_id=coupon.organization_id, coupon_id=coupon.id):
+    if affiliate_coupons.is_ending(organization_id=coupon.organization_id, coupon_id=coupon.id):
         return
     campaign_coupons.change(coupon, {"archive_told_at": now})
     emit.event(
@@ -150,11 +154,10 @@ def _note(code: AffiliateCoupon, *, now: datetime, minted_id: str | None = None)
     locked = affiliate_coupons.lock(organization_id=code.organization_id, code_id=code.id)
     if locked is None or locked.switched_off_at is not None:
         return
-    if locked.processor_promotion_code_id is not None and minted_id is None:
+    known_id = minted_id or code.processor_promotion_code_id
+    if locked.processor_promotion_code_id not in (None, known_id):
         return  # it turned out to have been minted; the job for that ends it
-    affiliate_coupons.change(
-        locked, {"switched_off_at": now, "processor_promotion_code_id": minted_id or locked.processor_promotion_code_id}
-    )
+    affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": known_id})
     tell_when_done(family, now=now)
 
 
@@ -170,6 +173,7 @@ def _enqueue(codes: list[AffiliateCoupon], *, run_at: datetime | None = None) ->
         work.enqueue_all(
             jobs.CODE_SWITCH_OFF,
             organization_id=codes[0].organization_id,
+            fair_key=f"codes {codes[0].organization_id}",  # payments never wait until thousands of codes have ended
             run_at=run_at,
             args=[{"code_id": code.id} for code in codes],
         )

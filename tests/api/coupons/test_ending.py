@@ -65,3 +65,25 @@ def test_a_coupon_that_ever_had_a_code_stays(shop):
 
     assert (answer.status_code, answer.json["error"]) == (422, "has_affiliate_coupons")
     assert shop.told("campaign_coupon.deleted") == []
+
+
+def test_codes_of_a_processor_that_was_disconnected_end_here(shop, drain):
+    made = coupon(shop.brand)
+    code(shop.brand, shop.jane, made["id"])
+    shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
+
+    shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
+    drain()
+
+    assert shop.brand.get(f"{shop.coupons}/{made['id']}").json["archive"] == {"pending": 0}
+    assert [told["deactivatedChildCount"] for told in shop.told("campaign_coupon.deactivated")] == [1]
+
+
+def test_payments_do_not_wait_until_all_codes_of_a_coupon_have_ended(shop):
+    made = coupon(shop.brand)
+    code(shop.brand, shop.jane, made["id"])
+
+    shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
+
+    ((turn,),) = shop.brand.rows("select distinct fair_key from job where name = 'code.switch_off'")
+    assert turn != str(shop.brand.id)

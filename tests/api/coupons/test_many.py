@@ -1,0 +1,77 @@
+"""What codes cost where there are many of them: a sale that redeems one, an end of all, a shorter allow-list."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from models import db
+from models.coupons import affiliate_coupons
+from models.gateways import creditable
+from tests.support.coupons import code, coupon
+from tests.support.gateways.playing import connected, played
+
+_MANY = """
+insert into affiliate_coupon (id, organization_id, program_id, affiliate_id, campaign_coupon_id, code, origin, status,
+  connection_id, processor_promotion_code_id, created_at)
+select gen_random_uuid(), organization_id, program_id, affiliate_id, campaign_coupon_id, 'MANY-' || n, 'self_minted',
+  'Active', connection_id, 'promo_many_' || n, created_at
+from affiliate_coupon, generate_series(1, 2000) n where code = 'FIRST'
+"""
+
+
+@pytest.fixture
+def family(brand):
+    with played() as stage:
+        brand.program()
+        jane = brand.affiliate("jane")
+        connected(brand.person("Owner"), stage)
+        granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(jane)]}
+        made = coupon(brand, **granted)
+        code(brand, jane, made["id"], "FIRST")
+        with db.unit_of_work(brand.id):
+            db.db.run(_MANY)
+        yield made
+
+
+def test_a_redeemed_code_is_found_by_its_text(brand, family):
+    with db.unit_of_work(brand.id):
+        creditable.named(
+            organization_id=brand.id,
+            gateway="stripe",
+            slugs=[],
+            codes=["MANY-7"],
+            customer_id=None,
+            subscription_id=None,
+            email_normalized=None,
+            is_test=False,
+            at=datetime.now(UTC),
+        )
+        statement = creditable._NAMED
+        plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))
+
+    assert "affiliate_coupon_code" in plan, plan
+    assert "affiliate_coupon_revoked" in plan, plan
+    assert "affiliate_coupon_list" not in plan, plan
+
+
+def test_whether_codes_are_still_ending_is_not_counted(brand, family):
+    with db.unit_of_work(brand.id):
+        wanted = (brand.id, family["id"])
+        plan = "\n".join(line for (line,) in db.db.run(f"explain {affiliate_coupons._IS_ENDING}", wanted))
+
+    assert "affiliate_coupon_ending" in plan, plan
+
+
+def test_a_shorter_allow_list_takes_the_same_statements_however_many_codes_end(brand, family):
+    trips = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        path = f"/api/v1/campaigns/{family['programId']}/coupons/{family['id']}"
+        answer = brand.call("PATCH", path, {"grantedAffiliateIds": []})
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+    assert answer.status_code == 200
+    told = brand.rows("select count(*) from event where type = 'affiliate_coupon.deactivated'")
+    assert told == [(2000,)]
+    assert sum(trip.count(b"execute hot_") for trip in trips) < 60
