@@ -53,13 +53,14 @@ def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, w
 
 _ANSWERS = Rows(Stored)
 _FIND = f"""
-select {columns(Stored)} from stored_answer where organization_id = %s and scope = %s and key = %s
+select {columns(Stored)} from stored_answer
+where organization_id = %s and scope = %s and key = %s and created_at >= now() - make_interval(secs => %s)
 """
 
 
-def find(*, organization_id: UUID, scope: str, key: str) -> Stored | None:
-    """Return what is kept under a key."""
-    return _ANSWERS.first(_FIND, (organization_id, scope, key))
+def find(*, organization_id: UUID, scope: str, key: str, window_s: int) -> Stored | None:
+    """Return what is kept under a key since `window_s` seconds at most."""
+    return _ANSWERS.first(_FIND, (organization_id, scope, key, window_s))
 
 
 _STAGE_KEEP = """

@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.coupons.base import CodeOrder, CodeTaken, CouponOrder
 from adapters.gateways import shapes
-from adapters.gateways.base import GatewayAccount, GatewayRejected
+from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
 from adapters.gateways.card import stripe, stripe_facts
 from adapters.gateways.wire import GatewayWire, Params
 from domain.coupons.codes import CodeShape
@@ -20,6 +20,7 @@ from domain.gateways.names import Gateway
 _OUR_ID = "finderfee_id"
 _NAME_CHARACTERS = 40
 _PAGE, _MOST_PAGES = 100, 50
+_KEY_IN_USE = 409
 
 
 class StripeCodes:
@@ -105,7 +106,12 @@ def _off(discount: Discount) -> Mapping[str, str | int]:
 
 def _made(wire: GatewayWire, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
-    return shapes.needed(wire.ask("POST", path, form=form, headers=headers).json, "id")
+    try:
+        return shapes.needed(wire.ask("POST", path, form=form, headers=headers).json, "id")
+    except GatewayRejected as refused:
+        if refused.status == _KEY_IN_USE:
+            raise GatewayUnreachable("the same is being made there right now") from refused
+        raise
 
 
 def _ours(standing: Iterator[Any], our_id: str) -> str | None:

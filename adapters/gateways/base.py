@@ -31,6 +31,10 @@ class GatewayUnreachable(Exception):
     """No usable answer came: worth another try later. The message is short and holds no secret."""
 
 
+class GatewayBusy(GatewayUnreachable):
+    """The gateway was asked too often, and did nothing of what it was asked."""
+
+
 class GatewayRejected(Exception):
     """The gateway understood and said no. The message is its words; `status` its HTTP status."""
 

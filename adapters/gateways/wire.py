@@ -17,7 +17,7 @@ import orjson
 
 import settings
 from adapters import http_calls
-from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
+from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from adapters.safe_http import addresses, client, typed_hosts
 
 Params = Mapping[str, str | int | Sequence[str]]
@@ -121,8 +121,8 @@ class GatewayWire:
     ) -> GatewayAnswer:
         """Ask one thing, once. `content` is sent as it is, under the Content-Type of `headers`.
 
-        Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 429, 5xx) and GatewayRejected; and
-        WouldAsk in a block that is `unasked`.
+        Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 5xx; GatewayBusy for 429) and
+        GatewayRejected; and WouldAsk in a block that is `unasked`.
         """
         if not _may_ask.get():
             raise WouldAsk
@@ -192,7 +192,9 @@ def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
     if status in (401, 403):
         code = said.get("code") if isinstance(said, dict) else None
         raise CredentialsRefused(words, code if isinstance(code, str) else "")
-    if status == 429 or status >= 500 or status < 400:
+    if status == 429:
+        raise GatewayBusy(f"it answers {status}")
+    if status >= 500 or status < 400:
         raise GatewayUnreachable(f"it answers {status}")
     raise GatewayRejected(status, words)
 

@@ -80,7 +80,7 @@ def create_campaign_coupon(program_id: str) -> Response:
     made = families.make(begun)
     if made.made_id is None:
         with db.unit_of_work(guards.organization_id()):
-            families.settle(begun, made, now=clock.now())
+            families.settle(begun, made, now=clock.now(), note=_note)
     wake_relay()
     return answers.once(lambda: _created(begun, made))
 
@@ -88,13 +88,18 @@ def create_campaign_coupon(program_id: str) -> Response:
 def _created(begun: families.BegunFamily, made: calls.Made) -> answers.Answer:
     if made.made_id is None:
         raise made.refusal or calls.away(begun.place)
-    now = clock.now()
-    settled = families.settle(begun, made, now=now)
+    settled = families.settle(begun, made, now=clock.now(), note=_note)
     if settled is None:
         raise calls.away(begun.place)
-    record = _find({"organization_id": settled.organization_id, "program_id": settled.program_id}, settled.id)
-    audit.record("campaign_coupon.created", settled.id, after=record, now=now)
-    return 201, record
+    return 201, _of(settled)
+
+
+def _note(coupon: CampaignCoupon) -> None:
+    audit.record("campaign_coupon.created", coupon.id, after=_of(coupon), now=clock.now())
+
+
+def _of(coupon: CampaignCoupon) -> Mapping[str, Any]:
+    return _find({"organization_id": coupon.organization_id, "program_id": coupon.program_id}, coupon.id)
 
 
 @blueprint.get(_COUPONS)

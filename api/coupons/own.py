@@ -47,6 +47,9 @@ def mint_own_coupon() -> Response:
     """
     sent = body.load()
     affiliate = _seat(sent["campaign_coupon_id"])
+    repeated = answers.repeated(affiliate.organization_id)
+    if repeated is not None:
+        return repeated
     wanted = minting.WantedCode(
         id=answers.made_id(affiliate.organization_id),
         coupon_id=sent["campaign_coupon_id"],

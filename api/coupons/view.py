@@ -1,6 +1,5 @@
 """What minting and ending a code take in a request, whoever asks: two transactions with a call between them."""
 
-from collections.abc import Mapping
 from uuid import UUID
 
 from flask import Response
@@ -10,6 +9,7 @@ from api.edge import answers, audit
 from api.edge.wake import wake_relay
 from models import db
 from models.affiliates.affiliates import Affiliate
+from models.coupons.affiliate_coupons import AffiliateCoupon
 from pipelines.coupons import calls, ending, minting
 from pipelines.coupons.calls import Made
 from pipelines.coupons.minting import BegunCode, WantedCode
@@ -38,7 +38,7 @@ def minted(affiliate: Affiliate, wanted: WantedCode) -> Response:
     made = minting.mint(begun)
     if made.made_id is None:
         with db.unit_of_work(tenant):
-            minting.settle(begun, made, now=clock.now())
+            minting.settle(begun, made, now=clock.now(), note=_note)
     wake_relay()
     return answers.once(lambda: _created(begun, made), organization_id=tenant)
 
@@ -46,13 +46,20 @@ def minted(affiliate: Affiliate, wanted: WantedCode) -> Response:
 def _created(begun: BegunCode, made: Made) -> answers.Answer:
     if made.made_id is None:
         raise made.refusal or calls.away(begun.place)
-    now = clock.now()
-    settled = minting.settle(begun, made, now=now)
+    settled = minting.settle(begun, made, now=clock.now(), note=_note)
     if settled is None:
         raise calls.away(begun.place)
-    shown: Mapping[str, object] = RECORD.dump(settled)
-    audit.record("affiliate_coupon.created", settled.id, after=shown, now=now, organization_id=settled.organization_id)
-    return 201, shown
+    return 201, RECORD.dump(settled)
+
+
+def _note(code: AffiliateCoupon) -> None:
+    audit.record(
+        "affiliate_coupon.created",
+        code.id,
+        after=RECORD.dump(code),
+        now=clock.now(),
+        organization_id=code.organization_id,
+    )
 
 
 def end(organization_id: UUID, code_id: UUID) -> None:

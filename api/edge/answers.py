@@ -44,16 +44,17 @@ def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> 
     return _stored(tenant, [name], work)
 
 
-def repeated() -> Response | None:
+def repeated(organization_id: UUID | None = None) -> Response | None:
     """Return the answer that this request's Idempotency-Key has already, None where it has none.
 
     For work that has to ask somebody else before it is done `once`, and must not ask again for a repeated request.
+    `organization_id` is for routes whose caller speaks for none.
     """
-    name, tenant = _sent_key(), guards.organization_id()
+    name, tenant = _sent_key(), organization_id or guards.organization_id()
     if name is None:
         return None
     with db.unit_of_work(tenant):
-        stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key)
+        stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
         if stored is None or stored.status is None:
             return None
         return _replay(tenant, name, hashlib.sha256(request.get_data(cache=True)).digest())
@@ -150,7 +151,7 @@ def _claim(tenant: UUID, name: _Name, request_hash: bytes) -> bool:
 
 
 def _replay(tenant: UUID, name: _Name, request_hash: bytes) -> Response:
-    stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key)
+    stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
     kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))

@@ -1,12 +1,15 @@
 """What a gateway says when a coupon or a code is made: done, a refusal with its code, or nothing that can be used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
-from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
+from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from domain.gateways.facts import UnreadableEvent
 from domain.refused import Refused
+from models.organization import audit
 from pipelines.coupons import places
 from pipelines.coupons.places import MintingPlace
 
@@ -26,9 +29,18 @@ class Made:
     words: str = ""
 
 
-def make(place: MintingPlace, ask: Callable[[], str], find: Callable[[], str | None]) -> Made:
-    """Ask a gateway to make something; when its answer is lost, look once whether it is there. Calls the gateway."""
+def make(
+    place: MintingPlace, ask: Callable[[], str], find: Callable[[], str | None], *, is_asked_again: bool = False
+) -> Made:
+    """Ask a gateway to make something; when its answer is lost, look once whether it is there. Calls the gateway.
+
+    Where it was asked before, that is looked at first: what may be there is never given up.
+    """
     label = place.connection.gateway
+    if is_asked_again:
+        found = look(place, find)
+        if found.made_id is not None or not found.is_known:
+            return found
     try:
         return Made(ask())
     except CodeTaken as error:
@@ -39,6 +51,8 @@ def make(place: MintingPlace, ask: Callable[[], str], find: Callable[[], str | N
         return Made(refusal=refusal, is_refused=True, words=str(error))
     except (DiscountNotHeld, GatewayRejected) as error:
         return Made(refusal=_failed(label, error))
+    except GatewayBusy as error:
+        return Made(is_known=False) if is_asked_again else Made(refusal=_failed(label, error))
     except (GatewayUnreachable, UnreadableEvent):
         found = look(place, find)
         # What is not there yet may still be on its way.
@@ -61,6 +75,27 @@ def away(place: MintingPlace) -> Refused:
         f"{place.connection.gateway} did not answer; whether it was made is being found out. Ask again in a minute."
     )
     return Refused(503, "gateway_unreachable", message)
+
+
+def stage_audit(
+    action: str, *, organization_id: UUID, made_id: UUID, after: Mapping[str, object], now: datetime
+) -> None:
+    """Stage the audit entry of what a job finished of a request."""
+    audit.stage(
+        organization_id=organization_id,
+        action=action,
+        entity_type=action.split(".", 1)[0],
+        entity_id=str(made_id),
+        actor_type="system",
+        actor_user_id=None,
+        actor_label="unfinished request",
+        ip=None,
+        user_agent=None,
+        request_id=None,
+        before=None,
+        after=after,
+        at=now,
+    )
 
 
 def _failed(label: str, error: Exception) -> Refused:

@@ -3,7 +3,7 @@
 Source: tracking spec, "Campaign coupon", section 3 "States and transitions", "Coupons".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from domain.coupons.discounts import SelfMintMode
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from domain.webhooks import coupon_events
+from models import ids
 from models.coupons import affiliate_coupons, campaign_coupons
 from models.coupons.campaign_coupons import CampaignCoupon, CountedCoupon
 from models.gateways import connections
@@ -32,10 +33,11 @@ _REPEATED_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class BegunFamily:
-    """A coupon that is written and about to be made, and where."""
+    """A coupon that is written and about to be made, and where; `is_asked_again`: somebody may have asked before."""
 
     coupon: CampaignCoupon
     place: MintingPlace
+    is_asked_again: bool = False
 
 
 def begin(
@@ -53,7 +55,9 @@ def begin(
         place = places.acting(organization_id, begun.connection_id, now=now)
         if place is None:
             raise places.not_connected()
-        return BegunFamily(begun, place)
+        return BegunFamily(begun, place, is_asked_again=True)
+    if begun is not None:
+        coupon_id = ids.new_id()  # its hour is over: this is another request
     if wanted["expires_at"] is not None and wanted["expires_at"] <= now:
         raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
     if wanted["commission_type"] is not None:
@@ -88,14 +92,14 @@ def begin(
 
 def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> BegunFamily | None:
     """Return a coupon whose making was not finished; None when nothing is left to do."""
-    coupon = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
+    coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
     if coupon is None or coupon.state != "minting":
         return None
     place = places.acting(organization_id, coupon.connection_id, now=now)
     if place is None:  # its connection ended meanwhile: what was asked for cannot be had any more
         campaign_coupons.stage_remove(coupon)
         return None
-    return BegunFamily(coupon, place)
+    return BegunFamily(coupon, place, is_asked_again=True)
 
 
 def make(begun: BegunFamily) -> Made:
@@ -103,11 +107,21 @@ def make(begun: BegunFamily) -> Made:
     if begun.coupon.processor_coupon_id is not None:
         return Made(begun.coupon.processor_coupon_id)
     rail, account, order = registry.processor(), begun.place.account, places.family_order(begun.coupon)
-    return calls.make(begun.place, lambda: rail.create(account, order), lambda: rail.find_coupon(account, order))
+    return calls.make(
+        begun.place,
+        lambda: rail.create(account, order),
+        lambda: rail.find_coupon(account, order),
+        is_asked_again=begun.is_asked_again,
+    )
 
 
-def settle(begun: BegunFamily, made: Made, *, now: datetime) -> CampaignCoupon | None:
-    """Write what came of it: active with its event, or removed, or still minting; None when it is gone."""
+def settle(
+    begun: BegunFamily, made: Made, *, now: datetime, note: Callable[[CampaignCoupon], None]
+) -> CampaignCoupon | None:
+    """Write what came of it: active with its event, or removed, or still minting; None when it is gone.
+
+    `note` is told of a coupon that is active by this call, for the audit log.
+    """
     before = begun.coupon
     coupon = campaign_coupons.lock(organization_id=before.organization_id, coupon_id=before.id)
     if coupon is None or coupon.state != "minting":
@@ -129,15 +143,26 @@ def settle(begun: BegunFamily, made: Made, *, now: datetime) -> CampaignCoupon |
         data=coupon_events.campaign_created(active, granted=granted),
         at=now,
     )
+    note(active)
     return active
 
 
 def finish(begun: BegunFamily, made: Made, *, now: datetime) -> datetime | None:
     """Write what came of it, and return when to ask again; None when it is settled."""
-    after = settle(begun, made, now=now)
+    after = settle(begun, made, now=now, note=lambda coupon: _stage_audit(coupon, now))
     if after is not None and after.state == "minting":
         return places.again_at(after.created_at, now)
     return None
+
+
+def _stage_audit(coupon: CampaignCoupon, now: datetime) -> None:
+    calls.stage_audit(
+        "campaign_coupon.created",
+        organization_id=coupon.organization_id,
+        made_id=coupon.id,
+        after=coupon_events.campaign_created(coupon, granted=len(campaign_coupons.granted(coupon))),
+        now=now,
+    )
 
 
 def find(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon:

@@ -3,7 +3,8 @@
 Caps and allow-lists are decided under the lock of the family. Source: tracking spec, "Affiliate coupon", "Coupons".
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -32,11 +33,15 @@ _DRAWS = 5
 
 @dataclass(frozen=True, slots=True)
 class BegunCode:
-    """A code that is written and about to be minted, of which family and where."""
+    """A code that is written and about to be minted, of which family and where.
+
+    `is_asked_again`: somebody may have asked for it before.
+    """
 
     code: AffiliateCoupon
     family: CampaignCoupon
     place: MintingPlace
+    is_asked_again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +71,20 @@ def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCo
         families.may_mint_themselves(family, affiliate.id)
     if wanted.text is not None and not codes.is_written_well(wanted.text):
         raise badly_written()
-    begun = _begun_before(affiliate, family, wanted, now=now)
+    known = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=wanted.id)
+    begun = _begun_before(affiliate, family, wanted, known, now=now)
     if begun is not None:
         place = places.acting(affiliate.organization_id, _connection_id(begun), now=now)
         if place is None:
             raise places.not_connected()
-        return BegunCode(begun, family, place)
+        return BegunCode(begun, family, place, is_asked_again=True)
     place = places.for_code(family, wanted.origin, now=now)
     if wanted.text is not None and (lacking := place.rail.shape.refused(wanted.text)):
         message = f"{place.connection.gateway} does not take this code: {lacking}."
         raise Refused(400, "code_not_supported", message, field="code")
     _check_cap(family, affiliate.id)
+    if known is not None:  # its hour is over, or it was revoked: this is another request
+        wanted = replace(wanted, id=ids.new_id())
     code = _insert(affiliate, family, wanted, place, now=now)
     work.enqueue(
         jobs.CODE_MINT,
@@ -119,7 +127,7 @@ def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, 
 
 def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> BegunCode | None:
     """Return a code whose minting was not finished; None when nothing is left to do."""
-    code = affiliate_coupons.find(organization_id=organization_id, code_id=code_id)
+    code = affiliate_coupons.lock(organization_id=organization_id, code_id=code_id)
     if code is None or code.status == CodeStatus.Active or code.processor_promotion_code_id is not None:
         return None
     place = places.acting(organization_id, _connection_id(code), now=now)
@@ -127,7 +135,7 @@ def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> BegunCode 
         if code.status == CodeStatus.Minting:
             affiliate_coupons.stage_remove(code)
         return None
-    return BegunCode(code, _family_of(code), place)
+    return BegunCode(code, _family_of(code), place, is_asked_again=True)
 
 
 def mint(begun: BegunCode) -> Made:
@@ -138,13 +146,21 @@ def mint(begun: BegunCode) -> Made:
         return Made(begun.code.processor_promotion_code_id)
     if begun.code.status == CodeStatus.Revoked:
         return calls.look(begun.place, lambda: rail.find_code(account, order))
-    return calls.make(begun.place, lambda: rail.mint(account, order), lambda: rail.find_code(account, order))
+    return calls.make(
+        begun.place,
+        lambda: rail.mint(account, order),
+        lambda: rail.find_code(account, order),
+        is_asked_again=begun.is_asked_again,
+    )
 
 
-def settle(begun: BegunCode, made: Made, *, now: datetime) -> AffiliateCoupon | None:
+def settle(
+    begun: BegunCode, made: Made, *, now: datetime, note: Callable[[AffiliateCoupon], None]
+) -> AffiliateCoupon | None:
     """Write what came of it: in force with its event, or removed, or still minting; None when it is gone.
 
-    One that was revoked meanwhile is ended at the gateway as well.
+    One that was revoked meanwhile is ended at the gateway as well. `note` is told of a code that is in force by this
+    call, for the audit log.
     """
     before = begun.code
     code = affiliate_coupons.lock(organization_id=before.organization_id, code_id=before.id)
@@ -166,12 +182,13 @@ def settle(begun: BegunCode, made: Made, *, now: datetime) -> AffiliateCoupon | 
     minted = {"status": CodeStatus.Active.value, "processor_promotion_code_id": made.made_id, "unanswered_at": None}
     in_force = affiliate_coupons.change(code, minted)
     _tell(in_force, now=now)
+    note(in_force)
     return in_force
 
 
 def finish(begun: BegunCode, made: Made, *, now: datetime) -> datetime | None:
     """Write what came of it, and return when to ask again; None when it is settled."""
-    after = settle(begun, made, now=now)
+    after = settle(begun, made, now=now, note=lambda code: _stage_audit(code, now))
     if after is None or after.status == CodeStatus.Active or made.made_id is not None or made.is_known:
         return None
     return places.again_at(after.created_at, now)
@@ -184,9 +201,9 @@ def badly_written() -> Refused:
 
 
 def _begun_before(
-    affiliate: Affiliate, family: CampaignCoupon, wanted: WantedCode, *, now: datetime
+    affiliate: Affiliate, family: CampaignCoupon, wanted: WantedCode, known: AffiliateCoupon | None, *, now: datetime
 ) -> AffiliateCoupon | None:
-    begun = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=wanted.id)
+    begun = known
     is_repeated = begun is not None and begun.status != CodeStatus.Revoked
     if begun is None and wanted.text is not None:
         begun = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=wanted.text)
@@ -236,6 +253,16 @@ def _insert(
 def _taken(text: str) -> Refused:
     message = f"The code {text} is in force already; revoke it first, or choose another text."
     return Refused(422, "code_already_taken", message, field="code")
+
+
+def _stage_audit(code: AffiliateCoupon, now: datetime) -> None:
+    calls.stage_audit(
+        "affiliate_coupon.created",
+        organization_id=code.organization_id,
+        made_id=code.id,
+        after=coupon_events.code_created(code),
+        now=now,
+    )
 
 
 def _tell(code: AffiliateCoupon, *, now: datetime) -> None:

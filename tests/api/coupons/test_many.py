@@ -1,11 +1,10 @@
-"""What codes cost where there are many of them: a sale that redeems one, an end of all, a shorter allow-list."""
+"""What codes cost where there are many of them: a sale that redeems one, and a shorter allow-list."""
 
 from datetime import UTC, datetime
 
 import pytest
 
 from models import db
-from models.coupons import affiliate_coupons
 from models.gateways import creditable
 from tests.support.coupons import code, coupon
 from tests.support.gateways.playing import connected, played
@@ -52,14 +51,6 @@ def test_a_redeemed_code_is_found_by_its_text(brand, family):
     assert "affiliate_coupon_code" in plan, plan
     assert "affiliate_coupon_revoked" in plan, plan
     assert "affiliate_coupon_list" not in plan, plan
-
-
-def test_whether_codes_are_still_ending_is_not_counted(brand, family):
-    with db.unit_of_work(brand.id):
-        wanted = (brand.id, family["id"])
-        plan = "\n".join(line for (line,) in db.db.run(f"explain {affiliate_coupons._IS_ENDING}", wanted))
-
-    assert "affiliate_coupon_ending" in plan, plan
 
 
 def test_a_shorter_allow_list_takes_the_same_statements_however_many_codes_end(brand, family):

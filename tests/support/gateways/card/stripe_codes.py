@@ -1,5 +1,6 @@
 """stripe's coupons and promotion codes for the tests, by the rules of the demo's gateway."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -24,6 +25,8 @@ class StripeCodes(CodeBooks):
         self.coupons: list[dict[str, Any]] = []
         self.promotion_codes: list[dict[str, Any]] = []
         self._by_key: dict[str, Answer] = {}
+        self._at_it: set[str] = set()
+        self.waits_s = 0.0
 
     def answer(self, asked: Asked) -> Answer | None:
         """Act on a call about coupons or promotion codes; None for any other."""
@@ -74,13 +77,22 @@ class StripeCodes(CodeBooks):
             products=tuple(coupon["applies_to"]["products"]),
         )
 
+    def forget_keys(self) -> None:
+        """Forget what was asked for by which key, as happens after a day."""
+        self._by_key.clear()
+
     def _once(self, asked: Asked, kind: str) -> Answer:
-        key = asked.headers.get("Idempotency-Key")
+        key = asked.headers.get("Idempotency-Key", "")
         if key in self._by_key:
             return self._by_key[key]
+        if key and key in self._at_it:
+            return 409, words.error("Another request with this key is at it.")
+        self._at_it.add(key)
+        time.sleep(self.waits_s)
         answer = self._made(asked, kind)
         if key:
             self._by_key[key] = answer
+        self._at_it.discard(key)
         return answer
 
     def _made(self, asked: Asked, kind: str) -> Answer:
