@@ -42,6 +42,7 @@ def test_a_redeemed_code_is_found_by_its_text(brand, family):
             customer_id=None,
             subscription_id=None,
             email_normalized=None,
+            customer_key=None,
             is_test=False,
             at=datetime.now(UTC),
         )
