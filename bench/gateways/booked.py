@@ -4,12 +4,12 @@ In: hand-out by the relay, Valkey, the lock on the job row, translation, attribu
 durable commit of payment, aliases, conversion, event line, ledger entry, revenue of the day, outbound event and one
 delivery row with its job for one subscribed endpoint. Every event is a paid invoice of a customer of its own, which
 says all: the gateway is never asked.
-Out: accepting (`gateways.accepted`); the webhooks queue is not served; 100 affiliates take turns. The tenant has a past
-of 10,000 conversions, because PostgreSQL plans for what is there.
-The anchor is `conversions.settled` in the same tenant, whose sales name no customer. Both backlogs are there before
-their worker starts, which has the Procfile's number of threads; the time runs from the first commit to the last.
-The relay has no more events out of one organization than its share (`workers.relay`), which sales do not have: of one
-tenant, that and the relay's pace are the bound, not the worker. A quick run measures the preparing of statements.
+Out: accepting (`gateways.accepted`); the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
+tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
+The events are those of four tenants: the relay has no more out of one than its share (`workers.relay`), which would be
+the bound in place of the worker. The anchor is `conversions.settled` in the first tenant; its sales name no customer.
+Both backlogs are there before their worker starts, which has the Procfile's number of threads; the time runs from the
+first commit to the last. A quick run measures the preparing of statements.
 """
 
 from functools import partial
@@ -25,30 +25,33 @@ from bench.plan import Plan
 _ROUNDS = 3
 _PER_ROUND = 4_000
 _PAST = 10_000
+_TENANTS = 4
 
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
     url = plan.machine.fresh("gateway_events_booked")
-    seller = brand.create(url)
-    brand.subscribe(seller, "https://localhost:1/never-called")
-    shop = stripe.connected(seller)
+    sellers = [brand.create(url) for _ in range(_TENANTS)]
+    for seller in sellers:
+        brand.subscribe(seller, "https://localhost:1/never-called")
+    shops = [stripe.connected(seller) for seller in sellers]
     count = plan.size(_PER_ROUND)
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
-            history.load(cursor, seller, plan.size(_PAST), report)
+            history.load(cursor, sellers[0], plan.size(_PAST), report)
         product, anchor = interleaved(
-            partial(_book, plan, cursor, shop, count, relay),
-            partial(settled.settle, plan, cursor, seller, count, relay),
+            partial(_book, plan, cursor, shops, count, relay),
+            partial(settled.settle, plan, cursor, sellers[0], count, relay),
             rounds=_ROUNDS,
         )
     return [Figure("gateway_events_booked", product, "events/s", Target(0.7), anchor)]
 
 
-def _book(plan: Plan, cursor: Any, shop: stripe.StripeShop, count: int, relay: "Popen[bytes]") -> float:
+def _book(plan: Plan, cursor: Any, shops: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
-    shop.take(count, prefix=f"{before:%H%M%S%f}")
+    for shop in shops:
+        shop.take(count // len(shops), prefix=f"{before:%H%M%S%f}")
     history.settle_down(cursor)
     with (
         plan.screen.phase("events to book", total=count) as report,

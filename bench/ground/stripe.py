@@ -20,7 +20,6 @@ from pipelines.gateways import connect, receive
 from pipelines.gateways.connect import ProvedConnection
 
 _SECRET = "whsec_made_up_for_the_benchmark"
-_TOKEN = "made-up-for-the-benchmark"
 _PAGE = 1_000
 
 
@@ -30,11 +29,13 @@ class StripeShop:
 
     brand: Brand
     connection: GatewayConnection
+    token: str
 
     def requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
         """Return `count` events as raw signed HTTP requests; they are good for 300 seconds."""
         t = int(time.time())
-        return [_request(paid_invoice(f"{prefix}-{number}", number, t), t, port) for number in range(count)]
+        events = (paid_invoice(f"{prefix}-{number}", number, t) for number in range(count))
+        return [_request(event, t, port, self.token) for event in events]
 
     def take(self, count: int, *, prefix: str) -> None:
         """Put events into the inbox with their jobs: a backlog as the web processes would leave it."""
@@ -49,9 +50,10 @@ class StripeShop:
 def connected(brand: Brand) -> StripeShop:
     """Connect a brand to stripe as the product does once stripe took the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
-    proved = ProvedConnection(ids.new_id(), registry.named("stripe"), account, "acct_bench", _TOKEN, Setup())
+    token = f"made-up-for-{brand.id}"
+    proved = ProvedConnection(ids.new_id(), registry.named("stripe"), account, "acct_bench", token, Setup())
     with db.unit_of_work(brand.id):
-        return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)))
+        return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)), token)
 
 
 def paid_invoice(name: str, number: int, t: int) -> bytes:
@@ -123,10 +125,10 @@ def _deliveries(events: Sequence[bytes]) -> list[GatewayDelivery]:
     return found
 
 
-def _request(event: bytes, t: int, port: int) -> bytes:
+def _request(event: bytes, t: int, port: int, token: str) -> bytes:
     digest = hmac.new(_SECRET.encode(), b"%d." % t + event, hashlib.sha256).hexdigest()
     head = (
-        f"POST /api/gateways/stripe/{_TOKEN} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+        f"POST /api/gateways/stripe/{token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
         f"Stripe-Signature: t={t},v1={digest}\r\nContent-Length: {len(event)}\r\n\r\n"
     )
     return head.encode() + event
