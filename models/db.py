@@ -139,14 +139,15 @@ class Database(PostgresqlDatabase):
         return self._send(self._filled_in(sql, params or ()))
 
     def _filled_in(self, sql: str | Hot, params: Params) -> bytes:
+        cursor = self._live_cursor()
         if isinstance(sql, str):
-            return self._live_cursor().mogrify(sql, params or None)
-        self._live_cursor()
+            return cursor.mogrify(sql, params or None)
         if sql.name not in self._prepared():
             self._prepare(sql)
+            cursor = self._live_cursor()  # the connection may have been replaced
         if self._is_unsent():
             self._staged.hot.append(sql)
-        return self._live_cursor().mogrify(sql.execute, sql.values(params))
+        return cursor.mogrify(sql.execute, sql.values(params))
 
     def _prepare(self, sql: Hot) -> None:
         """Prepare a statement on this connection. `begin` may go with it, staged writes wait for what they belong to.

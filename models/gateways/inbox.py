@@ -186,7 +186,7 @@ _STAGE_RESULT = Hot("""
 update gateway_event
 set status = %(status)s, reason = %(reason)s, error = %(error)s, facts = coalesce(%(facts)s, facts),
   conversion_ids = %(conversion_ids)s::uuid[], processed_at = %(now)s
-where organization_id = %(org)s and id = %(id)s
+where organization_id = %(org)s and id = %(id)s and status not in ('Processed', 'Ignored')
 """)
 
 
@@ -200,7 +200,7 @@ def stage_result(
     conversion_ids: Sequence[UUID] = (),
     now: datetime | None,
 ) -> None:
-    """Stage what became of an event; `now` is when it was worked on, None while that has to wait."""
+    """Stage what became of an event, unless it is done; `now` is when it was worked on, None while that has to wait."""
     db.stage(
         _STAGE_RESULT,
         {

@@ -10,8 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from adapters.gateways import registry, wire
 from adapters.gateways.base import (
     CredentialsRefused,
@@ -88,8 +86,8 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
 def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
     """Book an event that says all itself, at once; return one that its gateway has to be asked about.
 
-    None for one that is done by now, as `read`. Budget: 2 round trips (read; lock) and those of what it means; what is
-    written travels with the commit.
+    None for one that is done by now, as `read`. Budget: 1 round trip (read) and those of what it means; what is written
+    travels with the commit.
     """
     prepared = read(organization_id=organization_id, event_id=event_id, now=now)
     if prepared is None:
@@ -132,28 +130,15 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
 
 
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
-    """Book what an event means, once; return when to try again, None when it is done or is a dead letter."""
+    """Book what an event means; return when to try again, None when it is done or is a dead letter.
+
+    The turns of what it means are all that is waited for: two jobs of one event book one after the other, and the
+    second finds everything booked.
+    """
     book.stage_turns(prepared.connection, translated.facts)
-    event = replace(prepared.event, status=inbox.lock_status(prepared.event))
-    if event.status in _DONE:
-        return None
-    if translated.is_to_wait and prepared.connection.status == ConnectionStatus.Disconnected:
-        words = "it needs to be looked up at the gateway, which is no longer connected"
-        _give_up(prepared, event, "disconnected", words, now)
-        return None
-    if translated.is_to_wait:
-        if translated.is_refused:
-            connections.stage_doubt(
-                organization_id=event.organization_id,
-                connection_id=event.connection_id,
-                why=translated.error or "",
-                at=now,
-            )
-        inbox.stage_result(event, status=event.status, error=translated.error, now=None)
-        return now + _patience(now - event.received_at)
     if translated.error is not None:
-        _give_up(prepared, event, translated.reason, translated.error, now)
-        return None
+        return _put_off(prepared, translated, now)
+    event = prepared.event
     desk = BookingDesk(
         connection=prepared.connection,
         event=event,
@@ -164,7 +149,7 @@ def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) ->
     )
     booked = book.event(desk, translated.facts)
     if booked.status == EventStatus.Parked and now - event.received_at >= PARKED_FOR:
-        _give_up(prepared, event, booked.reason, f"{_WAITED_FOR.get(booked.reason or '', _CLEARED)} within 7 days", now)
+        _give_up(prepared, booked.reason, f"{_WAITED_FOR.get(booked.reason or '', _CLEARED)} within 7 days", now)
         return None
     inbox.stage_result(
         event,
@@ -177,8 +162,33 @@ def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) ->
     return event.received_at + PARKED_FOR if booked.status == EventStatus.Parked else None
 
 
-def _give_up(prepared: PreparedEvent, event: GatewayEvent, reason: str | None, error: str, now: datetime) -> None:
+def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> datetime | None:
+    """Keep why an event could not be read; return when to try again, None when it is done by now or is a dead letter.
+
+    Budget: 1 round trip (lock).
+    """
+    event, error = prepared.event, translated.error or ""
+    status = inbox.lock_status(event)
+    if status in _DONE:
+        return None
+    if not translated.is_to_wait:
+        _give_up(prepared, translated.reason, error, now)
+        return None
+    if prepared.connection.status == ConnectionStatus.Disconnected:
+        words = "it needs to be looked up at the gateway, which is no longer connected"
+        _give_up(prepared, "disconnected", words, now)
+        return None
+    if translated.is_refused:
+        connections.stage_doubt(
+            organization_id=event.organization_id, connection_id=event.connection_id, why=error, at=now
+        )
+    inbox.stage_result(event, status=status, error=error, now=None)
+    return now + _patience(now - event.received_at)
+
+
+def _give_up(prepared: PreparedEvent, reason: str | None, error: str, now: datetime) -> None:
     """Let the event be Failed and a dead letter, its raw bytes kept: playing it again after a mend works."""
+    event = prepared.event
     inbox.stage_result(event, status=EventStatus.Failed.value, reason=reason, error=error, now=now)
     rows.stage_dead(
         jobs.GATEWAY_EVENT,
@@ -190,7 +200,7 @@ def _give_up(prepared: PreparedEvent, event: GatewayEvent, reason: str | None, e
 
 
 def _told(fact: Fact) -> dict[str, Any]:
-    return {"fact": type(fact).__name__, **orjson.loads(orjson.dumps(fact))}
+    return {"fact": type(fact).__name__, **{name: getattr(fact, name) for name in fact.__dataclass_fields__}}
 
 
 def _patience(waited: timedelta) -> timedelta:

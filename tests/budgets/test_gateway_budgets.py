@@ -83,9 +83,9 @@ def test_booking_an_event_that_says_all(brand, stage, connection, drain):
     with _trips() as trips:
         run(pointer)
 
-    assert "Budget: 2 round trips" in (process.prepare.__doc__ or "")
+    assert "Budget: 1 round trip (read)" in (process.prepare.__doc__ or "")
     assert "Budget: 2 round trips" in (sell.payment.__doc__ or "")
-    assert len(trips) == 1 + 2 + 2 + 1, trips  # and the job's lock, and the commit
+    assert len(trips) == 1 + 1 + 2 + 1, trips  # and the job's lock, and the commit
     assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(2,)]
 
 

@@ -48,19 +48,20 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return _zero(desk, paid, known)
     if known is None and not desk.was_connected(paid.paid_at):
         return _before(desk, paid, all_ids)
-    origin = origins.joined(paid.origin, before.told)
-    found = whom.of(desk, origin, paid.paid_at)
+    if before.told:
+        paid = replace(paid, origin=origins.joined(paid.origin, before.told))
+    found = whom.of(desk, paid.origin, paid.paid_at)
     row = replace(known or _new(desk, paid), reason=found.reason)
     if found.named is not None:
-        row = booked(desk, replace(paid, origin=origin), row, found, found.named)
+        row = booked(desk, paid, row, found, found.named)
     payments.stage(row, aliases=all_ids)
     if known is not None and row.conversion_id is not None:
         reverse.catch_up(desk, row)
     if before.is_awaited or known is not None:
         desk.wake(all_ids, credited=row if row.conversion_id else None)
     if found.reason == whom.NOBODY and (known is None or known.email_normalized is None):
-        desk.look_up(replace(paid, origin=origin), row)
-    is_lost = origin.is_referral_lost and found.reason in (None, whom.NOBODY)
+        desk.look_up(paid, row)
+    is_lost = paid.origin.is_referral_lost and found.reason in (None, whom.NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 
 

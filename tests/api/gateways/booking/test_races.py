@@ -8,8 +8,10 @@ from uuid import UUID
 import psycopg2
 import pytest
 
+from domain import jobs
 from models import db
 from models.gateways import payments
+from pipelines import work
 from tests.support.api.racing import at_once, begun
 from tests.support.draining import drain as drain_all
 from tests.support.draining import hand_out, run
@@ -34,6 +36,18 @@ def test_ten_deliveries_of_one_event_are_one(shop):
     _race(times=3)
     assert shop.conversions("amount_cents") == [(10_000,)]
     assert shop.brand.rows("select count(*) from gateway_payment") == [(1,)]
+
+
+def test_two_jobs_of_one_event_at_once_book_it_once(shop):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    told = shop.events("id")
+    with db.unit_of_work(shop.brand.id):
+        for (event_id,) in told:
+            work.enqueue(jobs.GATEWAY_EVENT, organization_id=shop.brand.id, event_id=event_id)
+    _race()
+    assert shop.conversions(_MONEY) == [(4_000, 800, "Pending")]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
 
 
 @pytest.mark.parametrize("attempt", range(5))
