@@ -19,7 +19,7 @@ _RESERVED_WORDS = """
     invites join legal llms loader login logout mail mcp metrics null oauth official organization
     organizations owner partner partners payout payouts portal postmaster pricing privacy program programs
     public ready readyz register robots root security settings signin signout signup sitemap static status
-    support system team terms test track tracking undefined untagged users via webhook webhooks www
+    support system team terms test thanks track tracking undefined untagged users via webhook webhooks www
 """
 
 #: Words that name a part of the service or pretend to; lower case. A slug among them is refused as `slug_reserved`.

@@ -6,6 +6,7 @@ install_snippet      the HTML that loads it
 attribution_params   the query parameters it looks for
 express              the usual visit, answered in front of the routes
 short_links          where a short link leads, the click on its way
+checkout_door        on to a checkout, who sent the buyer remembered
 visits               what they share: is it one, where does it lead, off with it
 debug                what became of a click, for people who test their links
 page_seen            a note that a page carries the tag

@@ -36,16 +36,21 @@ def follow(slug: str, program: str | None) -> str | None:
     except db.UNAVAILABLE:
         visits.lose()
         raise
-    origin = VisitOrigin(
+    came_from = origin()
+    is_over_limit = visits.count(link, came_from).is_over_limit
+    site = _site(link, came_from.sub_id)
+    if site is None and is_over_limit:
+        raise Refused(429)
+    return site
+
+
+def origin() -> VisitOrigin:
+    """Return where a visitor who follows a link comes from, as far as this request says."""
+    return VisitOrigin(
         sub_id=subid.normalize(next((request.args[name] for name in _TAGS if name in request.args), None)),
         referrer=request.headers.get("Referer"),
         query_names=raw_click.query_names(f"?{request.query_string.decode('latin-1')}"),
     )
-    is_over_limit = visits.count(link, origin).is_over_limit
-    site = _site(link, origin.sub_id)
-    if site is None and is_over_limit:
-        raise Refused(429)
-    return site
 
 
 def _site(link: Link | None, sub_id: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """What an operation answers, as OpenAPI has it: its success, and every way in which it can say no."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from api.description import examples
 from api.description.fields import Described, Describer, reference
@@ -101,7 +102,8 @@ def responses(about: Operation, describer: Describer) -> Described:
         else:
             found[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
     for status in about.gives_at:
-        found[str(status)] = success | {"description": REASONS[status]}
+        of_it = _success(replace(about, status=status), describer)
+        found[str(status)] = of_it | {"description": REASONS[status]} if status in REASONS else of_it
     return found
 
 

@@ -13,7 +13,10 @@ from models.table import Rows
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a slug leads. `is_open`: its program is active, neither archived nor suspended."""
+    """Where a slug leads. `is_open`: its program is active, neither archived nor suspended.
+
+    `door_mode` is how the program's checkout door works; None while it is shut. `gateways` are the brand's connections.
+    """
 
     organization_id: UUID
     program_id: UUID
@@ -28,6 +31,8 @@ class Link:
     cookie_window_days: int
     attribution_model: str
     destination_url: str | None
+    door_mode: str | None
+    gateways: tuple[str, ...]
 
     @property
     def can_earn(self) -> bool:
@@ -38,10 +43,12 @@ class Link:
 _LINKS = f"""
 select l.organization_id, p.id, p.slug, p.name, a.id, a.status,
   {OPEN_PROGRAM}, p.archived_at is not null, a.is_test, l.slug, p.cookie_window_days, p.attribution_model,
-  p.referral_destination_url
+  p.referral_destination_url, case when p.hosted_checkout_door_enabled then p.hosted_checkout_door_mode end,
+  o.connected_gateways
 from tracking_link l
 join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
 join program p on p.organization_id = l.organization_id and p.id = l.program_id
+join organization o on o.id = l.organization_id
 where l.slug = %(slug)s and l.deleted_at is null and a.deleted_at is null
 """
 _EARNING = f"(a.status = 'Approved' and {OPEN_PROGRAM}) desc, l.created_at, l.id limit 1"

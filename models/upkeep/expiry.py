@@ -52,6 +52,12 @@ def _of_each(owners: str, table: str, at: str, by: str) -> str:
 
 _GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
 
+
+def _dropped(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKind:
+    over, end = f"{at} < %(before)s", _GONE.format(table) + " 1"
+    return ExpiryKind(name, _oldest_first(table, at), there=there, over=over, end=end)
+
+
 # Counted by everything that a statistic asks about clicks. A held one's conversion stays known to its fraud event.
 _COUNT_CLICKS = f""", gone as ({_GONE.format("click")} *),
 counted as (
@@ -176,6 +182,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
             forget=_forget_leads,
         ),
+        _dropped("door_visits", "door_visit", "expires_at"),
         ExpiryKind(
             "audit_addresses",
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
@@ -190,13 +197,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             over="occurred_at < %(before)s",
             end=_GONE.format("fraud_event") + " 1",
         ),
-        ExpiryKind(
-            "rail_events",
-            _oldest_first("rail_event", "received_at"),
-            there="outcome <> 'Contradicts'",
-            over="received_at < %(before)s",
-            end=_GONE.format("rail_event") + " 1",
-        ),
+        _dropped("rail_events", "rail_event", "received_at", there="outcome <> 'Contradicts'"),
         ExpiryKind(
             "gateway_payloads",
             _oldest_first("gateway_event", "received_at"),
@@ -204,20 +205,8 @@ KINDS: Mapping[str, ExpiryKind] = {
             over="received_at < %(before)s and status <> 'Received'",  # that one waits for its gateway
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
-        ExpiryKind(
-            "mail",
-            _oldest_first("mail_message", "created_at"),
-            there="status <> 'Queued'",
-            over="created_at < %(before)s",
-            end=_GONE.format("mail_message") + " 1",
-        ),
-        ExpiryKind(
-            "invites",
-            _oldest_first("affiliate_invite", "expires_at"),
-            there="state in ('Expired', 'Revoked')",
-            over="expires_at < %(before)s",
-            end=_GONE.format("affiliate_invite") + " 1",
-        ),
+        _dropped("mail", "mail_message", "created_at", there="status <> 'Queued'"),
+        _dropped("invites", "affiliate_invite", "expires_at", there="state in ('Expired', 'Revoked')"),
         # A member with a key stays, and so does an organization's last Owner.
         ExpiryKind(
             "members",

@@ -28,7 +28,7 @@ class Retention(Concern):
 
     # By the kinds of `models.upkeep.expiry`. The least is what something else still needs: a visitor's clicks decide
     # about leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year,
-    # mail may wait 14 days for its server, a refund 7 for its sale.
+    # mail may wait 14 days for its server, a refund 7 for its sale; a payment through a door may be told late.
     days: Mapping[str, int] = family(
         {
             "clicks": _kept("CLICKS", 90, "until clicks become hourly counts", least=90),
@@ -42,6 +42,9 @@ class Retention(Concern):
                 least=7,
             ),
             "leads": _kept("LEADS", 30, "after it expired, until a lead says no more who it was", least=1),
+            "door_visits": _kept(
+                "DOOR_VISITS", 7, "after it counts no more, until a visit of a checkout door is dropped", least=1
+            ),
             "audit_addresses": _kept(
                 "AUDIT_ADDRESSES",
                 90,

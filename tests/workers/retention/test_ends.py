@@ -71,6 +71,25 @@ def test_what_a_gateway_sent_is_dropped_and_what_it_meant_stays(brand):
     ]
 
 
+def test_who_came_through_a_checkout_door_is_forgotten_a_week_after_it_counts_no_more(brand, ben):
+    for days in (8, 6, -1):
+        alter(
+            brand,
+            "insert into door_visit (organization_id, program_id, affiliate_id, slug, email_normalized, is_test,"
+            " first_at, last_at, expires_at) values (%s, %s, %s, 'ben', %s, false, %s, %s, %s)",
+            brand.id,
+            brand.programs[-1],
+            ben,
+            f"{days}@example.org",
+            ago(days=60),
+            ago(days=40),
+            ago(days=days),
+        )
+
+    assert end("door_visits")["door_visits"] >= 1
+    assert brand.rows("select email_normalized from door_visit order by 1") == [("-1@example.org",), ("6@example.org",)]
+
+
 def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
     with db.any_org_work():
         for outcome, days in (("Parked", 366), ("Parked", 364)):

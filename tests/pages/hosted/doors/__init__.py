@@ -1,0 +1,1 @@
+"""Checkout doors of campaigns."""

@@ -1,0 +1,203 @@
+"""A door that asks nothing: remembered, and on to the checkout. Source: core spec, "Program" (checkout door)."""
+
+from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.doors import come, door_of, remembered, with_door
+from tests.support.databases import alter
+from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
+
+_THANKS = "https://acme.test/thanks?lang=de#top"
+
+
+def _nowhere(brand):
+    return visit(brand.app, f"/door/{uuid4()}/{new_slug()}")
+
+
+def test_a_buyer_is_sent_on_to_the_checkout_with_what_it_takes(brand):
+    slug = with_door(brand)
+
+    answer = come(brand, slug)
+
+    assert answer.status_code == 302
+    site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
+    assert answer.headers["Location"] == site
+    assert (answer.headers["Cache-Control"], answer.headers["X-Robots-Tag"]) == ("no-store", "noindex")
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_the_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
+    slug = with_door(brand, cookie_window_days=12)
+
+    for _ in range(3):
+        come(brand, slug)
+    come(brand, slug, ip="203.0.113.8")
+
+    assert [click.slug for click in on_stream()] == [slug] * 4
+    assert remembered(brand) == [(slug, True, None)] * 2
+    window = "expires_at - last_at = interval '12 days', last_at > first_at, affiliate_id is not null"
+    assert sorted(remembered(brand, window)) == [(True, False, True), (True, True, True)]
+
+
+@pytest.mark.parametrize(
+    ("site", "gateways", "added"),
+    [
+        ("https://acme.lemonsqueezy.com/buy/1", [], {"checkout[custom][via]"}),
+        ("https://acme.thrivecart.com/mug", ["stripe"], {"passthrough[via]"}),
+        ("https://acme.gumroad.com/l/mug?via=x", ["stripe"], set()),
+        ("https://acme.test/pay", [], set()),
+        ("https://pay.acme.test/mug", ["thrivecart", "lemonsqueezy"], {"passthrough[via]", "checkout[custom][via]"}),
+        ("https://buy.stripe.com.evil.test/a", [], set()),
+        ("https://buy.stripe.com/a?client_reference_id=own", [], set()),
+    ],
+)
+def test_each_checkout_is_told_in_its_own_way(brand, site, gateways, added):
+    slug = with_door(brand, site=site)
+    alter(brand, "update organization set connected_gateways = %s", gateways)
+
+    sent = dict(parse_qsl(urlsplit(come(brand, slug).headers["Location"]).query))
+
+    own = dict(parse_qsl(urlsplit(site).query))
+    assert sent == {**own, "via": slug, **dict.fromkeys(added, slug)}
+
+
+def test_a_slug_that_a_payment_link_would_drop_is_not_its_reference(brand):
+    with_door(brand)
+    alter(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
+
+    assert come(brand, slug).headers["Location"] == f"https://buy.stripe.com/test_1?quantity=2&via={slug}#pay"
+
+
+@pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "client_reference_id=x", "%0d%0aX: 1"])
+def test_nothing_of_the_query_changes_where_it_leads(brand, query):
+    slug = with_door(brand)
+
+    answer = visit(brand.app, f"{door_of(brand, slug)}?{query}")
+
+    assert answer.headers["Location"] == come(brand, slug).headers["Location"]
+
+
+def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
+    slug = with_door(brand, site="https://acme.test/pay")
+
+    assert come(brand, slug, query_string={"subId": "News May"}).headers["Location"].endswith("&subId=newsmay")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "program set hosted_checkout_door_enabled = false",
+        "program set referral_destination_url = null",
+        "program set is_active = false",
+        "program set archived_at = now()",
+        "program set suspended_at = now()",
+        "affiliate set status = 'Paused'",
+        "affiliate set status = 'Pending'",
+        "affiliate set deleted_at = now()",
+        "tracking_link set deleted_at = now()",
+    ],
+)
+@pytest.mark.parametrize("mode", ["redirect", "email"])
+def test_a_door_that_is_shut_is_the_same_page_as_none(brand, change, mode):
+    slug = with_door(brand, mode=mode)
+    alter(brand, f"update {change}")
+
+    for method in ("GET", "POST"):
+        answer = come(brand, slug, method=method)
+        assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+    assert "Brand" not in answer.text
+    assert remembered(brand) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["%00/a", "a/%00", "a/" + "x" * 500, "x" * 500 + "/a", "ü/ü", "1/2", "a/thanks/b", "a", "%2e%2e/a"]
+)
+def test_what_nobody_has_is_not_found(brand, path):
+    for method in ("GET", "POST"):
+        assert visit(brand.app, f"/door/{path}", method=method).status_code in (404, 405)
+
+
+def test_a_campaign_is_named_by_its_slug_where_one_door_alone_has_it(brand, rival):
+    slug = with_door(brand, slug=(name := f"shared-{uuid4().hex[:8]}"))
+    path = f"/door/{name.upper()}/{slug}"
+    assert visit(brand.app, path).status_code == 302
+
+    with_door(rival, slug=name)
+    assert visit(brand.app, path).data == _nowhere(brand).data
+    assert come(brand, slug).status_code == 302
+
+    alter(rival, "update program set hosted_checkout_door_enabled = false")
+    assert visit(brand.app, path).status_code == 302
+
+
+def test_another_brands_campaign_does_not_open_to_a_slug(brand, rival):
+    slug = with_door(brand)
+    with_door(rival)
+
+    assert visit(brand.app, door_of(rival, slug)).status_code == 404
+
+
+@pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "Googlebot/2.1"}])
+def test_who_does_not_look_is_sent_on_and_not_remembered(brand, headers):
+    slug = with_door(brand)
+
+    assert come(brand, slug, headers=headers).status_code == 302
+    assert come(brand, slug, method="HEAD").status_code == 302
+    assert (remembered(brand), on_stream()) == ([], [])
+
+
+def test_a_stranger_who_tries_slugs_is_stopped_and_a_buyer_still_arrives(brand, monkeypatch):
+    slug = with_door(brand)
+    monkeypatch.setitem(brand.app.extensions, "limiter", limited(anonymous_tracking=2))
+
+    answers = [come(brand, slug).status_code for _ in range(4)]
+    assert answers == [302] * 4
+    assert _nowhere(brand).status_code == 429
+
+
+def test_a_buyer_arrives_while_database_and_stream_are_away(brand, monkeypatch, tmp_path):
+    slug = with_door(brand)
+    site = come(brand, slug).headers["Location"]
+    lose_stream(brand.app, monkeypatch)
+    before = counted("finderfee_clicks_lost_total")
+
+    with without_database(tmp_path):
+        assert come(brand, slug).headers["Location"] == site
+    assert counted("finderfee_clicks_lost_total") == before + 1
+
+
+def test_buyers_are_thanked_on_the_brands_own_page(brand):
+    with_door(brand, hosted_checkout_thank_you_url=_THANKS)
+    path = f"/door/{brand.programs[-1]}/thanks"
+
+    assert visit(brand.app, path).headers["Location"] == _THANKS
+    told = visit(brand.app, f"{path}?session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a")
+    site = "https://acme.test/thanks?lang=de&session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a#top"
+    assert (told.status_code, told.headers["Location"]) == (302, site)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "hosted_checkout_thank_you_url = null",
+        "hosted_checkout_door_enabled = false",
+        "archived_at = now()",
+        "is_active = false",
+    ],
+)
+def test_where_nobody_is_thanked_is_the_same_nothing(brand, change):
+    with_door(brand, hosted_checkout_thank_you_url=_THANKS)
+    alter(brand, f"update program set {change}")
+
+    answer = visit(brand.app, f"/door/{brand.programs[-1]}/thanks")
+    assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+
+
+def test_the_word_for_thanks_is_no_affiliates(brand):
+    affiliate_id = brand.affiliate(with_door(brand).replace("s-", "z-"))
+
+    answer = brand.person("Owner").post(f"/api/v1/affiliates/{affiliate_id}/links", {"customAlias": "thanks"})
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, ["customAlias"])
