@@ -27,9 +27,6 @@ class BigCommerceCodes:
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a promotion, then its code."""
         discount, wire = order.family.discount, bigcommerce.api(account)
-        rails.require_first_payment_only(discount)
-        rails.require_currency(discount, lambda: shapes.text(wire.get("/v2/store"), "currency"))
-        wanted = _promotion_of(order)
         promotion = _promotion(wire, order)
         if promotion is not None and _holds(wire, promotion, order):
             return promotion
@@ -37,7 +34,10 @@ class BigCommerceCodes:
             _withdraw(wire, promotion)
             raise CodeTaken(order.code)
         if promotion is None:
-            promotion = shapes.needed(wire.ask("POST", "/v3/promotions", json=wanted).json, "data", "id")
+            rails.require_first_payment_only(discount)
+            rails.require_currency(discount, lambda: shapes.text(wire.get("/v2/store"), "currency"))
+            made = wire.ask("POST", "/v3/promotions", json=_promotion_of(order)).json
+            promotion = shapes.needed(made, "data", "id")
         try:
             wire.ask("POST", f"{_path(promotion)}/codes", json=_code_of(order))
         except GatewayRejected as refused:

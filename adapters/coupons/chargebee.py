@@ -33,13 +33,7 @@ class ChargebeeCodes:
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon; the same key makes no second one."""
         wire = chargebee.api(account)
-        form = {**_coupon(order), **_items(wire, order.family.discount.product_refs)}
-        headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
-        try:
-            said = wire.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
-        except GatewayRejected as refused:
-            return rails.adopted(order, _standing(wire, order), refused)
-        return shapes.needed(said, "coupon", "id")
+        return rails.mint_once(order, lambda: _standing(wire, order), lambda: _made(wire, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the coupon whose id is the code."""
@@ -55,6 +49,13 @@ class ChargebeeCodes:
 
 
 RAIL = ChargebeeCodes()
+
+
+def _made(wire: GatewayWire, order: CodeOrder) -> str:
+    form = {**_coupon(order), **_items(wire, order.family.discount.product_refs)}
+    headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
+    said = wire.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
+    return shapes.needed(said, "coupon", "id")
 
 
 def _coupon(order: CodeOrder) -> Mapping[str, str | int]:

@@ -18,7 +18,7 @@ from adapters.gateways.base import GatewayAccount, GatewayRejected
 from adapters.gateways.digital import gumroad
 from adapters.gateways.wire import GatewayWire, Params
 from domain.coupons.codes import CodeShape
-from domain.coupons.discounts import DiscountDuration, DiscountType
+from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
 
@@ -34,21 +34,12 @@ class GumroadCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make an offer code."""
-        discount, wire = order.family.discount, gumroad.api(account)
-        if discount.expires_at is not None:
-            raise DiscountNotHeld("its codes cannot expire; make a coupon without expiresAt, and revoke codes.")
-        rails.require_no_months(discount)
-        rails.require_no_cap(discount, "it keeps our mark of a code in its cap, and has no other place for it")
-        products = _products(wire, discount.product_refs)
-        _require_held(order, products)
-        product = shapes.needed(products[0], "id")
-        return rails.mint_once(order, lambda: _standing(wire, order, product), lambda: _made(wire, order, product))
+        wire = gumroad.api(account)
+        return rails.mint_once(order, lambda: _standing(wire, order), lambda: _made(wire, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the offer codes of the product that is named; those of all products are listed with any."""
-        wire = gumroad.api(account)
-        product = _through(wire, order)
-        return None if product is None else rails.ours(_standing(wire, order, product))
+        return rails.ours(_standing(gumroad.api(account), order))
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete an offer code."""
@@ -73,8 +64,11 @@ def cap(code_id: UUID) -> int:
     return _LEAST_MARK + int.from_bytes(hashlib.sha256(code_id.bytes).digest()[:8]) % _MARKS
 
 
-def _require_held(order: CodeOrder, products: list[Any]) -> None:
-    discount = order.family.discount
+def _require_held(discount: Discount, products: list[Any]) -> None:
+    if discount.expires_at is not None:
+        raise DiscountNotHeld("its codes cannot expire; make a coupon without expiresAt, and revoke codes.")
+    rails.require_no_months(discount)
+    rails.require_no_cap(discount, "it keeps our mark of a code in its cap, and has no other place for it")
     if not products:
         raise DiscountNotHeld("it has no product yet.")
     is_forever = discount.duration == DiscountDuration.Forever
@@ -85,8 +79,10 @@ def _require_held(order: CodeOrder, products: list[Any]) -> None:
     rails.require_currency(discount, lambda: other)
 
 
-def _made(wire: GatewayWire, order: CodeOrder, product: str) -> str:
+def _made(wire: GatewayWire, order: CodeOrder) -> str:
     discount = order.family.discount
+    products = _products(wire, discount.product_refs)
+    _require_held(discount, products)
     form: dict[str, str | int] = {
         "name": order.code,
         "amount_off": amounts.to_minor(discount.value, discount.currency) if discount.currency else discount.value,
@@ -94,11 +90,16 @@ def _made(wire: GatewayWire, order: CodeOrder, product: str) -> str:
         "max_purchase_count": cap(order.code_id),
         "universal": "false" if discount.product_refs else "true",
     }
-    return shapes.needed(_said(wire, "POST", f"{_path(product)}/offer_codes", form), "offer_code", "id")
+    codes = f"{_path(shapes.needed(products[0], 'id'))}/offer_codes"
+    return shapes.needed(_said(wire, "POST", codes, form), "offer_code", "id")
 
 
-def _standing(wire: GatewayWire, order: CodeOrder, product: str) -> StandingCode | None:
-    for one in shapes.items(_said(wire, "GET", f"{_path(product)}/offer_codes"), "offer_codes"):
+def _standing(wire: GatewayWire, order: CodeOrder) -> StandingCode | None:
+    product = _through(wire, order)
+    if product is None:
+        return None
+    # Of a product that is not there none is listed; whether that is refused is for making to say.
+    for one in shapes.items(wire.get(f"{_path(product)}/offer_codes"), "offer_codes"):
         if rails.is_text_of(order, shapes.text(one, "name")):
             return StandingCode(shapes.needed(one, "id"), shapes.at(one, "max_purchase_count") == cap(order.code_id))
     return None

@@ -27,12 +27,8 @@ class LemonSqueezyCodes:
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a discount with this code."""
         wire = lemonsqueezy.api(account)
-        rails.require_currency(order.family.discount, lambda: _currency(wire, _store(account)))
-        wanted = {"data": _discount(order, account)}
         return rails.mint_once(
-            order,
-            lambda: _standing(wire, order, _store(account)),
-            lambda: shapes.needed(wire.ask("POST", "/discounts", json=wanted).json, "data", "id"),
+            order, lambda: _standing(wire, order, _store(account)), lambda: _made(wire, order, account)
         )
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
@@ -45,6 +41,12 @@ class LemonSqueezyCodes:
 
 
 RAIL = LemonSqueezyCodes()
+
+
+def _made(wire: GatewayWire, order: CodeOrder, account: GatewayAccount) -> str:
+    rails.require_currency(order.family.discount, lambda: _currency(wire, _store(account)))
+    wanted = {"data": _discount(order, account)}
+    return shapes.needed(wire.ask("POST", "/discounts", json=wanted).json, "data", "id")
 
 
 def _discount(order: CodeOrder, account: GatewayAccount) -> Mapping[str, object]:

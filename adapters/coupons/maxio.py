@@ -28,17 +28,9 @@ class MaxioCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""
-        discount, wire = order.family.discount, maxio.api(account)
-        rails.require_no_months(discount)
-        rails.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
-        rails.require_currency(discount, lambda: shapes.text(wire.get("/site.json"), "site", "currency"))
-        wanted, families = _coupon(order), list(_families(wire))
-        home = _home(wire, discount.product_refs, families)
-        return rails.mint_once(
-            order,
-            lambda: _standing(wire, order, families),
-            lambda: shapes.needed(wire.ask("POST", f"{_path(home)}.json", json=wanted).json, "coupon", "id"),
-        )
+        wire = maxio.api(account)
+        families = list(_families(wire))
+        return rails.mint_once(order, lambda: _standing(wire, order, families), lambda: _made(wire, order, families))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the coupon with this code in each product family."""
@@ -53,6 +45,15 @@ class MaxioCodes:
 
 
 RAIL = MaxioCodes()
+
+
+def _made(wire: GatewayWire, order: CodeOrder, families: list[str]) -> str:
+    discount = order.family.discount
+    rails.require_no_months(discount)
+    rails.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
+    rails.require_currency(discount, lambda: shapes.text(wire.get("/site.json"), "site", "currency"))
+    wanted, home = _coupon(order), _home(wire, discount.product_refs, families)
+    return shapes.needed(wire.ask("POST", f"{_path(home)}.json", json=wanted).json, "coupon", "id")
 
 
 def _coupon(order: CodeOrder) -> Mapping[str, object]:

@@ -25,13 +25,8 @@ class PaddleCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a discount with this code."""
-        rails.require_no_months(order.family.discount)
-        wire, wanted = paddle.api(account), _discount(order)
-        return rails.mint_once(
-            order,
-            lambda: _standing(wire, order),
-            lambda: shapes.needed(wire.ask("POST", "/discounts", json=wanted).json, "data", "id"),
-        )
+        wire = paddle.api(account)
+        return rails.mint_once(order, lambda: _standing(wire, order), lambda: _made(wire, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the discounts with this code."""
@@ -48,6 +43,11 @@ class PaddleCodes:
 
 
 RAIL = PaddleCodes()
+
+
+def _made(wire: GatewayWire, order: CodeOrder) -> str:
+    rails.require_no_months(order.family.discount)
+    return shapes.needed(wire.ask("POST", "/discounts", json=_discount(order)).json, "data", "id")
 
 
 def _discount(order: CodeOrder) -> Mapping[str, object]:

@@ -47,6 +47,7 @@ def is_marked(words: str | None, code_id: UUID) -> bool:
 def mint_once(order: CodeOrder, look: Callable[[], StandingCode | None], make: Callable[[], str]) -> str:
     """Make a code where none stands under its text; return the one that was made for this order before.
 
+    What the gateway cannot hold is for `make` to say: what stands was held once, whatever became of its products since.
     Raises CodeTaken, and what `look` and `make` raise.
     """
     standing = look()
@@ -58,16 +59,12 @@ def mint_once(order: CodeOrder, look: Callable[[], StandingCode | None], make: C
         return make()
     except GatewayRejected as refused:
         # The words of "taken" are not the same everywhere; what stands there says it.
-        return adopted(order, look(), refused)
-
-
-def adopted(order: CodeOrder, standing: StandingCode | None, refused: GatewayRejected) -> str:
-    """Return the id of what stands where making a code was refused, if it is ours. Raises CodeTaken, or the refusal."""
-    if standing is None:
-        raise refused
-    if not standing.is_ours:
-        raise CodeTaken(order.code) from refused
-    return standing.id
+        standing = look()
+        if standing is None:
+            raise
+        if not standing.is_ours:
+            raise CodeTaken(order.code) from refused
+        return standing.id
 
 
 def ours(standing: StandingCode | None) -> str | None:

@@ -31,11 +31,11 @@ class RecurlyCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""
-        wire, wanted = recurly.api(account), _coupon(order)
+        wire = recurly.api(account)
         return rails.mint_once(
             order,
             lambda: _standing(wire, order),
-            lambda: shapes.needed(wire.ask("POST", "/coupons", json=wanted).json, "id"),
+            lambda: shapes.needed(wire.ask("POST", "/coupons", json=_coupon(order)).json, "id"),
         )
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:

@@ -40,10 +40,7 @@ class ShopifyCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a discount with this code."""
-        rails.require_no_months(order.family.discount)
-        rails.require_currency(order.family.discount, lambda: _currency(account))
-        wanted = _discount(order)
-        return rails.mint_once(order, lambda: _standing(account, order), lambda: _made(account, wanted))
+        return rails.mint_once(order, lambda: _standing(account, order), lambda: _made(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the discount with this code."""
@@ -96,8 +93,10 @@ def _standing(account: GatewayAccount, order: CodeOrder) -> StandingCode | None:
     return StandingCode(shapes.needed(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
 
 
-def _made(account: GatewayAccount, wanted: Mapping[str, object]) -> str:
-    said = shapes.at(_asked(account, _MAKE, {"discount": wanted}), "discountCodeBasicCreate")
+def _made(account: GatewayAccount, order: CodeOrder) -> str:
+    rails.require_no_months(order.family.discount)
+    rails.require_currency(order.family.discount, lambda: _currency(account))
+    said = shapes.at(_asked(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
     if errors := shapes.items(said, "userErrors"):
         raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
     return shapes.needed(said, "codeDiscountNode", "id")

@@ -31,15 +31,7 @@ class WixCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""
-        discount = order.family.discount
-        rails.require_first_payment_only(discount)
-        rails.require_currency(discount, lambda: _currency(account))
-        wanted = {"specification": _specification(order)}
-        return rails.mint_once(
-            order,
-            lambda: _standing(account, order),
-            lambda: shapes.needed(wix.ask(account, "POST", _COUPONS, wanted), "id"),
-        )
+        return rails.mint_once(order, lambda: _standing(account, order), lambda: _made(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the coupon with this code."""
@@ -55,6 +47,12 @@ class WixCodes:
 
 
 RAIL = WixCodes()
+
+
+def _made(account: GatewayAccount, order: CodeOrder) -> str:
+    rails.require_first_payment_only(order.family.discount)
+    rails.require_currency(order.family.discount, lambda: _currency(account))
+    return shapes.needed(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
 
 def _specification(order: CodeOrder) -> Mapping[str, object]:

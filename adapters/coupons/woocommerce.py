@@ -27,15 +27,7 @@ class WooCommerceCodes:
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""
-        discount = order.family.discount
-        rails.require_first_payment_only(discount)
-        rails.require_currency(discount, lambda: _currency(account))
-        wanted = _coupon(order)
-        return rails.mint_once(
-            order,
-            lambda: _standing(account, order),
-            lambda: shapes.needed(woocommerce.ask(account, "POST", "/coupons", json=wanted).json, "id"),
-        )
+        return rails.mint_once(order, lambda: _standing(account, order), lambda: _made(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the coupon with this code."""
@@ -51,6 +43,12 @@ class WooCommerceCodes:
 
 
 RAIL = WooCommerceCodes()
+
+
+def _made(account: GatewayAccount, order: CodeOrder) -> str:
+    rails.require_first_payment_only(order.family.discount)
+    rails.require_currency(order.family.discount, lambda: _currency(account))
+    return shapes.needed(woocommerce.ask(account, "POST", "/coupons", json=_coupon(order)).json, "id")
 
 
 def _coupon(order: CodeOrder) -> Mapping[str, object]:

@@ -151,6 +151,25 @@ def test_asking_again_makes_no_second_code(playing):
 
 
 @every
+def test_a_code_that_was_minted_is_known_though_its_discount_could_not_be_held_any_more(playing):
+    order = playing.order()
+    minted = playing.mint(order)
+    not_held = dataclasses.replace(
+        order.family.discount,
+        type=DiscountType.AmountOff,
+        value=100,
+        currency="EUR",
+        duration=DiscountDuration.Repeating,
+        months=3,
+        expires_at=datetime.now(UTC) + timedelta(minutes=5),
+    )
+    late = dataclasses.replace(order, family=dataclasses.replace(order.family, discount=not_held))
+
+    assert playing.mint(late) == playing.find(late) == minted
+    assert len(playing.books.live("JANE15")) == 1
+
+
+@every
 @pytest.mark.parametrize("text", ["JANE15", "jane15"])
 def test_a_code_of_somebody_else_is_never_adopted(playing, text):
     theirs, order = playing.books.plant(text.upper() if playing.rail.gateway == "chargebee" else text), playing.order()

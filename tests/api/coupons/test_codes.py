@@ -167,6 +167,26 @@ def test_a_gateway_that_is_away_leaves_nothing_undone(shop, drain):
     assert len(shop.told("affiliate_coupon.created")) == 1
 
 
+def test_a_code_whose_answer_was_lost_stays_while_the_gateway_refuses_us(shop, drain):
+    made = coupon(shop.brand)
+    shop.stage.faults.extend(["cut", "fail"])
+    body = {"campaignCouponId": made["id"], "code": "SPRING"}
+    assert shop.brand.post(shop.codes, body).status_code == 503
+    shop.stage.faults.extend(["refuse"] * 9)
+
+    assert shop.brand.post(shop.codes, body).status_code == 503
+    shop.later()
+    drain()
+    assert [one["status"] for one in shop.brand.get(shop.codes).json["items"]] == ["Minting"]
+    shop.stage.faults.clear()
+    shop.later()
+    drain()
+
+    (minted,) = shop.brand.get(shop.codes).json["items"]
+    assert minted["status"] == "Active"
+    assert shop.stage.codes.live("SPRING") == [minted["processorPromotionCodeId"]]
+
+
 def test_a_code_that_is_revoked_while_it_is_being_minted_ends(shop, drain):
     made = coupon(shop.brand)
     shop.stage.faults.extend(["cut", "fail"])

@@ -123,7 +123,7 @@ def test_an_affiliate_deletes_a_code_of_their_own(shop):
 
 def test_somebody_elses_code_is_not_there(shop):
     minted = code(shop.brand, shop.jane, _mintable(shop))
-    ben = Partner(shop.brand.app, "ben@example.com")
+    ben = Partner(shop.brand.app, f"ben-{shop.brand.id.hex}@example.com")
 
     assert ben.call("DELETE", f"/api/me/coupons/{minted['id']}").status_code == 404
     assert ben.get("/api/me/coupons").json["items"] == []
