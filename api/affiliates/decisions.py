@@ -22,6 +22,7 @@ from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates.affiliates import Affiliate
 from pipelines.affiliates import bulk, deciding
+from pipelines.coupons import ending
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing, Rejection
 from schemas.affiliates.bulk import BulkAction, BulkApproved, BulkIds, BulkOutcome, BulkPaused
 
@@ -143,9 +144,12 @@ def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
             after=_AFTER[action],
             now=now,
         )
+    affected_ids = [one_affected.id for one_affected in outcome.affected]
+    if action == "delete" and affected_ids:
+        ending.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
     return {
         "action": action,
         "affected": len(outcome.affected),
         "skipped": outcome.skipped,
-        "affiliate_ids": [one_affected.id for one_affected in outcome.affected],
+        "affiliate_ids": affected_ids,
     }

@@ -104,13 +104,22 @@ def has_any(*, organization_id: UUID, coupon_id: UUID) -> bool:
     return bool(db.run(_HAS_ANY, (organization_id, coupon_id)))
 
 
-_REVOKE_FAMILY = f"""
-update affiliate_coupon set status = 'Revoked', revoked_at = %(at)s,
-  switched_off_at = case when origin = 'external' then %(at)s end
-where organization_id = %(org)s and campaign_coupon_id = %(coupon)s and status <> 'Revoked'
-  and (%(of)s::uuid[] is null or (affiliate_id = any(%(of)s) and origin = 'self_minted'))
-returning {_TABLE.columns}
+# Whoever revokes many locks them in one order.
+_REVOKE = f"""
+with ending as (
+  select id from affiliate_coupon where organization_id = %(org)s and status <> 'Revoked' and {{which}}
+  order by id for no key update
+)
+update affiliate_coupon k set status = 'Revoked', revoked_at = %(at)s,
+  switched_off_at = case when k.origin = 'external' then %(at)s end
+from ending where k.organization_id = %(org)s and k.id = ending.id
+returning {columns(AffiliateCoupon, "k")}
 """
+_REVOKE_FAMILY = _REVOKE.format(
+    which="""campaign_coupon_id = %(coupon)s
+    and (%(of)s::uuid[] is null or (affiliate_id = any(%(of)s) and origin = 'self_minted'))"""
+)
+_REVOKE_OWNED = _REVOKE.format(which="affiliate_id = any(%(of)s)")
 
 
 def revoke_family(
@@ -119,6 +128,11 @@ def revoke_family(
     """Revoke the codes in force of a coupon and return them; of `minted_by`, only what these minted themselves."""
     params = {"org": organization_id, "coupon": coupon_id, "of": minted_by, "at": at}
     return _TABLE.all(_REVOKE_FAMILY, params)
+
+
+def revoke_owned(*, organization_id: UUID, affiliate_ids: list[UUID], at: datetime) -> list[AffiliateCoupon]:
+    """Revoke the codes in force of affiliates and return them."""
+    return _TABLE.all(_REVOKE_OWNED, {"org": organization_id, "of": affiliate_ids, "at": at})
 
 
 _IS_ENDING = """

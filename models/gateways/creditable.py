@@ -18,13 +18,17 @@ from models.table import Rows
 
 @dataclass(frozen=True, slots=True)
 class RedeemableCode:
-    """A code that a payment may have redeemed, with what its sales earn. One that was made elsewhere is external."""
+    """A code that a payment may have redeemed, with what its sales earn. One that was made elsewhere is external.
+
+    Of one that is still being minted it is not known whether it is its owner's.
+    """
 
     id: UUID
     text: str
     origin: str
     overrides: bool
     is_revoked: bool
+    is_minting: bool
     commission_type: str | None
     commission_value: Decimal | None
 
@@ -56,7 +60,7 @@ class Creditable:
 
 _NAMED_ROWS = Rows(Creditable)
 _NO_LEAD = "null::uuid, null::text, null::timestamptz"
-_NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::text, null::numeric"
+_NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::boolean, null::text, null::numeric"
 _EARLIER = f"""from gateway_payment g
   join conversion c on c.organization_id = g.organization_id and c.id = g.conversion_id
     and c.status not in {EARNS_NOTHING}
@@ -66,7 +70,7 @@ _EARLIER = f"""from gateway_payment g
 _NEWEST = "order by g.paid_at desc limit 1"
 _NAMED = Hot(f"""
 with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
-  code_id, code, origin, overrides, is_revoked, commission_type, commission_value) as (
+  code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
   select claimed.place, 'claim', claimed.slug, found.id, {_NO_LEAD}, {_NO_CODE}
   from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
   cross join lateral (
@@ -95,7 +99,7 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   select redeemed.place, 'code', null, found.* from unnest(%(codes)s::text[]) with ordinality as redeemed (text, place)
   cross join lateral (
     select a.id, {_NO_LEAD}, k.id, k.code, k.origin, k.origin = 'external' or f.overrides_click_attribution,
-      k.status = 'Revoked', f.commission_type, f.commission_value
+      k.status = 'Revoked', k.status = 'Minting', f.commission_type, f.commission_value
     from (
       (select 0 as place, c.* from affiliate_coupon c
         where c.organization_id = %(org)s and c.code = redeemed.text and c.status <> 'Revoked')
@@ -106,14 +110,16 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
     ) k
     join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
     left join campaign_coupon f on f.id = k.campaign_coupon_id
+    left join gateway_connection g on g.id = k.connection_id
+    where k.origin <> 'self_minted' or g.gateway = %(gateway)s
     order by k.place limit 1
   ) found
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null),
   named.lead_id, named.sub_id, named.occurred_at,
-  named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.commission_type,
-  named.commission_value,
+  named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
+  named.commission_type, named.commission_value,
   coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, {sale_terms.COLUMNS}
 from named
 join affiliate a on a.id = named.affiliate_id
@@ -139,7 +145,8 @@ def named(
 ) -> list[Creditable]:
     """Return the affiliates whom slugs, redeemed codes, earlier payments and leads name.
 
-    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text;
+    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text
+    (one that an affiliate minted at its own gateway alone: elsewhere somebody else's may have that text);
     who earned before by the subscription, the customer, the email. `customer_key` is by whom payments are counted.
     Budget: 1 statement.
     """

@@ -26,7 +26,8 @@ class BulkResult:
 def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> BulkResult:
     """Approve those who are Pending, pause those who are Approved, or delete any; an id named twice counts once.
 
-    Approvals are told to the brand. Deleting ends the links and keeps everything that was earned.
+    Approvals are told to the brand. Deleting ends the links and keeps everything that was earned; to end the codes is
+    the caller's.
     """
     wanted = list(dict.fromkeys(affiliate_ids))
     place = {affiliate_id: number for number, affiliate_id in enumerate(wanted)}

@@ -69,13 +69,13 @@ def revoke_minted_by(coupon: CampaignCoupon, affiliate_ids: list[UUID], *, now: 
     revoked = affiliate_coupons.revoke_family(
         organization_id=coupon.organization_id, coupon_id=coupon.id, minted_by=affiliate_ids, at=now
     )
-    emit.events_of_type(
-        organization_id=coupon.organization_id,
-        type="affiliate_coupon.deactivated",
-        data=map(coupon_events.code_deactivated, revoked),
-        at=now,
-    )
-    _enqueue(revoked)
+    _end_each(revoked, now=now)
+
+
+def revoke_owned(*, organization_id: UUID, affiliate_ids: list[UUID], now: datetime) -> None:
+    """Revoke the codes of affiliates who are deleted, each with its event and its job."""
+    revoked = affiliate_coupons.revoke_owned(organization_id=organization_id, affiliate_ids=affiliate_ids, at=now)
+    _end_each(revoked, now=now)
 
 
 def revoke_all(coupon: CampaignCoupon, *, now: datetime) -> list[AffiliateCoupon]:
@@ -166,6 +166,18 @@ def _tell(code: AffiliateCoupon, *, by_affiliate: bool, now: datetime) -> None:
         ("revoked", coupon_events.code_revoked) if by_affiliate else ("deactivated", coupon_events.code_deactivated)
     )
     emit.event(organization_id=code.organization_id, type=f"affiliate_coupon.{kind}", data=told(code), at=now)
+
+
+def _end_each(revoked: list[AffiliateCoupon], *, now: datetime) -> None:
+    if not revoked:
+        return
+    emit.events_of_type(
+        organization_id=revoked[0].organization_id,
+        type="affiliate_coupon.deactivated",
+        data=map(coupon_events.code_deactivated, revoked),
+        at=now,
+    )
+    _enqueue([code for code in revoked if code.switched_off_at is None])
 
 
 def _enqueue(codes: list[AffiliateCoupon], *, run_at: datetime | None = None) -> None:

@@ -84,7 +84,7 @@ class CampaignCouponBody(_Written):
         }
 
 
-# What a coupon takes off never changes; saying it again as it is does no harm.
+# What a coupon takes off never changes, nor what its sales earn; saying it again as it is does no harm.
 _NEVER_CHANGES = (
     "discount_type",
     "discount_value",
@@ -94,6 +94,8 @@ _NEVER_CHANGES = (
     "max_redemptions_per_code",
     "expires_at",
     "product_refs",
+    "commission_type",
+    "commission_value",
 )
 
 
@@ -109,6 +111,8 @@ class CampaignCouponChanges(_Written):
     max_redemptions_per_code = fields.Raw(allow_none=True)
     expires_at = fields.Raw(allow_none=True)
     product_refs = fields.Raw(allow_none=True)
+    commission_type = fields.Raw(allow_none=True)
+    commission_value = fields.Raw(allow_none=True)
 
     @post_load
     def _settle_on_columns(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

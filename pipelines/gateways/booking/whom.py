@@ -3,9 +3,9 @@
 Source: tracking spec, section 8 "Lead attribution order", "Attribution method taxonomy", "Coupons" (redeemed codes).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from domain import emails
 from domain.attribution import Coupon, Decision, Facts, History, Lead, NamedAffiliate, Referral, Signup
@@ -21,11 +21,13 @@ from models.gateways import creditable
 from models.gateways.creditable import Creditable, RedeemableCode
 from pipelines.conversions import credit
 from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.work import TryAgain
 
 #: Why nobody earns: nobody was named; only those of campaigns that are closed; somebody who is not Approved.
 NOBODY, CLOSED, NOT_ACTIVE = "nobody_referred", "no_active_program", "affiliate_not_active"
 
 _MOST_CLAIMS, _MOST_CODES = 20, 20
+_WHILE_MINTED = timedelta(seconds=30)
 # Paypal names no customer before the money comes; its subscriptions are what a payment belongs to.
 _HISTORY = {"customer": "customer_history", "subscription": "customer_history", "email": "customer_history"}
 _HISTORY_OF = {"paypal": {**_HISTORY, "subscription": "subscription_history"}}
@@ -48,7 +50,7 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     """Decide whom an origin credits at a moment. Budget: 1 statement.
 
     `signups` are what platforms say. An affiliate of a campaign that is closed, or that does not pay for sales, is not
-    asked.
+    asked. Raises TryAgain while a redeemed code is being minted.
     """
     claimed = list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
     redeemed = {code.text.upper(): code for code in reversed(origin.codes[:_MOST_CODES])}
@@ -68,7 +70,7 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     by_slug = {named.slug: named for named in able if named.by == "claim"}
     claim = next((claim for claim in claimed if claim.slug in by_slug), None)
     earlier = next((named for named in able if named.by in _HISTORY), None)
-    coded = next((named for named in able if named.by == "code"), None)
+    coded = _coded(desk, able)
     decision = credit.decide(
         Facts(
             paid_at=at,
@@ -109,6 +111,15 @@ def customer_key(desk: BookingDesk, origin: BuyerOrigin) -> str | None:
 
 def _candidate(named: Creditable) -> NamedAffiliate:
     return NamedAffiliate(named.affiliate_id, named.affiliate_status, email=named.affiliate_email)
+
+
+def _coded(desk: BookingDesk, able: Sequence[Creditable]) -> Creditable | None:
+    """Return the owner of the first code that overrides, else of the first code."""
+    coded = [(named, named.code) for named in able if named.code is not None]
+    if any(code.is_minting for _, code in coded):
+        raise TryAgain(at=desk.now + _WHILE_MINTED)
+    overriding = next((named for named, code in coded if code.overrides), None)
+    return overriding or next((named for named, _ in coded), None)
 
 
 def _coupon(named: Creditable | None, redeemed: Mapping[str, RedeemedCode]) -> Coupon | None:

@@ -271,10 +271,10 @@ def test_saying_the_same_again_changes_and_tells_nothing(shop):
     assert shop.told("campaign_coupon.updated") == []
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("discountValue", 20), ("discountType", "AmountOff"), ("duration", "Forever"), ("productRefs", ["p"])],
-)
+_OTHERS = {"discountValue": 20, "discountType": "AmountOff", "duration": "Forever", "commissionValue": 5}
+
+
+@pytest.mark.parametrize(("field", "value"), [*_OTHERS.items(), ("productRefs", ["p"])])
 def test_what_a_coupon_takes_off_never_changes(shop, field, value):
     made = coupon(shop.brand)
 

@@ -87,3 +87,17 @@ def test_payments_do_not_wait_until_all_codes_of_a_coupon_have_ended(shop):
 
     ((turn,),) = shop.brand.rows("select distinct fair_key from job where name = 'code.switch_off'")
     assert turn != str(shop.brand.id)
+
+
+def test_codes_of_an_affiliate_who_is_deleted_end(shop, drain):
+    made = coupon(shop.brand)
+    code(shop.brand, shop.jane, made["id"], "SPRING")
+    body = {"action": "delete", "affiliateIds": [str(shop.jane)]}
+
+    assert shop.brand.post("/api/v1/affiliates/bulk-action", body).status_code == 200
+    drain()
+
+    assert shop.stage.codes.active("SPRING") == []
+    assert [told["code"] for told in shop.told("affiliate_coupon.deactivated")] == ["SPRING"]
+    ben = shop.brand.affiliate("ben")
+    assert code(shop.brand, ben, made["id"], "SPRING")["status"] == "Active"

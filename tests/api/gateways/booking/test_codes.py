@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.coupons import code, coupon
+from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
 
 _METHOD = "attribution_method"
@@ -218,3 +219,49 @@ def test_the_code_stands_in_the_file_of_conversions(shop):
 
     header, row = shop.brand.get("/api/v1/conversions/export.csv").text.strip().splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=True))["coupon_code"] == "SAVE-15"
+
+
+def test_of_several_codes_one_that_overrides_goes_first(shop):
+    shop.brand.affiliate("ben")
+    _owned(shop, text="MILD", overridesClickAttribution=False)
+    strong = _owned(shop, "ben", text="STRONG")
+    discounts = [{"id": f"di_{text}", "promotion_code": {"id": "promo_x", "code": text}} for text in ("MILD", "STRONG")]
+    sale = shop.stage.pay(Purchase(slug="jane"))
+
+    shop.hear(shop.changed(sale.sent[0], discounts=discounts))
+
+    assert shop.conversions(f"affiliate_id::text, {_METHOD}") == [(strong["affiliateId"], "coupon")]
+
+
+def test_a_code_that_is_still_being_minted_credits_nobody_before_it_is_known_whose_it_is(shop, drain):
+    minted = _owned(shop)
+    shop.change(
+        "update affiliate_coupon set status = 'Minting', processor_promotion_code_id = null where id = %s", minted["id"]
+    )
+
+    shop.sell(slug=None, code="SAVE-15")
+    assert (shop.conversions(), _count(shop, minted)) == ([], 0)
+
+    minted_id = minted["processorPromotionCodeId"]
+    shop.change(
+        "update affiliate_coupon set status = 'Active', processor_promotion_code_id = %s where id = %s",
+        minted_id,
+        minted["id"],
+    )
+    shop.change("update job set run_at = now() where queue = 'gateways'")
+    drain()
+    assert shop.conversions(_METHOD) == [("coupon",)]
+
+
+def test_a_code_that_an_affiliate_minted_is_theirs_where_it_was_minted_alone(shop, drain):
+    minted = _owned(shop)
+    shop.change("update affiliate_coupon set origin = 'self_minted' where id = %s", minted["id"])
+    with played("shopify") as store:
+        there = connected(shop.brand.person("Owner"), store)
+        sale = store.pay(Purchase(slug=None, code="SAVE-15"))
+        path = "/" + there["webhookUrl"].split("/", 3)[3]
+        for sent in sale.sent:
+            shop.brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers))
+        drain()
+
+    assert (shop.conversions(), _count(shop, minted)) == ([], 0)
