@@ -8,7 +8,8 @@ import click
 import settings
 from commands.demo import certificate
 
-_STRIPE = "stripe"
+#: The gateway that is played.
+GATEWAY = "stripe"
 
 
 def is_wanted(chosen: settings.Settings) -> bool:
@@ -34,12 +35,12 @@ def gateway_url(chosen: settings.Settings) -> str:
 
 def is_gateway_played(chosen: settings.Settings) -> bool:
     """Say whether the demo plays the gateway: not where the operator has said where stripe is."""
-    return is_wanted(chosen) and chosen.gateways.urls[_STRIPE] in (None, gateway_url(chosen))
+    return is_wanted(chosen) and chosen.gateways.urls[GATEWAY] in (None, gateway_url(chosen))
 
 
 def is_gateway_called(chosen: settings.Settings) -> bool:
     """Say whether this process calls the gateway that is played in place of stripe."""
-    return is_wanted(chosen) and chosen.gateways.urls[_STRIPE] == gateway_url(chosen)
+    return is_wanted(chosen) and chosen.gateways.urls[GATEWAY] == gateway_url(chosen)
 
 
 def gateway_environment(chosen: settings.Settings) -> dict[str, str]:

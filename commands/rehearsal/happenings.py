@@ -1,7 +1,6 @@
 """Makes what events tell of: a sale, a refund, an application, a payout, through the pipelines that serve the API.
 
-Nobody real is paid for it, now or later: but for the demo brand's, sales and affiliates are tests, which no payout
-counts; clicks are paid to affiliates of our own, payouts to them alone and in the sandbox.
+Coupons and deals are in rooms of their own. Nobody real is paid for any of it (`scenes`).
 """
 
 import secrets
@@ -13,22 +12,19 @@ from types import MappingProxyType
 from uuid import UUID
 
 from adapters import clock
+from commands.rehearsal import coupons, deals, scenes
+from commands.rehearsal.scenes import Scene
 from domain.clicks.raw_click import RawClick
 from domain.conversions.review import Action
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.payouts.destinations import PayoutAccount
-from domain.payouts.transfers import Method
 from domain.refused import Refused
 from models import db, ids, rehearsals
-from models.organization.organizations import Organization
 from models.rehearsals import Partner
-from pipelines.affiliates import joining
 from pipelines.clicks import clicks
 from pipelines.conversions import accept, refund, review
 from pipelines.organization import tenancy
-from pipelines.payouts import choose_account, decisions, run
+from pipelines.payouts import decisions, run
 from pipelines.programs import lifecycle
-from schemas.affiliates.affiliate import AffiliateBody
 from schemas.conversions.sale import SaleBody
 from schemas.programs.program import ProgramBody
 
@@ -38,40 +34,17 @@ _WHY = "Made by flask trigger."
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """Where it happens. What happens on the demo brand may be paid out like anything else there."""
-
-    organization: Organization
-    is_demo: bool
-
-    @property
-    def id(self) -> UUID:
-        """The organization's id."""
-        return self.organization.id
-
-    @property
-    def is_sandboxed(self) -> bool:
-        """Say whether the organization's payouts move no money, even where rails are configured."""
-        return self.organization.sandbox_rail is not None
-
-    @property
-    def is_for_test(self) -> bool:
-        """Say whether what is made is never to be paid out."""
-        return not (self.is_demo and self.is_sandboxed)
-
-
-@dataclass(frozen=True, slots=True)
 class _Sold:
     conversion_id: UUID
     external_event_id: str
 
 
 def _created(scene: Scene) -> UUID:
-    return _sell(scene, _seller(scene), is_test=scene.is_for_test).conversion_id
+    return _sell(scene, scenes.seller(scene), is_test=scene.is_for_test).conversion_id
 
 
 def _refunded(scene: Scene) -> UUID:
-    sold = _sell(scene, _seller(scene), is_test=scene.is_for_test)
+    sold = _sell(scene, scenes.seller(scene), is_test=scene.is_for_test)
     with db.unit_of_work(scene.id):
         refund.apply(
             organization_id=scene.id,
@@ -84,7 +57,7 @@ def _refunded(scene: Scene) -> UUID:
 
 def _decided(*actions: Action) -> Callable[[Scene], UUID]:
     def make(scene: Scene) -> UUID:
-        sold = _sell(scene, _seller(scene), is_test=scene.is_for_test)
+        sold = _sell(scene, scenes.seller(scene), is_test=scene.is_for_test)
         for action in actions:
             _decide(scene, sold.conversion_id, action)
         return sold.conversion_id
@@ -94,7 +67,7 @@ def _decided(*actions: Action) -> Callable[[Scene], UUID]:
 
 def _adjusted(scene: Scene) -> UUID:
     """Let two people follow one link within the hour: their clicks are paid by one conversion, which grows."""
-    _only_in_the_sandbox(scene, "Clicks are paid for")
+    scenes.only_in_the_sandbox(scene, "Clicks are paid for")
     partner, at = _clicked(scene), clock.now()
     for _ in range(2):
         click = _click(scene, partner, at)
@@ -108,7 +81,7 @@ def _adjusted(scene: Scene) -> UUID:
 
 
 def _joined(scene: Scene) -> UUID:
-    return _join(scene, _seller(scene).program_id, is_test=scene.is_for_test)
+    return scenes.join(scene, scenes.seller(scene).program_id, is_test=scene.is_for_test)
 
 
 def _paid_out(scene: Scene) -> UUID:
@@ -138,6 +111,8 @@ MAKERS: Mapping[str, Callable[[Scene], UUID]] = MappingProxyType(
         "payout.failed": _failed_payout,
         "affiliate.created": _joined,
         "affiliate.approved": _joined,
+        **coupons.MAKERS,
+        **deals.MAKERS,
     }
 )
 
@@ -170,12 +145,10 @@ def _decide(scene: Scene, conversion_id: UUID, action: Action) -> None:
 
 def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     """Pay one new affiliate for one sale in the sandbox; return the run and the payout."""
-    _only_in_the_sandbox(scene, "Payouts are made")
-    program_id = _seller(scene).program_id
-    affiliate_id = _join(scene, program_id, is_test=False)
+    scenes.only_in_the_sandbox(scene, "Payouts are made")
+    program_id = scenes.seller(scene).program_id
+    affiliate_id = scenes.payee(scene, program_id)
     with db.any_org_work():
-        account = PayoutAccount(Method.Wallet, f"{affiliate_id}@example.com")
-        choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=account)
         slug = rehearsals.slug_of(organization_id=scene.id, affiliate_id=affiliate_id)
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
@@ -206,28 +179,6 @@ def _set(scene: Scene, **assignments: str) -> None:
     tenancy.change(organization_id=scene.id, assignments=assignments, now=clock.now())
 
 
-def _join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
-    name = f"{rehearsals.OWN}{secrets.token_hex(6)}"
-    sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
-    with db.unit_of_work(scene.id):
-        joined = joining.create(
-            organization_id=scene.id,
-            wanted=AffiliateBody().load(sent),
-            is_test=is_test,
-            now=clock.now(),
-        )
-    return joined.affiliate.id
-
-
-def _seller(scene: Scene) -> Partner:
-    with db.unit_of_work(scene.id):
-        found = rehearsals.seller(scene.id)
-    if found is None:
-        message = f"{scene.organization.name} has no Approved affiliate in an open campaign that pays for sales."
-        raise Refused(409, "", message)
-    return found
-
-
 def _clicked(scene: Scene) -> Partner:
     """Return an affiliate of our own whose clicks are paid for, in a campaign that is made for it the first time."""
     with db.unit_of_work(scene.id):
@@ -242,7 +193,7 @@ def _clicked(scene: Scene) -> Partner:
             "clickRewardCents": 10,
         }
         made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(terms), now=clock.now())
-    _join(scene, made.id, is_test=False)
+    scenes.join(scene, made.id, is_test=False)
     return _clicked(scene)
 
 
@@ -260,12 +211,3 @@ def _click(scene: Scene, partner: Partner, at: datetime) -> RawClick:
         agent=_AGENT,
         languages=["en-GB", "en"],
     )
-
-
-def _only_in_the_sandbox(scene: Scene, what: str) -> None:
-    if not scene.is_sandboxed:
-        message = (
-            f"{what} with real money at {scene.organization.name}."
-            f" Next, for one to rehearse with: flask org set {scene.id} sandboxRail=ok"
-        )
-        raise Refused(409, "", message)

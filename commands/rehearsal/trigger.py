@@ -8,8 +8,8 @@ import click
 
 from adapters import clock
 from commands import output, trail
-from commands.rehearsal import happenings, whom
-from commands.rehearsal.happenings import Scene
+from commands.rehearsal import coupons, happenings, scenes, whom
+from commands.rehearsal.scenes import Scene
 from domain.refused import Refused
 from domain.webhooks import events
 from models import rehearsals
@@ -18,9 +18,6 @@ from models.rehearsals import Told
 from models.webhooks import endpoints
 from pipelines.webhooks import manage
 
-# How long workers may take to settle a sale, or to hear from the sandbox that it has paid.
-_PATIENCE_S = 20
-
 
 @click.command("trigger")
 @click.argument("event", metavar="EVENT")
@@ -28,15 +25,16 @@ _PATIENCE_S = 20
 @click.option("--sample", is_flag=True, help="Send the sample of the Test action instead; nothing happens.")
 @output.json_option
 def trigger(event: str, organization: UUID | None, sample: bool, as_json: bool) -> None:
-    """Make a real EVENT: a sale, a refund, an application, a payout in the sandbox, with its rows and deliveries.
+    """Make a real EVENT: a sale, a refund, an application, a payout, a coupon, a deal, with its rows and deliveries.
 
-    Without --org on the demo brand. Elsewhere sales and affiliates are tests, which no payout counts, and payouts and
-    paid clicks are made in the sandbox alone: no real money moves.
+    Without --org on the demo brand; coupons on its second one, which has a gateway. Elsewhere sales and affiliates are
+    tests, which no payout counts, payouts, paid clicks and deals are made in the sandbox alone, and coupons at no live
+    gateway: no real money moves.
     """
     if event not in events.TYPES:
         raise click.BadParameter(f"There is no {event!r}. Events are: {', '.join(events.TYPES)}", param_hint="EVENT")
     with output.every_tenant():
-        brand = whom.find(organization)
+        brand = whom.find(organization, has_gateway=event in coupons.MAKERS and not sample)
     if sample:
         _send_sample(brand, event, as_json)
     elif event in happenings.MAKERS:
@@ -62,12 +60,12 @@ def _make(scene: Scene, event: str, as_json: bool) -> None:
             raise click.ClickException(refusal.message) from refusal
     with output.every_tenant():
         trail.record("event.triggered", {"type": event}, about=about, organization_id=brand.id)
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + scenes.PATIENCE_S
     while not (told := _told(brand, event, about, since)) and time.monotonic() < until:
         time.sleep(0.2)
     if not told:
         raise click.ClickException(
-            f"It happened ({about}), and {event} has not come of it within {_PATIENCE_S} s: do workers run?"
+            f"It happened ({about}), and {event} has not come of it within {scenes.PATIENCE_S} s: do workers run?"
             " Next: flask jobs queues"
         )
     output.show(
@@ -79,7 +77,7 @@ def _make(scene: Scene, event: str, as_json: bool) -> None:
             "deliveries": [{"id": str(one.delivery_id), "url": one.url} for one in told if one.delivery_id],
         },
         as_json=as_json,
-        person=lambda: _say(brand, event, about, told),
+        person=lambda: _say(scene, event, about, told),
     )
 
 
@@ -88,13 +86,14 @@ def _told(brand: Organization, event: str, about: UUID, since: datetime) -> list
         return rehearsals.told(organization_id=brand.id, type=event, about=about, since=since)
 
 
-def _say(brand: Organization, event: str, about: UUID, told: list[Told]) -> None:
-    click.echo(f"{event} of {brand.name}, about {about}")
+def _say(scene: Scene, event: str, about: UUID, told: list[Told]) -> None:
+    click.echo(f"{event} of {scene.organization.name}, about {about}")
     for one in told:
         whom = f"{manage.shown_url(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"
         click.echo(f"  {events.event_id(one.event_id)}  {whom}")
     if not any(one.delivery_id for one in told):
-        click.echo("Next: flask listen, then this again")
+        is_usual = scene.is_demo and event not in coupons.MAKERS
+        click.echo(f"Next: flask listen{'' if is_usual else f' --org {scene.id}'}, then this again")
 
 
 def _send_sample(brand: Organization, event: str, as_json: bool) -> None:

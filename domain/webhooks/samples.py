@@ -30,6 +30,7 @@ SAMPLES: Mapping[str, Mapping[str, object]] = MappingProxyType(
             "externalEventId": "order_10482",
             "type": "OneTime",
             "attributionMethod": "coupon",
+            "couponCode": "ROBIN15",
             "subId": "newsletter-may",
         },
         "conversion.refunded": {

@@ -5,12 +5,14 @@ import threading
 
 import pytest
 
-from commands.rehearsal import happenings, trigger
+from commands.rehearsal import coupons, deals, happenings, scenes
 from domain.webhooks import events
 from models import db
+from tests.support.gateways.playing import be_for_trying_out, connected, played
 from tests.support.turning import turn
 
-_DUE = ["payout.created", "payout.paid", "payout.failed"]
+_IN_THE_SANDBOX = ["payout.created", "payout.paid", "payout.failed", "conversion.adjusted", *deals.MAKERS]
+_NAMES = ("conversionId", "dealId", "payoutId", "affiliateCouponId", "campaignCouponId", "affiliateId")
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def workers(drain):
 
     def work() -> None:
         while not is_over.wait(0.05):
-            drain("sales", "refunds", "payouts", "webhooks")
+            drain("gateways", "sales", "refunds", "payouts", "webhooks")
         db.db.drop_connection()
 
     thread = threading.Thread(target=work)
@@ -31,11 +33,20 @@ def workers(drain):
 
 
 @pytest.fixture
-def sandboxed(brand):
-    """A brand whose payouts move no money, where rita recruited ben."""
+def stage():
+    """A gateway that is played for a test, where nothing is connected."""
+    with played() as playing:
+        yield playing
+
+
+@pytest.fixture
+def sandboxed(brand, stage):
+    """A brand whose payouts move no money, where rita recruited ben, and whose codes are those of a test account."""
     brand.set(sandboxRail="ok", verified="on")
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     brand.affiliate("ben", recruited_by_affiliate_id=brand.affiliate("rita"))
+    be_for_trying_out(stage)
+    connected(brand.person("Owner"), stage)
     return brand
 
 
@@ -54,8 +65,8 @@ def test_a_real_event_comes_of_it_and_is_delivered(flask, sandboxed, receiver, t
     assert events.event_id(event_id) in made["events"]
     assert made["organization"] == str(sandboxed.id)
     assert [one["url"] for one in made["deliveries"]][:1] == [receiver.url]
-    assert made["about"] in (json.loads(body)["data"][name] for name in ("conversionId", "affiliateId", "payoutId")
-                             if name in json.loads(body)["data"])  # fmt: skip
+    told = json.loads(body)["data"]
+    assert made["about"] == next(told[name] for name in _NAMES if name in told)
     assert sandboxed.rows("select after->>'type', actor_type from audit_entry where action = 'event.triggered'") == [
         (type, "operator")
     ]
@@ -76,7 +87,7 @@ def test_a_person_is_shown_what_happened_and_who_is_told(flask, sandboxed, recei
     code, said = flask("trigger", "affiliate.created", "--org", str(sandboxed.id))
 
     assert alone[0] == code == 0
-    assert "  nobody subscribes\nNext: flask listen, then this again\n" in alone[1]
+    assert f"  nobody subscribes\nNext: flask listen --org {sandboxed.id}, then this again\n" in alone[1]
     assert said.startswith("affiliate.created of Brand, about ")
     assert f"  {receiver.url}  delivery " in said
     assert "hush" not in said
@@ -120,11 +131,11 @@ def test_a_sample_goes_to_those_who_subscribe(flask, sandboxed, receiver, drain)
 def test_without_the_sandbox_nothing_is_made_that_anybody_is_paid_for(flask, brand):
     brand.program()
     brand.affiliate("ben")
-    refused = [flask("trigger", type, "--org", str(brand.id)) for type in (*_DUE, "conversion.adjusted")]
+    refused = [flask("trigger", type, "--org", str(brand.id)) for type in _IN_THE_SANDBOX]
     made = [
         flask("trigger", type, "--org", str(brand.id))
         for type in happenings.MAKERS
-        if type not in (*_DUE, "conversion.adjusted")
+        if type not in (*_IN_THE_SANDBOX, *coupons.MAKERS)
     ]
 
     assert {code for code, _ in refused} == {1}
@@ -159,6 +170,44 @@ def test_the_demo_brand_is_the_default_and_its_sales_can_be_paid(flask, sandboxe
     assert sandboxed.rows("select distinct is_test from conversion") == [(False,)]
 
 
+@pytest.mark.usefixtures("workers")
+def test_coupons_are_of_the_demos_brand_with_a_gateway(flask, sandboxed, rival, monkeypatch, tmp_path):
+    kept = tmp_path / "demo.json"
+    kept.write_text(json.dumps({"organizationId": str(rival.id), "gatewayOrganizationId": str(sandboxed.id)}))
+    turn(monkeypatch, servers={"data_dir": tmp_path})
+
+    code, said = flask("trigger", "affiliate_coupon.created")
+    assert (code, said.startswith("affiliate_coupon.created of Brand, about ")) == (0, True)
+    assert f"Next: flask listen --org {sandboxed.id}, then this again" in said
+
+    kept.write_text(json.dumps({"organizationId": str(rival.id)}))
+    code, said = flask("trigger", "campaign_coupon.created")
+    assert (code, said.startswith(f"Error: There is no demo brand with a gateway in {tmp_path}: ")) == (1, True)
+
+
+@pytest.mark.parametrize("type", coupons.MAKERS)
+def test_no_code_is_made_that_is_worth_money(flask, brand, stage, type):
+    brand.program()
+    brand.affiliate("ben")
+    none = flask("trigger", type, "--org", str(brand.id))
+    connected(brand.person("Owner"), stage)
+    live = flask("trigger", type, "--org", str(brand.id))
+
+    assert (none[0], "Connect a payment processor first" in none[1]) == (1, True)
+    assert (live[0], live[1].startswith("Error: Codes of Brand are real ones at stripe. Next, ")) == (1, True)
+    assert stage.codes.coupons == stage.codes.promotion_codes == []
+    assert brand.rows("select count(*) from campaign_coupon") == [(0,)]
+
+
+@pytest.mark.usefixtures("workers")
+def test_a_deal_whose_charge_the_sandbox_refuses_is_one_line(flask, sandboxed):
+    sandboxed.set(sandboxRail="fail")
+
+    code, said = flask("trigger", "deal.funded", "--org", str(sandboxed.id))
+
+    assert (code, said.startswith("Error: The sandbox refused the charge (sandbox_rejected")) == (1, True)
+
+
 def test_without_a_demo_brand_it_says_what_to_do(flask, monkeypatch, tmp_path):
     turn(monkeypatch, servers={"data_dir": tmp_path})
 
@@ -191,12 +240,12 @@ def test_a_brand_without_affiliates_is_one_line(flask, brand):
 
 
 def test_without_workers_it_says_what_is_missing(flask, sandboxed, monkeypatch):
-    monkeypatch.setattr(trigger, "_PATIENCE_S", 0.3)
+    monkeypatch.setattr(scenes, "PATIENCE_S", 0.3)
 
-    code, said = flask("trigger", "conversion.created", "--org", str(sandboxed.id))
-
-    assert code == 1
-    assert "do workers run? Next: flask jobs queues" in said
+    for type in ("conversion.created", "deal.funded", "campaign_coupon.deactivated"):
+        code, said = flask("trigger", type, "--org", str(sandboxed.id))
+        assert code == 1
+        assert "do workers run? Next: flask jobs queues" in said
 
 
 @pytest.mark.usefixtures("workers")

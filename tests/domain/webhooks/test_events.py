@@ -261,7 +261,7 @@ PERSON_KEYS = "affiliateId programId email fullName"
 @pytest.mark.parametrize(
     ("type_", "keys"),
     [
-        ("conversion.created", f"{SALE_KEYS} attributionMethod subId"),
+        ("conversion.created", f"{SALE_KEYS} attributionMethod couponCode subId"),
         ("conversion.refunded", REFUND_KEYS),
         ("affiliate.created", f"{PERSON_KEYS} status slug applicationAnswers source"),
         ("affiliate.approved", f"{PERSON_KEYS} approvedAt applicationAnswers"),
