@@ -31,6 +31,7 @@ _FIGURES = {
     "sales_settled": "conversions.settled",
     "gateway_events_accepted": "gateways.accepted",
     "gateway_events_booked": "gateways.booked",
+    "gateway_code_booked": "gateways.redeemed",
     "gateway_reconcile": "gateways.reconciled",
     "deliveries": "webhooks",
     "affiliate_list": "affiliates.pages",

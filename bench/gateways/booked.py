@@ -31,27 +31,33 @@ _TENANTS = 4
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
     url = plan.machine.fresh("gateway_events_booked")
-    sellers = [brand.create(url) for _ in range(_TENANTS)]
-    for seller in sellers:
-        brand.subscribe(seller, "https://localhost:1/never-called")
-    shops = [stripe.connected(seller) for seller in sellers]
-    count = plan.size(_PER_ROUND)
+    selling, count = shops(url), plan.size(_PER_ROUND)
+    first = selling[0].brand
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
-            history.load(cursor, sellers[0], plan.size(_PAST), report)
+            history.load(cursor, first, plan.size(_PAST), report)
         product, anchor = interleaved(
-            partial(_book, plan, cursor, shops, count, relay),
-            partial(settled.settle, plan, cursor, sellers[0], count, relay),
+            partial(book, plan, cursor, selling, count, relay),
+            partial(settled.settle, plan, cursor, first, count, relay),
             rounds=_ROUNDS,
         )
     return [Figure("gateway_events_booked", product, "events/s", Target(0.7), anchor)]
 
 
-def _book(plan: Plan, cursor: Any, shops: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
+def shops(url: str) -> list[stripe.StripeShop]:
+    """Make the tenants whose events are booked, each with an endpoint that hears of everything."""
+    sellers = [brand.create(url) for _ in range(_TENANTS)]
+    for seller in sellers:
+        brand.subscribe(seller, "https://localhost:1/never-called")
+    return [stripe.connected(seller) for seller in sellers]
+
+
+def book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
+    """Have a backlog of paid invoices of several tenants booked; return how many per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
-    for shop in shops:
-        shop.take(count // len(shops), prefix=f"{before:%H%M%S%f}")
+    for shop in selling:
+        shop.take(count // len(selling), prefix=f"{before:%H%M%S%f}")
     history.settle_down(cursor)
     with (
         plan.screen.phase("events to book", total=count) as report,

@@ -220,7 +220,7 @@ def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
         organization_id=family.organization_id, coupon_id=family.id, affiliate_id=affiliate_id
     )
     if most is not None and held >= most:
-        message = f"An affiliate holds at most {most} codes of this coupon; revoke one first."
+        message = f"An affiliate holds {most} of this coupon's codes at most; revoke one first."
         raise Refused(409, "code_limit_reached", message)
 
 
