@@ -47,6 +47,7 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "refundedAt": None,
         "attributionMethod": None,
         "couponCode": None,
+        "affiliateCouponId": None,
         "subId": "news-may",
         "payability": "payable",
         "parentAffiliateConversionId": None,
