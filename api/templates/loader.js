@@ -15,10 +15,24 @@
   var LANDING = 'finderfee_landing';
   var SENT = 'finderfee_sent';
   var VISITOR = 'finderfee_visitor';
+  var CART = 'finderfee_cart';
   var MARK = 'data-finderfee-email';
   var SLUG = /^[\w.-]{1,64}$/;
   var EMAIL = /^[^\s@]{1,64}@[^\s@]+\.[^\s@.]{2,}$/;
   var DAY = 864e5;
+  // Hosted checkouts, and the parameter of their addresses in which each takes who sent the buyer. Stripe drops a
+  // reference with a dot and says nothing.
+  var REFERENCE = 'client_reference_id';
+  var ELEMENT_REFERENCE = 'client-reference-id';
+  var DATA = 'data-custom-data';
+  var CHECKOUTS = [
+    [/^buy\.stripe\.com\//, REFERENCE],
+    [/^[^/]+\.lemonsqueezy\.com\/(checkout|buy)\//, 'checkout[custom][via]'],
+    [/^([^/]+\.)?thrivecart\.com\//, 'passthrough[via]'],
+    [/^(([^/]+\.)?gumroad\.com\/l|gum\.co)\//, 'via'],
+    [/^[^/]+\.myshopify\.com\/cart\//, 'attributes[via]']
+  ];
+  var LEADING = 'a[href],form[action]';
 
   // Runs `work` and returns what it returns; undefined when the browser or the page got in its way.
   function safely(work) {
@@ -43,6 +57,8 @@
     var sent = {};
     var leads = [];
     var listeners = [];
+    var toldCart = store('session', CART);
+    var timer;
     var domain;
 
     function option(name) {
@@ -119,6 +135,7 @@
       store('local', VISITOR, null);
       store('session', LANDING, null);
       store('session', SENT, null);
+      store('session', CART, null);
     }
 
     // What the address says.
@@ -214,6 +231,7 @@
     function settle() {
       isBusy = false;
       listeners.splice(0).forEach(tellReady);
+      if (isAllowed && option('checkouts') !== 'off') safely(watch);
       if (isAllowed) leads.splice(0).forEach(send);
     }
 
@@ -266,11 +284,9 @@
 
     on('submit', function (form) {
       var selector = option('email-selector');
-      [].forEach.call(doc.querySelectorAll('input'), function (field) {
-        safely(function () {
-          var isMeant = field.form === form && (field.hasAttribute(MARK) || (selector && field.matches(selector)));
-          if (isMeant && mayRead(field)) lead(field.value);
-        });
+      each('input', function (field) {
+        var isMeant = field.form === form && (field.hasAttribute(MARK) || (selector && field.matches(selector)));
+        if (isMeant && mayRead(field)) lead(field.value);
       });
     });
 
@@ -278,6 +294,83 @@
       on('change', function (field) {
         if (/^(email|text)$/.test(field.type) && mayRead(field)) lead(field.value);
       });
+    }
+
+    // Hosted checkouts: what leads to one says who sent the buyer. What says so already stays as it is, and all else.
+
+    function carry(element) {
+      var slug = kept.slug;
+      var isForm = element.tagName === 'FORM';
+      var url = new URL(element.getAttribute(isForm ? 'action' : 'href'), doc.baseURI);
+      CHECKOUTS.forEach(function (checkout) {
+        var name = checkout[1];
+        // An address that runs something has no host.
+        if (!url.host || !checkout[0].test(url.host + url.pathname) || url.searchParams.has(name)) return;
+        if (name === REFERENCE && /\./.test(slug)) return;
+        if (!isForm) {
+          url.search += (url.search ? '&' : '') + encodeURIComponent(name) + '=' + slug;
+          element.href = url.href;
+        } else if (!element.querySelector('[name="' + name + '"]')) {
+          // The fields of a form take the place of the query of its address.
+          element.insertAdjacentHTML('beforeend', '<input type=hidden name="' + name + '" value=' + slug + '>');
+        }
+      });
+    }
+
+    // Elements that are checkouts themselves.
+    function carryInside(element) {
+      var slug = kept.slug;
+      var data;
+      if (element.tagName.indexOf('STRIPE')) {
+        data = JSON.parse(element.getAttribute(DATA) || '{}');
+        data.via = data.via || slug;
+        element.setAttribute(DATA, JSON.stringify(data));
+      } else if (!/\./.test(slug) && !element.hasAttribute(ELEMENT_REFERENCE)) {
+        element.setAttribute(ELEMENT_REFERENCE, slug);
+      }
+    }
+
+    // A shop at Shopify keeps it with the cart, of which a cookie says which one it is.
+    function carryInCart() {
+      if (!win.Shopify || toldCart === cart()) return;
+      toldCart = cart();
+      win.fetch('/cart/update.js', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ attributes: { via: kept.slug } })
+      }).then(function () {
+        toldCart = cart(); // the answer may have made it
+        store('session', CART, toldCart);
+      }).catch(function () {});
+    }
+
+    function cart() {
+      return kept.slug + ' ' + readCookie('cart');
+    }
+
+    function carryAll() {
+      if (!kept) return;
+      each(LEADING, carry);
+      each('stripe-buy-button,stripe-pricing-table,.paddle_button', carryInside);
+      safely(carryInCart);
+    }
+
+    function each(selector, work) {
+      [].forEach.call(doc.querySelectorAll(selector), function (found) {
+        safely(function () { work(found); });
+      });
+    }
+
+    // Also what the page adds later; what a click reaches before that is seen is looked at then.
+    function watch() {
+      carryAll();
+      if (timer) return;
+      timer = 1;
+      new win.MutationObserver(function () {
+        win.clearTimeout(timer);
+        timer = win.setTimeout(carryAll, 99);
+      }).observe(doc, { childList: true, subtree: true });
+      on('click', function (target) { carry(target.closest(LEADING)); });
     }
 
     // What the page calls.

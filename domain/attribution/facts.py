@@ -10,6 +10,9 @@ from uuid import UUID
 #: The method of a processor's own promotion code. Codes of other gateways have methods of their own.
 PROMOTION_CODE = "coupon"
 
+#: The method of who came through a campaign's checkout door.
+CHECKOUT_DOOR = "checkout_door"
+
 
 @dataclass(frozen=True, slots=True)
 class NamedAffiliate:
@@ -71,6 +74,8 @@ class Signup:
 class Facts:
     """A payment with everything that may credit somebody for it; None is not there.
 
+    `door` is whose checkout door the buyer's email was given at last, within the campaign's cookie window.
+
     `paid_at` is aware UTC, `buyer_email` normalized, `gateway` the native connection it came through (None: signed).
     """
 
@@ -81,5 +86,6 @@ class Facts:
     coupon: Coupon | None = None
     referral: Referral | None = None
     history: History | None = None
+    door: NamedAffiliate | None = None
     lead: Lead | None = None
     signup: Signup | None = None

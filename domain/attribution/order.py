@@ -84,5 +84,5 @@ def _combined(facts: Facts, steps: tuple[Outcome, ...], match: Matched | None) -
 
 def _lead_of(facts: Facts, winner: NamedAffiliate) -> Lead | None:
     """Return the buyer's lead if it is the winner's, no matter by which step they won."""
-    found = email_match.look(facts)
+    found = email_match.look_at_lead(facts)
     return facts.lead if isinstance(found, Matched) and found.affiliate.id == winner.id else None

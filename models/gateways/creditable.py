@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -37,17 +37,19 @@ class RedeemableCode:
 class Creditable:
     """An affiliate whom something names. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
 
-    `may_earn`: the campaign is open and pays for sales. `code` is there where a redeemed code names them. The rest is
+    `may_earn`: the campaign is open and pays for sales. `came_by_door`: the claimed slug came through their checkout
+    door within the cookie window. `code` is there where a redeemed code names them. The rest is
     what a payment is priced by if they are credited: which one of its customer it is, what a sale counts, their terms.
     """
 
-    by: Literal["claim", "customer", "subscription", "email", "lead", "code"]
+    by: Literal["claim", "customer", "subscription", "email", "door", "lead", "code"]
     slug: str | None
     affiliate_id: UUID
     affiliate_status: str
     affiliate_email: str
     program_id: UUID
     may_earn: bool
+    came_by_door: bool
     lead_id: UUID | None
     sub_id: str | None
     occurred_at: datetime | None
@@ -68,6 +70,10 @@ _EARLIER = f"""from gateway_payment g
   where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
     and g.paid_at <= %(at)s and"""
 _NEWEST = "order by g.paid_at desc limit 1"
+# Clocks of gateways differ from ours, and many tell whole seconds.
+_CLOCKS = timedelta(minutes=5)
+_COUNTS = f"""d.first_at <= %(at)s::timestamptz + interval '{_CLOCKS.seconds} s' and d.expires_at > %(at)s
+  and (%(is_test)s or not d.is_test)"""
 _NAMED = Hot(f"""
 with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
@@ -87,6 +93,12 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   (select 2, 'customer', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
   union all
   (select 3, 'email', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
+  union all
+  (select 1, 'door', null, a.id, {_NO_LEAD}, {_NO_CODE}
+    from door_visit d
+    join affiliate a on a.id = d.affiliate_id and a.deleted_at is null
+    where d.organization_id = %(org)s and d.email_normalized = %(email)s and {_COUNTS}
+    order by case when d.last_at <= %(at)s then d.last_at else d.first_at end desc limit 1)
   union all
   (select 1, 'lead', null, a.id, l.id, l.sub_id, l.occurred_at, {_NO_CODE}
     from lead l
@@ -117,6 +129,10 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null),
+  named.by = 'claim' and exists (
+    select from door_visit d where d.organization_id = %(org)s and d.program_id = a.program_id and d.slug = named.slug
+      and d.affiliate_id = a.id and {_COUNTS}
+  ),
   named.lead_id, named.sub_id, named.occurred_at,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value,
@@ -143,7 +159,7 @@ def named(
     is_test: bool,
     at: datetime,
 ) -> list[Creditable]:
-    """Return the affiliates whom slugs, redeemed codes, earlier payments and leads name.
+    """Return the affiliates whom slugs, redeemed codes, earlier payments, checkout doors and leads name.
 
     Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text
     (one that an affiliate minted at its own gateway alone: elsewhere somebody else's may have that text);

@@ -12,6 +12,7 @@ from api.clicks import visits
 from models import db
 from models.clicks import public_links
 from pipelines.clicks import public_links as remembered
+from tests.support.api.doors import door_of, with_door
 from tests.support.rows.visiting import BROWSER, click, limited, new_slug, visit
 from tests.support.turning import turn
 
@@ -143,3 +144,19 @@ def test_a_robot_costs_what_a_visit_costs(app, slug, monkeypatch):
         click(app, slug, headers={"User-Agent": f"Googlebot {BROWSER}"})
 
     assert (len(to_stream), len(to_database)) == (1, 0)
+
+
+@pytest.mark.parametrize(("by_slug", "most"), [(False, 1), (True, 2)])
+def test_a_buyer_at_a_checkout_door_costs_the_memory_of_the_visit(brand, monkeypatch, by_slug, most):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    slug = with_door(brand)
+    ((name,),) = brand.rows("select slug from program")
+    path = f"/door/{name}/{slug}" if by_slug else door_of(brand, slug)
+    for _ in range(2):
+        visit(brand.app, path)
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        assert visit(brand.app, path).status_code == 302
+
+    assert len(to_stream) == 1
+    assert len([trip for trip in to_database if trip != b"commit"]) <= most, to_database

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 
 from domain import emails
 from domain.attribution import Coupon, Decision, Facts, History, Lead, NamedAffiliate, Referral, Signup
-from domain.attribution.facts import PROMOTION_CODE
+from domain.attribution.facts import CHECKOUT_DOOR, PROMOTION_CODE
 from domain.clicks import subid
 from domain.conversions import customers
 from domain.coupons.discounts import CodeOrigin
 from domain.gateways import referrals
 from domain.gateways.facts import BuyerOrigin, RedeemedCode
+from domain.gateways.referrals import Claim
 from domain.platforms.signups import NOT_ASKED, Signups
 from domain.statuses import AffiliateStatus
 from models.gateways import creditable
@@ -71,6 +72,7 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     claim = next((claim for claim in claimed if claim.slug in by_slug), None)
     earlier = next((named for named in able if named.by in _HISTORY), None)
     coded = _coded(desk, able)
+    door = next((named for named in able if named.by == "door"), None)
     decision = credit.decide(
         Facts(
             paid_at=at,
@@ -78,8 +80,9 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
             buyer_email=inbox_of(origin),
             sub_id=subid.normalize(referrals.tag(origin.carriers)),
             coupon=_coupon(coded, redeemed),
-            referral=Referral(_candidate(by_slug[claim.slug]), claim.method) if claim else None,
+            referral=_referral(by_slug[claim.slug], claim) if claim else None,
             history=History(_candidate(earlier), _history_method(desk.gateway, earlier)) if earlier else None,
+            door=_candidate(door) if door else None,
             lead=_lead_named(next((named for named in able if named.by == "lead"), None)),
             signup=_signup(signups, by_slug),
         )
@@ -120,6 +123,10 @@ def _coded(desk: BookingDesk, able: Sequence[Creditable]) -> Creditable | None:
         raise TryAgain(at=desk.now + _WHILE_MINTED)
     overriding = next((named for named, code in coded if code.overrides), None)
     return overriding or next((named for named, _ in coded), None)
+
+
+def _referral(named: Creditable, claim: Claim) -> Referral:
+    return Referral(_candidate(named), CHECKOUT_DOOR if named.came_by_door else claim.method)
 
 
 def _coupon(named: Creditable | None, redeemed: Mapping[str, RedeemedCode]) -> Coupon | None:

@@ -49,12 +49,13 @@ def test_it_may_be_kept_for_an_hour_and_is_then_asked_for_by_its_tag(app):
     assert _load(app, If_None_Match='"another"').status_code == 200
 
 
-def test_it_is_below_6_kb_with_the_longest_parameters(app, brand):
+def test_it_is_below_7_kb_and_the_longest_parameters_add_no_more_than_they_are(app, brand):
+    assert len(plain := _load(app).data) < 7 * 1024
     program_id = brand.program()
     longest = ",".join(f"{number}-{'x' * 22}" for number in range(10))
     assert brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": longest}).status_code == 200
 
-    assert len(_load(app, f"?programId={program_id}").data) < 6000
+    assert len(_load(app, f"?programId={program_id}").data) == len(plain) + len(longest) + 1
 
 
 def test_what_is_served_is_the_source_minified():
