@@ -1,12 +1,28 @@
-"""What people see of the service in a browser.
+"""What people see of the service in a browser. docs/pages.md describes the house.
 
 documents   a template as an answer, with the headers of every page
 hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…
 
-A page shows what the api gives it, so it lies above it and asks no table by itself. Templates are in `templates/`, on
-the path of the module that shows them; all stand in `page.html`, with one stylesheet.
+screens     what every screen of a person who signed in has: who may see it, its frame, its error pages
+session     the cookie, and the person it stands for
+calls       how a screen asks the API, in this process, as that person
+navigation  the three areas, and what is in the bar of each
+show        how money, numbers and moments look
+statics     style, icons and scripts
+sign_in     /sign-in, the one-time links, /sign-out, /theme
+brand, portal, console   the areas, one module per screen
+
+A page shows what the api gives it, so it lies above it and asks no table by itself. Templates are in `templates/`:
+`hosted/` in `page.html`, `screens/` in `screens/base.html`.
 """
 
-from pages import hosted
+from pages import brand, console, hosted, portal, sign_in, statics
 
-BLUEPRINTS = hosted.BLUEPRINTS
+BLUEPRINTS = (
+    *hosted.BLUEPRINTS,
+    statics.blueprint,
+    sign_in.blueprint,
+    *brand.BLUEPRINTS,
+    *portal.BLUEPRINTS,
+    *console.BLUEPRINTS,
+)

@@ -12,6 +12,7 @@ from flask import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from api.edge.operations import text
+from pages import show
 
 #: What the operation of a page gives.
 HTML = text("text/html")
@@ -24,6 +25,9 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
+_TEMPLATES.add_extension("jinja2.ext.i18n")
+_TEMPLATES.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the extension brings it
+_TEMPLATES.filters.update(show.FILTERS)
 _POLICY = {
     "default-src": "'none'",
     "style-src": "'unsafe-inline'",

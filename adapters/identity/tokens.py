@@ -149,6 +149,13 @@ def issue_affiliate(*, email: str, is_email_verified: bool, ttl_s: int) -> str:
     return _issue("affiliate", email, is_email_verified, ttl_s, {})
 
 
+def check_local(kind: str) -> None:
+    """Raise NotLocal where an issuer is configured for the people of this kind (dashboard or affiliate)."""
+    issuer, _, _ = _configured(kind)
+    if issuer is not None:
+        raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
+
+
 def forget_cached() -> None:
     """Build everything anew from the settings at the next token."""
     _verifier.cache_clear()
@@ -219,9 +226,8 @@ def _local_key(kind: str, secret: str) -> OKPKey:
 
 
 def _issue(kind: str, email: str, is_email_verified: bool, ttl_s: int, own: Mapping[str, str]) -> str:
-    issuer, audience, _ = _configured(kind)
-    if issuer is not None:
-        raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
+    check_local(kind)
+    _, audience, _ = _configured(kind)
     now, key, address = int(time.time()), _local_keys(kind)[0], email.strip().lower()
     claims = {
         "iss": LOCAL_ISSUER,

@@ -21,6 +21,7 @@ from flask import Request
 import settings
 from adapters import clock, sealing
 from adapters.identity import tokens
+from adapters.identity.tokens import Claims
 from api.access import strangers
 from domain.organization.access import Role
 from models import db
@@ -114,12 +115,54 @@ def key_holder(key: str | None) -> Caller | NotLetIn:
 
 def member(token: str | None) -> Caller | None:
     """Return who signed in to the dashboard with a token, or None."""
-    return _looked_up(token, "member", _find_member)
+    return looked_up(token, "member", _find_member)
 
 
 def account(token: str | None) -> sign_in.SignedIn | None:
     """Return which affiliate signed in with a token, or None."""
-    return _looked_up(token, "account", _find_account)
+    return looked_up(token, "account", _find_account)
+
+
+def member_of(claims: Claims) -> Caller | None:
+    """Return the member whom claims of the dashboard speak for; None where their organization is not there."""
+    if claims.organization_id is None:
+        return None
+    role = Role(claims.role or "")
+    with db.unit_of_work(claims.organization_id):
+        person = sign_in.member(
+            organization_id=claims.organization_id,
+            subject=claims.subject,
+            email=claims.email,
+            is_email_verified=claims.is_email_verified,
+            role=role,
+            now=clock.now(),
+        )
+    if person is None or person.id is None:
+        return None
+    return Caller(
+        kind="member",
+        id=person.id,
+        organization_id=claims.organization_id,
+        member_id=person.id,
+        label=claims.email or claims.subject,
+        scope="read_write",
+        role=role,
+        is_email_verified=claims.is_email_verified,
+        is_interactive=claims.session_id is not None,
+        is_test=False,
+        plan_tier=person.plan_tier,
+        subscription_status=person.subscription_status,
+        trial_ends_at=person.trial_ends_at,
+        gateways=person.gateways,
+    )
+
+
+def account_of(claims: Claims) -> sign_in.SignedIn:
+    """Return the affiliate whom claims speak for."""
+    with db.any_org_work():
+        return sign_in.any_org_account(
+            subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
+        )
 
 
 def is_token(bearer_value: str | None) -> bool:
@@ -130,6 +173,29 @@ def is_token(bearer_value: str | None) -> bool:
 def signing_secret(holder: Caller) -> bytes:
     """Return the secret that this key's requests are signed with."""
     return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.id)).encode()
+
+
+def looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:
+    """Return what stands for what was `sent`, found by `find` with the seconds that it is good for, and remembered.
+
+    Nothing is remembered of what stands for nobody.
+    """
+    if not sent:
+        return None
+    name, _ = _named(sent, kind)
+    kept = _cached.get(name)
+    if kept is not None and kept[0] > time.monotonic():
+        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
+    found, good_for_s = find(sent)
+    if found is not None:
+        _remember(name, found, good_for_s)
+    return found
+
+
+def forget(sent: str, kind: str) -> None:
+    """Forget what this process knows of something that was `sent`: it has just ended."""
+    with _lock:
+        _cached.pop(_named(sent, kind)[0], None)
 
 
 def forget_cached() -> None:
@@ -165,19 +231,6 @@ class _InForce:
 _in_force = _InForce()
 
 
-def _looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:
-    if not sent:
-        return None
-    name, _ = _named(sent, kind)
-    kept = _cached.get(name)
-    if kept is not None and kept[0] > time.monotonic():
-        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
-    found, good_for_s = find(sent)
-    if found is not None:
-        _remember(name, found, good_for_s)
-    return found
-
-
 def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
     digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
     return kind.encode() + digest, digest
@@ -211,47 +264,12 @@ def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
 
 def _find_member(token: str) -> tuple[Caller | None, float]:
     claims = tokens.dashboard(token)
-    if claims is None or claims.organization_id is None:
-        return None, 0
-    with db.unit_of_work(claims.organization_id):
-        person = sign_in.member(
-            organization_id=claims.organization_id,
-            subject=claims.subject,
-            email=claims.email,
-            is_email_verified=claims.is_email_verified,
-            role=Role(claims.role or ""),
-            now=clock.now(),
-        )
-    if person is None or person.id is None:
-        return None, 0
-    found = Caller(
-        kind="member",
-        id=person.id,
-        organization_id=claims.organization_id,
-        member_id=person.id,
-        label=claims.email or claims.subject,
-        scope="read_write",
-        role=Role(claims.role or ""),
-        is_email_verified=claims.is_email_verified,
-        is_interactive=claims.session_id is not None,
-        is_test=False,
-        plan_tier=person.plan_tier,
-        subscription_status=person.subscription_status,
-        trial_ends_at=person.trial_ends_at,
-        gateways=person.gateways,
-    )
-    return found, claims.expires_at_s - time.time()
+    return (None, 0) if claims is None else (member_of(claims), claims.expires_at_s - time.time())
 
 
 def _find_account(token: str) -> tuple[sign_in.SignedIn | None, float]:
     claims = tokens.affiliate(token)
-    if claims is None:
-        return None, 0
-    with db.any_org_work():
-        found = sign_in.any_org_account(
-            subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
-        )
-    return found, claims.expires_at_s - time.time()
+    return (None, 0) if claims is None else (account_of(claims), claims.expires_at_s - time.time())
 
 
 def _remember(name: bytes, found: object, good_for_s: float) -> None:

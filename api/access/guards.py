@@ -15,8 +15,9 @@ from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from adapters import clock
-from api.access import callers, strangers
+from api.access import callers, persons, strangers
 from api.access.callers import Caller, NotLetIn
+from api.access.persons import Person
 from domain.organization import access, plans
 from domain.organization.access import Role
 from domain.refused import Refused
@@ -92,6 +93,22 @@ def check(guard: Guard) -> None:
         _check_brand(guard)
 
 
+def may(guard: Guard, person: Person) -> bool:
+    """Say whether somebody at the pages would be let in, were they to ask now. Counts nothing."""
+    if guard.audience == "public":
+        return True
+    try:
+        if guard.audience == "affiliate" and person.account is not None:
+            _check_email(guard, person.account.is_email_verified)
+        elif guard.audience in ("brand", "dashboard") and person.member is not None:
+            _check_standing(guard, person.member)
+        else:
+            return False
+    except Refused:
+        return False
+    return True
+
+
 def caller() -> Caller:
     """Return whom the guard let in to speak for an organization."""
     found: Caller = g.caller
@@ -124,7 +141,8 @@ def _check_size(guard: Guard) -> None:
 
 
 def _check_account(guard: Guard) -> None:
-    found = callers.account(callers.bearer(request))
+    person = persons.calling(request.environ)
+    found = person.account if person else callers.account(callers.bearer(request))
     if found is None:
         raise Refused(401)
     _check_limit(guard, f"account {found.subject}")
@@ -143,11 +161,23 @@ def _check_signed(guard: Guard) -> None:
 
 
 def _check_brand(guard: Guard) -> None:
-    sent = callers.bearer(request)
-    found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
+    found = _brand_caller()
     if found is None or isinstance(found, NotLetIn):
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
+    _check_standing(guard, found)
+    g.caller = found
+
+
+def _brand_caller() -> Caller | NotLetIn | None:
+    person = persons.calling(request.environ)
+    if person is not None:
+        return person.member
+    sent = callers.bearer(request)
+    return callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
+
+
+def _check_standing(guard: Guard, found: Caller) -> None:
     _check_login(guard, found)
     _check_is_person(guard, found)
     _check_scope(guard, found)
@@ -155,7 +185,6 @@ def _check_brand(guard: Guard) -> None:
     _check_email(guard, found.is_email_verified)
     _check_plan(guard, found)
     _check_subscription(guard, found)
-    g.caller = found
 
 
 def _signed_by(holder: Caller | NotLetIn) -> Caller:

@@ -60,6 +60,7 @@ class Operation:
     an answer with a status of `gives_at` has the shape of a successful one.
     An answer that `shows_secret` is never compressed (`api.edge.compression`).
     `deprecated_since` announces that it will go, in the Deprecation header and in the description.
+    What is not `is_described` is no part of the interface: the pages of people who signed in.
     """
 
     guard: Guard
@@ -73,6 +74,7 @@ class Operation:
     gives_at: tuple[int, ...] = ()
     shows_secret: bool = False
     deprecated_since: datetime | None = None
+    is_described: bool = True
 
 
 View = TypeVar("View", bound=Callable[..., Any])

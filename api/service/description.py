@@ -131,7 +131,8 @@ def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = Non
 
 @functools.cache
 def _whole(app: Flask) -> _Whole:
-    routes = sorted((_route(app, rule) for rule in app.url_map.iter_rules()), key=_reading_order)
+    all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
+    routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
     chosen = settings.current()
     made = openapi.document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
     sections = page.sections(made)

@@ -24,14 +24,14 @@ def short(chosen: settings.Settings) -> str:
     return f"\n  Finderfee   {chosen.web.url}\n\n  The demo's key and commands: {shown}\n"
 
 
-def full(made: Mapping[str, str], chosen: settings.Settings) -> str:
-    """Return everything, with the demo's secrets."""
+def full(made: Mapping[str, str], chosen: settings.Settings, *, sign_in: Mapping[str, str]) -> str:
+    """Return everything, with the demo's secrets; `sign_in` are one-time links by who they sign in."""
     url, key, secret = chosen.web.url, made["apiKey"], made["signingSecret"]
     return f"""
   Finderfee   {url}
   demo key    {key}
 
-  1. Post a signed sale (paste as it is; every paste is a new order):
+{_links(sign_in)}  1. Post a signed sale (paste as it is; every paste is a new order):
 
 t=$(date +%s); body='{{"externalEventId":"order-'$t'","affiliateSlug":"{made["affiliateSlug"]}","amountCents":10000,"currency":"USD"}}'
 sig=$(printf '%s.%s' "$t" "$body" | python3 -c "import hmac,sys; print(hmac.new(b'{secret}', sys.stdin.buffer.read(), 'sha256').hexdigest())")
@@ -43,6 +43,13 @@ for i in $(seq 50); do seen=$(curl -s '{url}/api/v1/conversions?take=2' -H 'Auth
 
 {_deliveries(made, url, key)}{_payouts(made, chosen)}{_gateway(made, chosen)}{_coupon(made, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
 """
+
+
+def _links(sign_in: Mapping[str, str]) -> str:
+    if not sign_in:
+        return ""
+    listed = "\n".join(f"     {who:12}{url}" for who, url in sign_in.items())
+    return f"  Sign in, in a browser (each link works once, within a day; `flask sign-in` prints more):\n{listed}\n\n"
 
 
 def _deliveries(made: Mapping[str, str], url: str, key: str) -> str:

@@ -6,6 +6,7 @@ key's secrets are kept in the data folder, because the database keeps only what 
 second brand stands beside it, whose sales come from a gateway (`commands.demo.gateway`).
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -21,16 +22,21 @@ from adapters import clock
 from commands import output
 from commands.demo import banner, brand, loopback, own_api
 from commands.demo.gateway import shop
+from commands.organization import sign_in
+from domain.organization.access import Role
 from domain.payouts.destinations import PayoutAccount
 from domain.payouts.transfers import Method
 from models.money import fx_rates
 from models.organization import organizations
+from models.organization.web_sessions import SignInLink
 from pipelines import fx_intake
 from pipelines.payouts import choose_account
 
 # Rates to try payouts with, of no day in particular: major units per 1 USD.
 _SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
 
+_OWNER_EMAIL, _RECRUITER_EMAIL = "owner@demo.example.com", "rita@example.com"
+_LINK_TTL_S = 86_400
 
 # What opens something: shown when it is made, on a terminal, or when it is asked for; else it would be in some log.
 _SECRETS = ("apiKey", "signingSecret", "webhookSecret", *shop.SECRETS)
@@ -63,7 +69,21 @@ class Demo:
 def greeting(found: Demo, *, is_open: bool) -> str:
     """Return what a newcomer needs to see, or without the secrets how to see it."""
     chosen = settings.current()
-    return banner.full(found.facts, chosen) if is_open else banner.short(chosen)
+    return banner.full(found.facts, chosen, sign_in=_links(found.facts)) if is_open else banner.short(chosen)
+
+
+def _links(made: Mapping[str, str]) -> Mapping[str, str]:
+    """Return one-time links by who is signed in; without those whom an identity provider signs in."""
+    wanted = {
+        "Owner": SignInLink("member", UUID(made["organizationId"]), Role.Owner, _OWNER_EMAIL),
+        "affiliate": SignInLink("account", None, None, _RECRUITER_EMAIL),
+        "operator": sign_in.OPERATOR,
+    }
+    links = {}
+    for who, link in wanted.items():
+        with contextlib.suppress(click.ClickException):
+            links[who] = sign_in.issue(link, ttl_s=_LINK_TTL_S).url
+    return links
 
 
 def ensure() -> Demo:
@@ -114,7 +134,7 @@ def _publish_samples() -> None:
 
 
 def _make() -> dict[str, str]:
-    organization_id, key = brand.make("Demo Brand", owner_email="owner@demo.example.com")
+    organization_id, key = brand.make("Demo Brand", owner_email=_OWNER_EMAIL)
     made = {
         "organizationId": str(organization_id),
         "apiKey": key.api_key,
@@ -157,7 +177,7 @@ def _through_the_api(api_key: str) -> dict[str, str]:
         "POST",
         "/api/v1/affiliates",
         api_key,
-        {"programId": program_id, "email": "rita@example.com", "fullName": "Rita Recruiter", "customAlias": "rita"},
+        {"programId": program_id, "email": _RECRUITER_EMAIL, "fullName": "Rita Recruiter", "customAlias": "rita"},
     )
     own_api.call(
         "POST",

@@ -4,4 +4,5 @@ COMMANDS = {
     "org": "commands.organization.organizations:group",
     "key": "commands.organization.keys:group",
     "token": "commands.organization.tokens:group",
+    "sign-in": "commands.organization.sign_in:group",
 }

@@ -5,26 +5,19 @@ from uuid import UUID
 
 import click
 from flask.cli import AppGroup
-from marshmallow import ValidationError
 
 from adapters import clock
 from adapters.fraud import human_check
 from adapters.identity import tokens
 from commands import output, trail
+from commands.organization import people
 from domain.organization.access import Role
 from domain.refused import Refused
 from models.organization import organizations
-from schemas.base import Email
-
-_LONGEST_TTL_S = 366 * 86_400
-_LONGEST_EMAIL = 249  # a subject of "local:" and the address has room in 255
 
 group = AppGroup("token", help="Tokens for the dashboard and the affiliate portal.")
 
 _unverified = click.option("--unverified-email", is_flag=True, help="The e-mail address counts as not verified.")
-_ttl = click.option(
-    "--ttl-s", type=click.IntRange(1, _LONGEST_TTL_S), default=86_400, show_default=True, help="Seconds that it holds."
-)
 
 
 @group.command("dashboard")
@@ -32,13 +25,13 @@ _ttl = click.option(
 @click.option("--role", type=click.Choice(list(Role)), required=True)
 @click.option("--email", help="Who it is; default: the role at example.com.")
 @_unverified
-@_ttl
+@people.ttl_option
 @output.json_option
 def dashboard(
     *, organization: UUID, role: str, email: str | None, unverified_email: bool, ttl_s: int, as_json: bool
 ) -> None:
     """Issue a token of a member of an organization."""
-    address = _address(email or f"{role.lower()}@example.com")
+    address = people.address(email or people.usual_address(role))
     with output.every_tenant():
         if organizations.find(organization) is None:
             raise Refused(404, "not_found", f"There is no organization {organization}; `flask org list` shows them.")
@@ -65,11 +58,11 @@ def dashboard(
 @group.command("affiliate")
 @click.option("--email", required=True, help="Who it is.")
 @_unverified
-@_ttl
+@people.ttl_option
 @output.json_option
 def affiliate(email: str, unverified_email: bool, ttl_s: int, as_json: bool) -> None:
     """Issue a token of an affiliate, known by the e-mail address."""
-    address = _address(email)
+    address = people.address(email)
     with output.every_tenant():
         token = _issued(
             lambda: tokens.issue_affiliate(email=address, is_email_verified=not unverified_email, ttl_s=ttl_s)
@@ -99,13 +92,3 @@ def _issued(issue: Callable[[], str]) -> str:
         return issue()
     except tokens.NotLocal as error:
         raise click.ClickException(str(error)) from error
-
-
-def _address(email: str) -> str:
-    try:
-        address: str = Email().deserialize(email)
-    except ValidationError as error:
-        raise click.ClickException(f"{email!r} is not a valid e-mail address.") from error
-    if len(address) > _LONGEST_EMAIL:
-        raise click.ClickException(f"The e-mail address is longer than {_LONGEST_EMAIL} characters.")
-    return address

@@ -33,6 +33,7 @@ def routes(app):
     return {
         (method, _shape(_spelled(rule.rule))): app.view_functions[rule.endpoint].operation.guard
         for rule in app.url_map.iter_rules()
+        if app.view_functions[rule.endpoint].operation.is_described
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
 

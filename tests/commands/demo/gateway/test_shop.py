@@ -120,7 +120,7 @@ def test_its_steps_are_shown_where_it_is_and_only_there(demo):
         'pay --code "$code"',
         "refund",
     ]
-    assert "demo-gateway" not in banner.full(without, settings.current())
+    assert "demo-gateway" not in banner.full(without, settings.current(), sign_in={})
 
 
 def test_a_line_of_the_books_that_was_cut_off_is_as_if_it_had_not_been_written(demo):

@@ -1,0 +1,118 @@
+"""Sessions of people at the pages, and the one-time links that begin them. Both are known by a hash alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from models.db import db
+from models.table import Rows, Table, columns
+
+
+@dataclass(frozen=True, slots=True)
+class WebSession:
+    """Who is signed in. `kind` is member, account (an affiliate) or operator; a member has organization and role."""
+
+    id_hash: bytes
+    kind: str
+    organization_id: UUID | None
+    role: str | None
+    subject: str
+    email: str
+    is_email_verified: bool
+    signed_in_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    user_agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SignInLink:
+    """Whom a one-time link signs in."""
+
+    kind: str
+    organization_id: UUID | None
+    role: str | None
+    email: str
+
+
+_SESSIONS = Table("web_session", WebSession, key=("id_hash",))
+_LINKS = Rows(SignInLink)
+# What nobody came back for is dropped a little at a time, by those who sign in after.
+_MOST_DROPPED = 100
+
+
+def any_org_insert(values: Mapping[str, Any]) -> None:
+    """Insert a session."""
+    _SESSIONS.insert(values)
+
+
+_FIND = f"select {_SESSIONS.columns} from web_session where id_hash = %s and expires_at > %s and seen_at > %s"
+
+
+def any_org_find(*, id_hash: bytes, now: datetime, seen_since: datetime) -> WebSession | None:
+    """Return a session that has not ended and was seen since; None for any other. Budget: 1 statement."""
+    return _SESSIONS.first(_FIND, (id_hash, now, seen_since))
+
+
+def any_org_stage_seen(*, id_hash: bytes, at: datetime) -> None:
+    """Stage that somebody came with a session."""
+    db.stage("update web_session set seen_at = %s where id_hash = %s", (at, id_hash))
+
+
+_END = f"delete from web_session where id_hash = %s returning {_SESSIONS.columns}"
+
+
+def any_org_end(id_hash: bytes) -> WebSession | None:
+    """End a session and return it as it was; None for one that is not there."""
+    return _SESSIONS.first(_END, (id_hash,))
+
+
+def any_org_end_all(*, kind: str, subject: str) -> int:
+    """End every session of a person and return how many there were."""
+    return len(db.run("delete from web_session where kind = %s and subject = %s returning 1", (kind, subject)))
+
+
+_END_OTHER_ROLES = """
+delete from web_session where kind = 'member' and subject = %s and organization_id = %s and role <> %s
+"""
+
+
+def any_org_stage_end_other_roles(*, subject: str, organization_id: UUID, role: str) -> None:
+    """Stage the end of a person's sessions in an organization that have another role."""
+    db.stage(_END_OTHER_ROLES, (subject, organization_id, role))
+
+
+_INSERT_LINK = """
+insert into sign_in_link (token_hash, kind, organization_id, role, email, expires_at) values (%s, %s, %s, %s, %s, %s)
+"""
+
+
+def any_org_stage_link(token_hash: bytes, link: SignInLink, *, expires_at: datetime) -> None:
+    """Stage a one-time link."""
+    db.stage(_INSERT_LINK, (token_hash, link.kind, link.organization_id, link.role, link.email, expires_at))
+
+
+_USE_UP = f"delete from sign_in_link where token_hash = %s and expires_at > %s returning {columns(SignInLink)}"
+
+
+def any_org_use_up(token_hash: bytes, *, now: datetime) -> SignInLink | None:
+    """Take a link away and return whom it signs in; None for one that is used, over, or was never there.
+
+    Of two who open it at once one gets it.
+    """
+    return _LINKS.first(_USE_UP, (token_hash, now))
+
+
+_DROP_OVER = """
+delete from {table} where ctid = any(array(
+  select ctid from {table} where expires_at < %s order by expires_at limit %s for update skip locked
+))
+"""
+
+
+def any_org_stage_drop_over(before: datetime) -> None:
+    """Stage that a few sessions and links whose time is over are dropped."""
+    for table in ("web_session", "sign_in_link"):
+        db.stage(_DROP_OVER.format(table=table), (before, _MOST_DROPPED))

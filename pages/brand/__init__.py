@@ -1,0 +1,5 @@
+"""The dashboard: what people of a brand see. One module per screen."""
+
+from pages.brand import overview
+
+BLUEPRINTS = (overview.blueprint,)

@@ -1,0 +1,146 @@
+"""A page is a client of the API, in the same process: it calls declared operations as the person who is signed in.
+
+So the guard, the limits, the schemas, the Idempotency-Key and the audit entry are the API's, in its order; what the
+API refuses, the page refuses. A screen says beforehand which operations it uses.
+"""
+
+import functools
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from flask import Flask, Response, current_app, g, request
+
+from api.access import guards, persons
+from domain.refused import Refused
+from pages import session
+
+View = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the API said no: its code and message, and what is wrong with each field."""
+
+    code: str
+    message: str
+    fields: Mapping[str, str]
+    more: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the API answered: the JSON of a success, or the refusal."""
+
+    status: int
+    data: Any = None
+    refusal: Refusal | None = None
+
+
+def call(
+    view: View,
+    *,
+    path: Mapping[str, object] | None = None,
+    query: Mapping[str, object] | None = None,
+    body: Mapping[str, Any] | None = None,
+    key: str | None = None,
+) -> Answer:
+    """Ask an operation that this screen uses, as the person who is signed in; `key` is its Idempotency-Key.
+
+    `path` are the names in its address, as the view knows them.
+    Costs what the operation costs and no round trip of its own. Raises what the application does not handle.
+    """
+    if view not in g.get("screen_uses", ()):
+        raise RuntimeError(f"the screen does not say that it uses {view.__name__}")
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
+    endpoint = _endpoint(app, view)
+    rule = next(iter(app.url_map.iter_rules(endpoint)))
+    method = next(iter((rule.methods or set()) - {"HEAD", "OPTIONS"}))
+    address = app.url_map.bind("localhost").build(endpoint, path or {}, method=method)
+    sent = orjson.dumps(body) if body is not None else b""
+    environ = _environ(method, address, _query(query or {}), sent) | {persons.ENVIRON_KEY: session.person()}
+    if key is not None:
+        environ["HTTP_IDEMPOTENCY_KEY"] = key
+    with app.app_context(), app.request_context(environ):
+        return _read(app.full_dispatch_request())
+
+
+def needed(view: View, *, path: Mapping[str, object] | None = None, query: Mapping[str, object] | None = None) -> Any:
+    """Return the data of an operation that the screen cannot do without. Raises Refused with the API's own status."""
+    answer = call(view, path=path, query=query)
+    if answer.refusal is not None:
+        raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
+    return answer.data
+
+
+def may(view: View) -> bool:
+    """Say whether the person would be let in to an operation, so that nothing is offered that is refused."""
+    return guards.may(_guard(view), session.person())
+
+
+def _guard(view: Any) -> guards.Guard:
+    found: guards.Guard = view.operation.guard
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def _endpoint(app: Flask, view: View) -> str:
+    return next(name for name, known in app.view_functions.items() if known is view)
+
+
+def _query(wanted: Mapping[str, object]) -> str:
+    return urlencode({name: value for name, value in wanted.items() if value is not None})
+
+
+def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
+    """Return a WSGI environment of this request's sender, without its cookie and its other headers."""
+    outer = request.environ
+    kept = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "wsgi.url_scheme")
+    return {
+        **{name: outer[name] for name in kept if name in outer},
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)),
+        "HTTP_HOST": outer.get("HTTP_HOST", "localhost"),
+        "HTTP_USER_AGENT": outer.get("HTTP_USER_AGENT", ""),
+        "HTTP_X_REQUEST_ID": g.request_id,
+        "wsgi.version": (1, 0),
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": outer["wsgi.errors"],
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+
+
+def _read(response: Response) -> Answer:
+    text = response.get_data()
+    data = orjson.loads(text) if text and (response.mimetype or "").endswith("json") else None
+    if response.status_code < 400:
+        return Answer(response.status_code, data)
+    return Answer(response.status_code, refusal=_refusal(data if isinstance(data, dict) else {}))
+
+
+def _refusal(said: Mapping[str, Any]) -> Refusal:
+    """Read both of the API's shapes: the envelope, and the problem details that name every field."""
+    errors = said.get("errors")
+    if isinstance(errors, dict):
+        fields = {name: _first(found) for name, found in errors.items()}
+        return Refusal("", str(said.get("title", "")), fields, {})
+    more = {name: value for name, value in said.items() if name not in ("error", "message", "field")}
+    message = str(said.get("message", ""))
+    field = said.get("field")
+    return Refusal(str(said.get("error", "")), message, {str(field): message} if field else {}, more)
+
+
+def _first(found: Any) -> str:
+    """Return the first thing that is wrong, however deep in a list or a record it stands."""
+    while isinstance(found, dict | list) and found:
+        found = next(iter(found.values())) if isinstance(found, dict) else found[0]
+    return str(found)

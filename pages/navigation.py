@@ -1,0 +1,64 @@
+"""Where one can go: an area per kind of person, with the screens in its bar.
+
+A bar has only what opens for whoever sees it: screens that are there, and whose operations the person may call.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from api.access.persons import Person, PersonKind
+from api.programs.numbers import list_program_stats
+from pages import calls
+from pages.calls import View
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A screen in a bar; who may not call what it `needs` does not see it there."""
+
+    path: str
+    label: str
+    icon: str
+    needs: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What one kind of person sees: its name, its first address and its bar."""
+
+    name: str
+    sign: str
+    home: str
+    places: Sequence[Place]
+
+
+AREAS: Mapping[PersonKind, Area] = MappingProxyType(
+    {
+        "member": Area(
+            "Dashboard", "Finderfee", "/dashboard", (Place("/dashboard", "Overview", "home", list_program_stats),)
+        ),
+        "account": Area("Portal", "Finderfee", "/portal", (Place("/portal", "Home", "home"),)),
+        "operator": Area("Console", "Console", "/console", (Place("/console", "Now", "pulse"),)),
+    }
+)
+
+
+def of(person: Person) -> Area:
+    """Return the area of a person."""
+    return AREAS[person.kind]
+
+
+def seen(person: Person) -> list[Place]:
+    """Return the places in the bar of a person."""
+    return [place for place in of(person).places if place.needs is None or calls.may(place.needs)]
+
+
+def is_ours(path: str) -> bool:
+    """Say whether a text is the path of a screen of ours: nothing that leads to another host, or on to one."""
+    if "\\" in path or "//" in path or not path.isascii() or not path.isprintable():
+        return False
+    before_query = path.partition("?")[0].partition("#")[0]
+    if ".." in before_query or "%" in before_query:
+        return False
+    return any(before_query == area.home or before_query.startswith(f"{area.home}/") for area in AREAS.values())

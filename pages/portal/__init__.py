@@ -1,0 +1,5 @@
+"""The portal: what affiliates see. One module per screen."""
+
+from pages.portal import home
+
+BLUEPRINTS = (home.blueprint,)

@@ -1,0 +1,163 @@
+"""What every screen has: who may see it, that the request comes from itself, its headers, its frame, its error pages.
+
+`screen` is for people of one kind who signed in, `open_page` for everybody. Neither is part of the API's description.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from flask import Response, current_app, g, request
+
+import settings
+from api.access.guards import Guard
+from api.access.persons import PersonKind
+from api.edge.operations import operation
+from domain.refused import Refused
+from pages import calls, documents, navigation, session, statics
+
+Shown = TypeVar("Shown", bound=Callable[..., Response])
+
+#: Which of light and dark somebody chose; without it their system decides.
+THEME_COOKIE = "finderfee-theme"
+THEMES = ("light", "dark")
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_ITSELF = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"), "'self'")
+_SCREEN = Guard(audience="public", bucket=None)
+_SAID: Mapping[int, tuple[str, str]] = {
+    403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
+    404: ("Nothing here", "It is gone, never was, or is not yours to see."),
+    410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),
+    413: ("Too large", "What was sent is larger than this page takes."),
+    429: ("Too many requests", "Wait a minute, then load the page again."),
+    503: ("Not now", "The service is being mended or is very busy. Load the page again in a moment."),
+}
+_FAULT = ("Something went wrong", "It is our fault, and nothing was half done. The number below names what happened.")
+
+
+def open_page(*, bucket: str | None = None) -> Callable[[Shown], Shown]:
+    """Declare a page that anybody may see; `bucket` names its rate limit."""
+    return _declared(Guard(audience="public", bucket=bucket), None, ())
+
+
+def screen(kind: PersonKind, *, uses: Sequence[calls.View] = ()) -> Callable[[Shown], Shown]:
+    """Declare a page for people of one kind, and the operations that it `uses`.
+
+    Nobody is led to sign in and back; somebody of another kind gets a 403.
+    """
+    return _declared(_SCREEN, kind, tuple(uses))
+
+
+def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...]) -> Callable[[Shown], Shown]:
+    def wrap(view: Shown) -> Shown:
+        def checked(**path: Any) -> Response:
+            _check_sender()
+            g.screen_uses = uses
+            return (_elsewhere(kind) if kind else None) or view(**path)
+
+        declared = operation(guard, documents.HTML, is_described=False)(functools.wraps(view)(checked))
+
+        @functools.wraps(declared)
+        def shown(**path: Any) -> Response:
+            try:
+                return declared(**path)
+            except Exception as error:  # whatever it is, a person sees a page; the application says what it means
+                return _failed(error)
+
+        shown.uses = uses  # type: ignore[attr-defined]  # read by the tests
+        return shown  # type: ignore[return-value]  # functools.wraps keeps the view's signature
+
+    return wrap
+
+
+def show(template: str, *, status: int = 200, **shown: Any) -> Response:
+    """Return a template in its frame, with what every screen has."""
+    person = session.present()
+    answer = documents.page(
+        f"screens/{template}",
+        status=status,
+        allows=_ITSELF,
+        static=statics.url,
+        theme=theme(),
+        person=person,
+        area=navigation.of(person) if person else None,
+        places=navigation.seen(person) if person else (),
+        here=request.path,
+        key=g.request_id,
+        **shown,
+    )
+    answer.vary.add("Cookie")
+    return answer
+
+
+def sent_on(address: str) -> Response:
+    """Return the answer that leads a browser to another of our pages."""
+    answer = Response(status=303, headers=documents.headers(_ITSELF) | {"Location": address})
+    answer.vary.add("Cookie")
+    return answer
+
+
+def sign_in_first() -> Response:
+    """Return the answer that leads nobody to sign in, and then back here."""
+    here = request.full_path.removesuffix("?")
+    return sent_on(f"/sign-in?{urlencode({'next': here})}")
+
+
+def absent(_: str) -> Response:
+    """Refuse an address below an area that is no screen's."""
+    raise Refused(404, "not_found", "There is no such address.")
+
+
+def theme() -> str | None:
+    """Return the theme that somebody chose."""
+    chosen = request.cookies.get(THEME_COOKIE)
+    return chosen if chosen in THEMES else None
+
+
+def _elsewhere(kind: PersonKind) -> Response | None:
+    person = session.present()
+    if person is None:
+        return sign_in_first()
+    if person.kind != kind:
+        raise Refused(403)
+    return None
+
+
+def _check_sender() -> None:
+    """Refuse what changes something and was not sent by a page of this very origin.
+
+    Subdomains of brands are the same site, so that the cookie's SameSite does not keep them out; this does.
+    """
+    if request.method in _SAFE:
+        return
+    # Browsers say it wherever the origin can be trusted; on plain http they say only where they came from.
+    told = request.headers.get("Sec-Fetch-Site")
+    came_from_us = request.headers.get("Origin") == settings.current().web.url
+    is_own = came_from_us if told is None else told == "same-origin"
+    if not is_own:
+        raise Refused(403, "forbidden", "This was not sent by a page of this service.")
+
+
+def _failed(error: Exception) -> Response:
+    """Return the page of an error, with the status that the API gives it."""
+    answer = current_app.make_response(current_app.handle_user_exception(error))
+    if answer.status_code == 401:
+        return sign_in_first()
+    heading, said = _SAID.get(answer.status_code, _FAULT)
+    try:
+        person = session.present()
+    except Exception:  # with the database away nobody is known, and the page says only that
+        g.person = person = None
+    failed = show(
+        "failed.html",
+        status=answer.status_code,
+        heading=heading,
+        said=said,
+        home=navigation.of(person).home if person else "/sign-in",
+        request_id=g.request_id if (heading, said) == _FAULT else None,
+    )
+    if "Retry-After" in answer.headers:
+        failed.headers["Retry-After"] = answer.headers["Retry-After"]
+    return failed

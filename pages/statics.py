@@ -1,0 +1,46 @@
+"""Style, icons and scripts: files of ours alone, read once, served under an address that changes with what is in them.
+
+So a browser may keep each of them for a year, and what a page needs is always of the page's own release.
+"""
+
+import hashlib
+from importlib import resources
+from types import MappingProxyType
+
+from flask import Blueprint, Response
+
+from api.access.guards import Guard
+from api.edge.operations import operation, text
+from domain.refused import Refused
+
+blueprint = Blueprint("statics", __name__)
+
+_OPEN = Guard(audience="public", bucket=None)
+_TYPES = {"css": "text/css", "svg": "image/svg+xml", "js": "text/javascript"}
+_FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+_HASH_DIGITS = 12
+_FILES = MappingProxyType(
+    {
+        file.name: file.read_bytes()
+        for file in resources.files("pages").joinpath("static").iterdir()
+        if file.name.rpartition(".")[2] in _TYPES
+    }
+)
+_VERSIONS = MappingProxyType(
+    {name: hashlib.sha256(content).hexdigest()[:_HASH_DIGITS] for name, content in _FILES.items()}
+)
+
+
+def url(name: str) -> str:
+    """Return where a file is served. Raises KeyError for one that is not there."""
+    return f"/static/{_VERSIONS[name]}/{name}"
+
+
+@blueprint.get("/static/<version>/<name>")
+@operation(_OPEN, text("text/css"), is_described=False)
+def get_static_file(version: str, name: str) -> Response:
+    """Show a file of this release."""
+    if _VERSIONS.get(name) != version:
+        raise Refused(404, "not_found", "There is no such address.")
+    kind = _TYPES[name.rpartition(".")[2]]
+    return Response(_FILES[name], content_type=f"{kind}; charset=utf-8", headers=_FOREVER)

@@ -1,0 +1,183 @@
+"""The screens of people who signed in, in a real browser. Source: the pages' interface."""
+
+import pytest
+
+from tests.support.operators import Operator
+
+_PEOPLE = {
+    "owner": ("/dashboard", "Dashboard", "Overview"),
+    "affiliate": ("/portal", "Portal", "Home"),
+    "operator": ("/console", "Console", "Now"),
+}
+_VIOLATIONS = """
+addEventListener('securitypolicyviolation', event => console.error('CSP: ' + event.violatedDirective))
+"""
+_CLIPPED = """
+() => [...document.querySelectorAll('h1, h2, p, dd, dt, a, button, .chip')]
+  .filter(one => one.offsetParent && getComputedStyle(one).display !== 'inline')
+  .filter(one => one.scrollWidth > one.clientWidth + 1)
+  .map(one => one.outerHTML.slice(0, 80))
+"""
+
+
+@pytest.fixture
+def link(app, brand, site):
+    """What makes a link of `owner`, `affiliate` or `operator` to the site under test."""
+
+    def make(who):
+        more = {"owner": ("--org", brand.id), "affiliate": ("--email", "rita@example.com"), "operator": ()}[who]
+        return site + "/sign-in" + Operator(app).json("sign-in", who, *more)["url"].partition("/sign-in")[2]
+
+    return make
+
+
+@pytest.fixture
+def window(browser, site):
+    """What opens a page that may speak to nobody but the site; what it says in its console fails the test."""
+    contexts, wrong = [], []
+
+    def open_window(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+
+        def only_ours(route):
+            if route.request.url.startswith(f"{site}/"):
+                return route.continue_()
+            wrong.append(f"asked for {route.request.url}")
+            return route.abort()
+
+        context.route("**/*", only_ours)
+        if options.get("java_script_enabled", True):
+            context.add_init_script(_VIOLATIONS)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if not _is_expected(said.text) else None)
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def _is_expected(said):
+    """Say whether the browser only names the status of a page that is meant to fail."""
+    return "the server responded with a status of 410" in said
+
+
+@pytest.mark.parametrize("who", _PEOPLE)
+def test_a_link_signs_in_once_and_signing_out_ends_it(window, link, site, who):
+    home, area, heading = _PEOPLE[who]
+    url, page = link(who), window()
+    page.goto(url)
+
+    assert page.url == site + home
+    assert page.get_by_role("heading", level=1).inner_text() == heading
+    assert (
+        page.get_by_role("navigation", name=area).get_by_role("link", name=heading).get_attribute("aria-current")
+        == "page"
+    )
+
+    stranger = window()
+    assert stranger.goto(url).status == 410
+    assert stranger.get_by_role("heading", level=1).inner_text() == "This link is over"
+    assert stranger.context.cookies() == []
+
+    page.get_by_role("button", name="Sign out").click()
+    assert page.url == f"{site}/sign-in"
+    page.goto(site + home)
+    assert page.url == f"{site}/sign-in?next=%2F{home[1:]}"
+
+
+@pytest.mark.parametrize("who", _PEOPLE)
+def test_everything_is_reached_by_keyboard_and_its_focus_is_seen(window, link, site, who):
+    page = window()
+    page.goto(link(who))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+
+    stops = []
+    for _ in range(20):
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        stops.append(page.evaluate("document.activeElement.textContent.trim()"))
+        assert outline == "solid", stops
+        if stops[-1] == "Sign out":
+            break
+        page.keyboard.press("Tab")
+    assert stops[-1] == "Sign out"
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site}/sign-in")
+
+
+@pytest.mark.parametrize("who", _PEOPLE)
+def test_it_works_without_scripts(window, link, site, who):
+    home, _, heading = _PEOPLE[who]
+    page = window(java_script_enabled=False)
+    page.goto(link(who))
+    assert page.get_by_role("heading", level=1).inner_text() == heading
+
+    page.get_by_role("button", name="Dark").click()
+    assert page.url == site + home
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.get_by_role("button", name="Sign out").click()
+    assert page.url == f"{site}/sign-in"
+
+
+@pytest.mark.parametrize("who", _PEOPLE)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_sticks_out_or_is_cut_off(window, link, brand, who, scheme, width):
+    brand.program()
+    brand.affiliate("new", status="Pending", approved_at=None)
+    page = window(viewport={"width": width, "height": 720}, color_scheme=scheme)
+    page.goto(link(who))
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(_CLIPPED) == []
+    assert page.get_by_role("main").count() == page.get_by_role("heading", level=1).count() == 1
+    assert (
+        page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == {
+            "light": "rgb(245, 247, 244)",
+            "dark": "rgb(15, 20, 17)",
+        }[scheme]
+    )
+
+
+@pytest.mark.parametrize("who", _PEOPLE)
+def test_a_page_is_light_and_asks_little(window, link, who):
+    page = window()
+    weights = []
+    page.on("requestfinished", lambda request: weights.append(sum(request.sizes().values())))
+    page.goto(link(who), wait_until="networkidle")
+
+    assert len(weights) <= 6 + 1  # the link itself leads on
+    assert sum(weights) < 100_000
+
+
+def test_icons_are_drawn(window, link):
+    page = window()
+    page.goto(link("owner"), wait_until="networkidle")
+
+    assert page.locator("nav svg use").first.evaluate("one => one.getBoundingClientRect().width") > 5
+
+
+def test_a_form_of_another_site_signs_nobody_out(browser, link, site):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(link("owner"))
+    elsewhere = site.replace("127.0.0.1", "localhost")
+    context.route(
+        f"{elsewhere}/trap",
+        lambda route: route.fulfill(
+            content_type="text/html", body=f'<form method="post" action="{site}/sign-out"><button>Win</button></form>'
+        ),
+    )
+    page.goto(f"{elsewhere}/trap")
+    with page.expect_response(f"{site}/sign-out") as answered:
+        page.get_by_role("button", name="Win").click()
+
+    assert answered.value.status == 403
+    assert page.goto(f"{site}/dashboard").status == 200
+    assert page.url == f"{site}/dashboard"
+    context.close()

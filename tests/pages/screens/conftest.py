@@ -1,0 +1,22 @@
+"""People at the pages: browsers, and links that sign them in."""
+
+import pytest
+
+from tests.support.visiting import Visitor
+
+
+@pytest.fixture
+def visitor(app):
+    """A browser in which nobody is signed in."""
+    return Visitor(app)
+
+
+@pytest.fixture
+def links(flask, brand):
+    """What makes one-time links: `links("owner")`, `links("affiliate", "--email", …)`, `links("operator")`."""
+
+    def make(who, *more):
+        org = ("--org", brand.id) if who == "owner" and "--org" not in more else ()
+        return flask.json("sign-in", who, *org, *more)["url"]
+
+    return make

@@ -1,0 +1,122 @@
+"""One-time links. Source: the pages' interface, "Signing in and out"."""
+
+import threading
+
+import pytest
+
+from models import db
+from tests.support.visiting import Visitor
+
+_HOMES = {
+    "owner": ("/dashboard", "Overview"),
+    "affiliate": ("/portal", "Home"),
+    "operator": ("/console", "Now"),
+}
+_WHOM = {"owner": (), "affiliate": ("--email", "ben@example.com"), "operator": ()}
+
+
+@pytest.mark.parametrize("who", _HOMES)
+def test_a_link_signs_in_once_and_leads_to_where_its_person_begins(visitor, links, who):
+    home, heading = _HOMES[who]
+    url = links(who, *_WHOM[who])
+
+    first = visitor.open(url)
+    assert (first.status_code, first.headers["Location"]) == (303, home)
+    assert f"<h1>{heading}</h1>" in visitor.open(home).text
+
+    other = Visitor(visitor.client.application)
+    again = other.open(url)
+    assert (again.status_code, again.headers.getlist("Set-Cookie")) == (410, [])
+    assert other.open(home).status_code == 303
+
+
+def test_the_same_browser_cannot_use_a_link_twice_and_stays_signed_in(visitor, links):
+    url = links("owner")
+    visitor.open(url)
+
+    assert visitor.open(url).status_code == 410
+    assert visitor.open("/dashboard").status_code == 200
+
+
+@pytest.mark.parametrize("token", ["x", "%00", "é" * 300, "a" * 5000])
+def test_an_unknown_link_is_over(visitor, token):
+    answer = visitor.open(f"/sign-in/link/{token}")
+
+    assert (answer.status_code, answer.headers.getlist("Set-Cookie")) == (410, [])
+    assert "<h1>This link is over</h1>" in answer.text
+
+
+def test_an_expired_link_is_over(visitor, links):
+    url = links("owner", "--email", "late@example.com")
+    with db.any_org_work():
+        db.db.run("update sign_in_link set expires_at = now() where email = 'late@example.com'")
+
+    assert visitor.open(url).status_code == 410
+
+
+def test_what_looks_ahead_uses_nothing_up(visitor, links):
+    url = links("owner")
+    path = "/" + url.split("/", 3)[3]
+
+    assert visitor.client.head(path).headers.getlist("Set-Cookie") == []
+    for header in ("Sec-Purpose", "Purpose"):
+        ahead = visitor.client.get(path, headers={header: "prefetch;prerender"})
+        assert (ahead.status_code, ahead.headers.getlist("Set-Cookie")) == (503, [])
+    assert visitor.open(url).status_code == 303
+
+
+def test_of_many_at_once_one_gets_in(app, links):
+    url, codes, start = links("owner"), [], threading.Barrier(4)
+
+    def knock():
+        start.wait()
+        codes.append(Visitor(app).open(url).status_code)
+        db.db.drop_connection()
+
+    threads = [threading.Thread(target=knock) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(codes) == [303, 410, 410, 410]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "led"),
+    [
+        ("/dashboard?status=Pending", "/dashboard?status=Pending"),
+        ("//evil.test", "/dashboard"),
+        ("/dashboard//evil.test", "/dashboard"),
+        ("https://evil.test/dashboard", "/dashboard"),
+        ("/\\evil.test", "/dashboard"),
+        ("/dashboard/..//evil.test", "/dashboard"),
+        ("/r/somewhere", "/dashboard"),
+        ("/dashboardx", "/dashboard"),
+        ("/dashboard\r\nX: y", "/dashboard"),
+        ("", "/dashboard"),
+    ],
+)
+def test_next_leads_to_a_page_of_ours_or_is_ignored(visitor, links, wanted, led):
+    path = "/" + links("owner").split("/", 3)[3]
+    answer = visitor.client.get(path, query_string={"next": wanted})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, led)
+
+
+def test_a_link_says_until_when_it_is_good_and_whom_it_is_for(flask, brand):
+    made = flask.json("sign-in", "owner", "--org", brand.id, "--ttl-s", 60)
+
+    assert set(made) == {"url", "expiresAt"}
+    assert made["url"].startswith("http://127.0.0.1:8000/sign-in/link/")
+    assert flask("sign-in", "owner", "--org", "0190b4e2-0000-7000-8000-000000000000")[0] == 1
+    assert flask("sign-in", "affiliate", "--email", "nobody")[0] == 1
+
+
+def test_only_the_hash_of_a_link_is_kept(links):
+    token = links("operator").rpartition("/")[2]
+    with db.any_org_work():
+        kept = db.db.run("select l::text from sign_in_link l")
+
+    assert kept
+    assert not any(token in row for (row,) in kept)

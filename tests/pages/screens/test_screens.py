@@ -1,0 +1,180 @@
+"""What every screen has: who may see it, where its forms come from, its headers, its errors."""
+
+import pytest
+
+from adapters.identity import tokens
+from tests.support.visiting import Visitor
+
+_HOMES = ("/dashboard", "/portal", "/console")
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+@pytest.fixture
+def people(app, links):
+    """A browser for each kind of person."""
+    found = {home: Visitor(app) for home in _HOMES}
+    found["/dashboard"].open(links("owner"))
+    found["/portal"].open(links("affiliate", "--email", "ben@example.com"))
+    found["/console"].open(links("operator"))
+    return found
+
+
+@pytest.mark.parametrize("home", _HOMES)
+def test_nobody_is_led_to_sign_in_and_back(visitor, home):
+    answer = visitor.open(f"{home}/any?a=b")
+
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"/sign-in?next=%2F{home[1:]}%2Fany%3Fa%3Db"
+
+
+@pytest.mark.parametrize("home", _HOMES)
+def test_a_screen_is_for_its_own_people(people, home):
+    for whose, browser in people.items():
+        answer = browser.open(home)
+
+        assert answer.status_code == (200 if whose == home else 403)
+        assert answer.text.count("<h1>") == 1
+        assert browser.open(f"{home}/nothing").status_code == (404 if whose == home else 403)
+
+
+@pytest.mark.parametrize("home", _HOMES)
+def test_a_bar_leads_to_its_own_area_alone_and_says_where_one_is(people, home):
+    shown = people[home].open(home).text
+    bar = shown.partition("<nav")[2].partition("</nav>")[0]
+
+    assert bar.count('aria-current="page"') == 1
+    assert f'<a href="{home}" aria-current="page">' in bar
+    assert all(part.startswith(home) for part in bar.split('href="')[1:] if part.startswith("/") and "svg" not in part)
+    assert "Sign out" in shown
+
+
+def test_every_page_has_the_headers_of_pages(people):
+    pages = ["/sign-in", "/sign-in/link/none", "/dashboard/none", *_HOMES]
+    for browser in people.values():
+        for path in pages:
+            headers = browser.open(path).headers
+            policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
+
+            assert policy == _POLICY
+            assert headers["Cache-Control"] == "no-store"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Referrer-Policy"] == "no-referrer"
+            assert "Cookie" in headers["Vary"]
+
+
+_FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "none"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:8000"},
+    {"Origin": "https://evil.test"},
+    {"Origin": "null"},
+    {},
+]
+
+
+@pytest.mark.parametrize("headers", _FOREIGN, ids=str)
+def test_what_another_site_sends_is_refused_and_does_nothing(app, people, headers):
+    rules = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if "POST" in rule.methods and not app.view_functions[rule.endpoint].operation.is_described
+    ]
+    assert len(rules) >= 2
+    for rule in rules:
+        for home, browser in people.items():
+            assert browser.client.post(rule.rule, headers=headers).status_code == 403, rule.rule
+            assert browser.open(home).status_code == 200
+
+
+def test_where_a_browser_says_nothing_else_our_own_origin_will_do(people):
+    answer = people["/dashboard"].client.post("/sign-out", headers={"Origin": "http://127.0.0.1:8000"})
+
+    assert answer.status_code == 303
+
+
+def test_a_theme_is_chosen_and_leads_back_to_ours_alone(people):
+    browser = people["/portal"]
+    answer = browser.send("/theme", {"theme": "dark", "back": "/portal"})
+    assert answer.headers["Location"] == "/portal"
+    assert '<html lang="en" data-theme="dark">' in browser.open("/portal").text
+
+    away = browser.send("/theme", {"theme": "blink", "back": "//evil.test"})
+    assert away.headers["Location"] == "/sign-in"
+    assert '<html lang="en">' in browser.open("/portal").text
+
+
+def test_a_brand_sees_its_own_overview(app, brand, rival, flask, drain):
+    rival.program()
+    rival.affiliate("eva")
+    rival.sale(affiliateSlug="eva", amountCents=77_700)
+    drain()
+    visitor = Visitor(app)
+    visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
+    assert "Create your first program" in visitor.open("/dashboard").text
+
+    visitor.open(flask.json("sign-in", "owner", "--org", rival.id)["url"])
+    shown = visitor.open("/dashboard").text
+    assert "<dd>155.40 USD</dd>" in shown
+    assert "Create your first program" not in shown
+
+
+def test_what_waits_is_what_the_api_says(app, brand, links):
+    brand.program()
+    brand.affiliate("paused", status="Paused")
+    brand.affiliate("new", status="Pending", approved_at=None)
+    brand.sale(affiliateSlug="paused", amountCents=1_234_50)
+    visitor = Visitor(app)
+    visitor.open(links("owner", "--role", "Viewer"))
+    shown = visitor.open("/dashboard").text
+
+    assert '<b class="num">1</b> applications to decide' in shown
+    assert '<b class="num">1</b> sales whose affiliate could not earn' in shown
+    assert "1,234.50 USD" in shown
+
+
+def test_a_viewer_meets_no_form_but_those_of_the_frame(app, links):
+    visitor = Visitor(app)
+    visitor.open(links("owner", "--role", "Viewer"))
+    forms = visitor.open("/dashboard").text.split("<form ")[1:]
+
+    assert [form.partition('action="')[2].partition('"')[0] for form in forms] == ["/theme", "/sign-out"]
+    assert all('name="_key"' in form for form in forms)
+
+
+def test_an_affiliate_sees_where_they_are_paid(app, brand, people):
+    shown = people["/portal"].open("/portal").text
+    assert "No payout account" in shown
+
+    token = tokens.issue_affiliate(email="ben@example.com", is_email_verified=True, ttl_s=60)
+    chosen = {"method": "Wallet", "walletEmail": "ben.wallet@example.com"}
+    answer = app.test_client().put("/api/me/payout-account", json=chosen, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 200, answer.text
+    assert "ben.wallet@example.com" in people["/portal"].open("/portal").text
+
+
+def test_nothing_is_shown_as_a_word_of_a_programming_language(people):
+    for home, browser in people.items():
+        shown = browser.open(home).text
+
+        assert not any(f">{word}<" in shown or f" {word} " in shown for word in ("None", "NaN", "null", "undefined"))
+
+
+def test_a_fault_of_ours_is_a_page_that_names_the_request(people, monkeypatch):
+    from pages.console import now
+
+    monkeypatch.setattr(now.calls, "needed", lambda view: 1 / 0)
+    answer = people["/console"].open("/console")
+
+    assert answer.status_code == 500
+    assert answer.mimetype == "text/html"
+    assert answer.headers["X-Request-Id"] in answer.text

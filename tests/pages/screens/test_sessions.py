@@ -1,0 +1,196 @@
+"""Sessions: what the cookie is, what it opens, and when it ends."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+import settings
+from adapters.identity import tokens
+from api.access import callers, persons
+from models import db
+from tests.support.visiting import Visitor
+
+
+def _age(column, interval):
+    with db.any_org_work():
+        db.db.run(f"update web_session set {column} = now() - interval '{interval}'")
+
+
+@pytest.fixture
+def owner(visitor, links):
+    visitor.open(links("owner", "--email", "ada@example.com"))
+    return visitor
+
+
+def test_the_cookie_is_kept_from_scripts_and_other_sites(visitor, links):
+    (cookie,) = visitor.open(links("owner")).headers.getlist("Set-Cookie")
+
+    parts = {part.strip().partition("=")[0] for part in cookie.split(";")[1:]}
+    assert cookie.startswith("finderfee=")
+    assert parts == {"Expires", "Max-Age", "HttpOnly", "Path", "SameSite"}
+    assert "SameSite=Lax" in cookie
+
+
+def test_over_https_the_cookie_is_bound_to_this_host(visitor, links, monkeypatch):
+    url = links("owner")
+    chosen = settings.current()
+    secure = replace(chosen, web=replace(chosen.web, public_base_url="https://app.example.com"))
+    monkeypatch.setattr(settings, "current", lambda: secure)
+    (cookie,) = visitor.open(url).headers.getlist("Set-Cookie")
+
+    assert cookie.startswith("__Host-finderfee=")
+    assert "; Secure" in cookie
+    assert "Domain" not in cookie
+
+
+def test_only_the_hash_of_the_cookie_is_kept(owner):
+    with db.any_org_work():
+        kept = db.db.run("select s::text from web_session s where email = 'ada@example.com'")
+
+    assert len(owner.cookie) >= 43
+    assert len(kept) == 1
+    assert owner.cookie not in kept[0][0]
+
+
+@pytest.mark.parametrize(("column", "interval"), [("expires_at", "1 second"), ("seen_at", "12 hours 1 minute")])
+def test_a_session_ends_with_its_time_and_when_nobody_comes(owner, column, interval):
+    _age(column, interval)
+    answer = owner.open("/dashboard")
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=%2Fdashboard")
+
+
+def test_who_comes_is_seen_and_stays(owner):
+    _age("seen_at", "11 hours")
+    assert owner.open("/dashboard").status_code == 200
+    with db.any_org_work():
+        seen = db.db.run("select seen_at > now() - interval '1 minute' from web_session")
+
+    assert (True,) in seen
+
+
+def test_sign_out_ends_this_session_alone(owner, links):
+    other = Visitor(owner.client.application)
+    other.open(links("owner", "--email", "ada@example.com"))
+    kept = owner.cookie
+
+    answer = owner.send("/sign-out")
+    assert (answer.status_code, answer.headers["Location"], owner.cookie) == (303, "/sign-in", None)
+    owner.client.set_cookie("finderfee", kept)
+    assert owner.open("/dashboard").status_code == 303
+    assert other.open("/dashboard").status_code == 200
+
+
+def test_sign_out_everywhere_ends_the_other_browsers_too_and_nobody_elses(owner, links):
+    other, somebody = Visitor(owner.client.application), Visitor(owner.client.application)
+    other.open(links("owner", "--email", "ada@example.com"))
+    somebody.open(links("owner", "--email", "bo@example.com"))
+
+    owner.send("/sign-out", {"everywhere": "1"})
+
+    assert other.open("/dashboard").status_code == 303
+    assert somebody.open("/dashboard").status_code == 200
+
+
+def test_a_new_link_takes_the_place_of_what_the_browser_had(owner, links):
+    before = owner.cookie
+    owner.open(links("operator"))
+
+    assert owner.cookie != before
+    owner.client.set_cookie("finderfee", before)
+    assert owner.open("/dashboard").status_code == 303
+
+
+def test_another_role_of_the_same_person_ends_their_older_sessions_there(owner, links, rival):
+    elsewhere, viewer = Visitor(owner.client.application), Visitor(owner.client.application)
+    elsewhere.open(links("owner", "--org", rival.id, "--email", "ada@example.com"))
+    viewer.open(links("owner", "--role", "Viewer", "--email", "ada@example.com"))
+
+    assert owner.open("/dashboard").status_code == 303
+    assert ">Viewer<" in viewer.open("/dashboard").text
+    assert elsewhere.open("/dashboard").status_code == 200
+
+
+def test_a_change_made_elsewhere_takes_effect_within_the_seconds_of_the_key_cache(owner, monkeypatch):
+    chosen = settings.current()
+    remembering = replace(chosen, web=replace(chosen.web, key_cache_s=5))
+    monkeypatch.setattr(settings, "current", lambda: remembering)
+    assert owner.open("/dashboard").status_code == 200
+    with db.any_org_work():  # as another process does it
+        db.db.run("delete from web_session where email = 'ada@example.com'")
+
+    began = time.monotonic()
+    monkeypatch.setattr(callers.time, "monotonic", lambda: began + 5.1)
+    assert owner.open("/dashboard").status_code == 303
+
+
+def test_a_remembered_session_asks_nothing_of_the_database(owner, monkeypatch):
+    chosen = settings.current()
+    remembering = replace(chosen, web=replace(chosen.web, key_cache_s=60))
+    monkeypatch.setattr(settings, "current", lambda: remembering)
+    owner.open("/dashboard")
+    trips = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        assert owner.open("/sign-in").status_code == 200
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+    assert trips == []
+
+
+def test_a_provider_that_is_configured_takes_the_place_of_links(owner, flask, brand, monkeypatch):
+    def refuse(kind):
+        raise tokens.NotLocal(f"ask the {kind}'s provider")
+
+    monkeypatch.setattr(tokens, "check_local", refuse)
+
+    assert owner.open("/dashboard").status_code == 303
+    assert flask("sign-in", "owner", "--org", brand.id)[0] == 1
+    assert flask("sign-in", "operator")[0] == 0
+
+
+def test_the_cookie_is_no_credential_of_the_api(app, owner):
+    opened = []
+    for rule in app.url_map.iter_rules():
+        about = app.view_functions[rule.endpoint].operation
+        if about.guard.audience == "public":
+            continue
+        path = rule.rule.replace("<", "").replace(">", "")
+        for method in rule.methods - {"HEAD", "OPTIONS"}:
+            sent = {"Sec-Fetch-Site": "same-origin", persons.ENVIRON_KEY: "ada@example.com"}
+            answer = owner.client.open(path, method=method, headers=sent)
+            opened += [f"{method} {path}"] if answer.status_code != 401 else []
+
+    assert opened == []
+
+
+def test_what_is_done_is_in_the_audit_log(owner, brand):
+    owner.send("/sign-out")
+    entries = brand.rows(
+        "select action, actor_type, actor_label from audit_entry where entity_type = 'session' order by created_at, id"
+    )
+    ids = brand.rows("select actor_user_id is not null from audit_entry where action = 'session.began'")
+
+    assert entries == [
+        ("session.link_issued", "operator", "flask"),
+        ("session.began", "member", "ada@example.com"),
+        ("session.ended", "member", "ada@example.com"),
+    ]
+    assert ids == [(True,)]
+
+
+def test_sessions_and_links_that_are_over_are_dropped_by_who_signs_in_next(owner, links):
+    _age("expires_at", "1 day")
+    links("owner", "--email", "never@example.com")
+    with db.any_org_work():
+        db.db.run("update sign_in_link set expires_at = now() - interval '1 day'")
+    Visitor(owner.client.application).open(links("operator"))
+    with db.any_org_work():
+        over = db.db.run(
+            "select email from web_session where expires_at < now() union all"
+            " select email from sign_in_link where expires_at < now()"
+        )
+
+    assert over == []
