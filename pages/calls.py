@@ -22,7 +22,7 @@ View = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class CallRefusal:
     """Why the API said no: its code and message, and what is wrong with each field."""
 
     code: str
@@ -32,12 +32,12 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """What the API answered: the JSON of a success, or the refusal."""
 
     status: int
     data: Any = None
-    refusal: Refusal | None = None
+    refusal: CallRefusal | None = None
 
 
 def call(
@@ -47,7 +47,7 @@ def call(
     query: Mapping[str, object] | None = None,
     body: Mapping[str, Any] | None = None,
     key: str | None = None,
-) -> Answer:
+) -> CallAnswer:
     """Ask an operation that this screen uses, as the person who is signed in; `key` is its Idempotency-Key.
 
     `path` are the names in its address, as the view knows them.
@@ -119,24 +119,24 @@ def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
     }
 
 
-def _read(response: Response) -> Answer:
+def _read(response: Response) -> CallAnswer:
     text = response.get_data()
     data = orjson.loads(text) if text and (response.mimetype or "").endswith("json") else None
     if response.status_code < 400:
-        return Answer(response.status_code, data)
-    return Answer(response.status_code, refusal=_refusal(data if isinstance(data, dict) else {}))
+        return CallAnswer(response.status_code, data)
+    return CallAnswer(response.status_code, refusal=_refusal(data if isinstance(data, dict) else {}))
 
 
-def _refusal(said: Mapping[str, Any]) -> Refusal:
+def _refusal(said: Mapping[str, Any]) -> CallRefusal:
     """Read both of the API's shapes: the envelope, and the problem details that name every field."""
     errors = said.get("errors")
     if isinstance(errors, dict):
         fields = {name: _first(found) for name, found in errors.items()}
-        return Refusal("", str(said.get("title", "")), fields, {})
+        return CallRefusal("", str(said.get("title", "")), fields, {})
     more = {name: value for name, value in said.items() if name not in ("error", "message", "field")}
     message = str(said.get("message", ""))
     field = said.get("field")
-    return Refusal(str(said.get("error", "")), message, {str(field): message} if field else {}, more)
+    return CallRefusal(str(said.get("error", "")), message, {str(field): message} if field else {}, more)
 
 
 def _first(found: Any) -> str:

@@ -14,7 +14,7 @@ from pages.calls import View
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BarPlace:
     """A screen in a bar; who may not call what it `needs` does not see it there."""
 
     path: str
@@ -30,16 +30,16 @@ class Area:
     name: str
     sign: str
     home: str
-    places: Sequence[Place]
+    places: Sequence[BarPlace]
 
 
 AREAS: Mapping[PersonKind, Area] = MappingProxyType(
     {
         "member": Area(
-            "Dashboard", "Finderfee", "/dashboard", (Place("/dashboard", "Overview", "home", list_program_stats),)
+            "Dashboard", "Finderfee", "/dashboard", (BarPlace("/dashboard", "Overview", "home", list_program_stats),)
         ),
-        "account": Area("Portal", "Finderfee", "/portal", (Place("/portal", "Home", "home"),)),
-        "operator": Area("Console", "Console", "/console", (Place("/console", "Now", "pulse"),)),
+        "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),
+        "operator": Area("Console", "Console", "/console", (BarPlace("/console", "Now", "pulse"),)),
     }
 )
 
@@ -49,7 +49,7 @@ def of(person: Person) -> Area:
     return AREAS[person.kind]
 
 
-def seen(person: Person) -> list[Place]:
+def seen(person: Person) -> list[BarPlace]:
     """Return the places in the bar of a person."""
     return [place for place in of(person).places if place.needs is None or calls.may(place.needs)]
 

@@ -6,5 +6,6 @@ profile             what a brand changes of itself
 brand_images        its logo and favicon
 capacity            what is used of its plan
 sign_in             people who arrive with a token
+sessions            people at the pages: one-time links and cookies
 issuing             API keys
 """

@@ -9,6 +9,7 @@ _PEOPLE = {
     "affiliate": ("/portal", "Portal", "Home"),
     "operator": ("/console", "Console", "Now"),
 }
+_GROUNDS = {"light": "rgb(245, 247, 244)", "dark": "rgb(15, 20, 17)"}
 _VIOLATIONS = """
 addEventListener('securitypolicyviolation', event => console.error('CSP: ' + event.violatedDirective))
 """
@@ -22,7 +23,12 @@ _CLIPPED = """
 
 @pytest.fixture
 def link(app, brand, site):
-    """What makes a link of `owner`, `affiliate` or `operator` to the site under test."""
+    """What makes a link of `owner`, `affiliate` or `operator` to the site under test, where something waits."""
+    brand.program()
+    brand.affiliate("paused", status="Paused")
+    brand.affiliate("new", status="Pending", approved_at=None)
+    for cents in (1_234_567_89, 20):
+        brand.sale(affiliateSlug="paused", amountCents=cents)
 
     def make(who):
         more = {"owner": ("--org", brand.id), "affiliate": ("--email", "rita@example.com"), "operator": ()}[who]
@@ -126,22 +132,14 @@ def test_it_works_without_scripts(window, link, site, who):
 @pytest.mark.parametrize("who", _PEOPLE)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_nothing_sticks_out_or_is_cut_off(window, link, brand, who, scheme, width):
-    brand.program()
-    brand.affiliate("new", status="Pending", approved_at=None)
+def test_nothing_sticks_out_or_is_cut_off(window, link, who, scheme, width):
     page = window(viewport={"width": width, "height": 720}, color_scheme=scheme)
     page.goto(link(who))
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(_CLIPPED) == []
     assert page.get_by_role("main").count() == page.get_by_role("heading", level=1).count() == 1
-    assert (
-        page.evaluate("getComputedStyle(document.body).backgroundColor")
-        == {
-            "light": "rgb(245, 247, 244)",
-            "dark": "rgb(15, 20, 17)",
-        }[scheme]
-    )
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == _GROUNDS[scheme]
 
 
 @pytest.mark.parametrize("who", _PEOPLE)

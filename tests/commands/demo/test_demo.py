@@ -20,6 +20,8 @@ from tests.support.rows.brands import Brand
 from tests.support.rows.rates import stored
 from tests.support.turning import turn, turned
 
+_LINK = re.compile(r"(\w+) +http://127\.0\.0\.1:[0-9]+/sign-in/link/([\w-]{43})")
+
 
 @pytest.fixture
 def data_dir(app, tmp_path, monkeypatch):
@@ -74,7 +76,19 @@ def test_its_secrets_are_shown_once_and_then_only_when_they_are_asked_for(flask)
     assert not any(secret in later for secret in secrets)
     assert "flask demo --show-secrets" in later
     assert as_json == made | {"apiKey": None, "signingSecret": None, "webhookSecret": None}
-    assert flask("demo", "--show-secrets") == first
+    assert _without_links(flask("demo", "--show-secrets")) == _without_links(first)
+
+
+def test_it_prints_a_link_for_each_kind_of_person_that_signs_in_once(flask):
+    first, again = (re.findall(_LINK, flask("demo", "--show-secrets")) for _ in range(2))
+
+    assert [who for who, _ in first] == ["Owner", "affiliate", "operator"]
+    assert not set(first) & set(again)
+    assert re.findall(_LINK, flask("demo")) == []
+
+
+def _without_links(said: str) -> str:
+    return _LINK.sub(r"\1", said)
 
 
 def test_what_it_prints_works_in_another_terminal(flask, data_dir):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.visiting import Visitor
+from tests.support.outside.visitor import Visitor
 
 
 @pytest.fixture

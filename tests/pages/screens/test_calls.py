@@ -10,7 +10,7 @@ from api.affiliates.affiliates import get_affiliate
 from api.programs.programs import create_program, list_programs
 from domain.refused import Refused
 from pages import calls
-from tests.support.visiting import Visitor
+from tests.support.outside.visitor import Visitor
 
 _PROGRAM = {"name": "Spring", "slug": "spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from models import db
-from tests.support.visiting import Visitor
+from tests.support.outside.visitor import Visitor
 
 _HOMES = {
     "owner": ("/dashboard", "Overview"),

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.identity import tokens
-from tests.support.visiting import Visitor
+from tests.support.outside.visitor import Visitor
 
 _HOMES = ("/dashboard", "/portal", "/console")
 _POLICY = {
