@@ -1,4 +1,4 @@
-"""What people see of the service in a browser. docs/pages.md describes the house.
+"""What people see of the service in a browser. docs/screens.md describes the house.
 
 documents   a template as an answer, with the headers of every page
 hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…

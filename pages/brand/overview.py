@@ -20,10 +20,11 @@ blueprint = Blueprint("overview_page", __name__)
 
 @dataclass(frozen=True, slots=True)
 class WaitingWork:
-    """So much of one thing waits for somebody; `about` are the amounts that it is about."""
+    """So much of one thing waits for somebody, in words for `one` and for `many`; `about` are amounts of it."""
 
     count: int
-    what: str
+    one: str
+    many: str
     about: Sequence[str] = ()
 
 
@@ -69,15 +70,17 @@ def show_overview() -> Response:
 def _waiting() -> Iterator[WaitingWork]:
     """Yield what waits, of what the person may see."""
     if applications := calls.needed(list_applications):
-        yield WaitingWork(len(applications), "applications to decide")
+        yield WaitingWork(len(applications), "application to decide", "applications to decide")
     uncredited = calls.needed(summarize_uncredited_conversions)
     if uncredited["openCount"]:
         amounts = [show.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
-        yield WaitingWork(uncredited["openCount"], "sales whose affiliate could not earn", amounts)
+        one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
+        yield WaitingWork(uncredited["openCount"], one, many, amounts)
     if calls.may(list_payout_drafts):
         for draft in calls.needed(list_payout_drafts):
             amounts = [show.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
-            yield WaitingWork(draft["recipientCount"], "affiliates in a prepared payout run", amounts)
+            one, many = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
+            yield WaitingWork(draft["recipientCount"], one, many, amounts)
 
 
 def _owed(stats: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:

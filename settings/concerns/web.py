@@ -42,7 +42,7 @@ class Web(Concern):
         " that takes nothing for so long is gone",
     )
     key_cache_s: int = setting(
-        "KEY_CACHE_S", whole(0, 60), 5, "how long a web process may remember a key, plan, gateway or link"
+        "KEY_CACHE_S", whole(0, 60), 5, "how long a web process may remember a key, session, plan, gateway or link"
     )
     cors_origins: tuple[str, ...] = setting(
         "CORS_ORIGINS",

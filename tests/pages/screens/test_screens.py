@@ -4,6 +4,7 @@ import pytest
 
 from adapters.identity import tokens
 from tests.support.outside.visitor import Visitor
+from tests.support.rows.dealing import Dealing
 
 _HOMES = ("/dashboard", "/portal", "/console")
 _POLICY = {
@@ -137,8 +138,8 @@ def test_what_waits_is_what_the_api_says(app, brand, links):
     visitor.open(links("owner", "--role", "Viewer"))
     shown = visitor.open("/dashboard").text
 
-    assert '<b class="num">1</b> applications to decide' in shown
-    assert '<b class="num">1</b> sales whose affiliate could not earn' in shown
+    assert '<b class="num">1</b> application to decide' in shown
+    assert '<b class="num">1</b> sale whose affiliate could not earn' in shown
     assert "1,234.50 USD" in shown
 
 
@@ -160,6 +161,19 @@ def test_an_affiliate_sees_where_they_are_paid(app, brand, people):
     answer = app.test_client().put("/api/me/payout-account", json=chosen, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200, answer.text
     assert "ben.wallet@example.com" in people["/portal"].open("/portal").text
+
+
+def test_an_affiliate_sees_deals_and_recruits(app, flask):
+    work = Dealing.create(app)
+    work.offered(1_234_50)
+    work.brand.affiliate("eva", recruited_by_affiliate_id=work.affiliate_id)
+    email = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)[0][0]
+    visitor = Visitor(app)
+    visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
+    shown = visitor.open("/portal").text
+
+    assert '<th scope="row">Autumn video</th><td>Offered</td>' in shown
+    assert '<th scope="row">Eva</th><td>Approved</td>' in shown
 
 
 def test_nothing_is_shown_as_a_word_of_a_programming_language(people):

@@ -1,4 +1,4 @@
-"""Rules of the pages for people who signed in; docs/pages.md describes the house."""
+"""Rules of the pages for people who signed in; docs/screens.md describes the house."""
 
 import re
 from pathlib import Path
