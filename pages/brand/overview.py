@@ -48,7 +48,7 @@ class HeldAmount:
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: one transaction per operation, however much there is."""
+    """Show the overview. Budget: 14 round trips, however much there is."""
     organization = calls.needed(get_organization)
     stats = calls.needed(list_program_stats)
     return screens.show(

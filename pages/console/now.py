@@ -12,7 +12,7 @@ blueprint = Blueprint("now_page", __name__)
 @blueprint.get("/console")
 @screen("operator", uses=(get_readiness,))
 def show_now() -> Response:
-    """Show what the service depends on, and how that is."""
+    """Show what the service depends on, and how that is. Budget: 3 round trips, none within a second of the last."""
     return screens.show("now.html", found=calls.needed(get_readiness))
 
 

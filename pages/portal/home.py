@@ -15,7 +15,7 @@ blueprint = Blueprint("portal_home_page", __name__)
 @blueprint.get("/portal")
 @screen("account", uses=(get_payout_account, list_recruits, list_own_coupons, list_own_deals))
 def show_portal_home() -> Response:
-    """Show the portal's home. Budget: one transaction per operation, however much there is."""
+    """Show the portal's home. Budget: 8 round trips, however much there is."""
     return screens.show(
         "portal_home.html",
         account=calls.needed(get_payout_account),

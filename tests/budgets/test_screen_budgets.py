@@ -1,0 +1,60 @@
+"""A screen costs what its operations cost, however much there is, and a remembered session nothing."""
+
+import pytest
+
+from api.service import health
+from models import db
+from tests.support.outside.visitor import Visitor
+from tests.support.turning import turn
+
+_MOST = {"/dashboard": 14, "/portal": 8, "/console": 3}
+
+
+@pytest.fixture
+def trips():
+    found = []
+    db.db.trip_hooks.append(found.append)
+    yield found
+    db.db.trip_hooks.remove(found.append)
+
+
+def _link(flask, brand, home):
+    whom = {"/dashboard": ("owner", "--org", brand.id), "/console": ("operator",)}
+    return flask.json("sign-in", *whom.get(home, ("affiliate", "--email", "ben@example.com")))["url"]
+
+
+def _grow(brand, number):
+    brand.program()
+    for name in ("a", "b"):
+        brand.affiliate(f"{name}-{number}", status="Paused")
+        brand.affiliate(f"new-{name}-{number}", status="Pending", approved_at=None)
+        brand.sale(affiliateSlug=f"{name}-{number}")
+
+
+@pytest.mark.parametrize("home", _MOST)
+def test_a_home_costs_the_same_with_much_in_it_as_with_little(app, brand, flask, monkeypatch, trips, home):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    visitor = Visitor(app)
+    _grow(brand, 0)
+    visitor.open(_link(flask, brand, home))
+    visitor.open(home)  # from now on who it is is remembered
+    counts = []
+    for number in range(1, 4):
+        health.findings.forget()
+        trips.clear()
+        assert visitor.open(home).status_code == 200
+        counts.append(len(trips))
+        _grow(brand, number)
+
+    assert len(set(counts)) == 1, counts
+    assert counts[0] <= _MOST[home], counts
+
+
+def test_a_session_is_found_by_two_statements(app, brand, flask, trips):
+    visitor = Visitor(app)
+    visitor.open(_link(flask, brand, "/dashboard"))
+    trips.clear()
+    visitor.open("/sign-in")
+
+    assert sum(b"web_session" in trip for trip in trips) == 1
+    assert len(trips) == 2 + 2  # each with its commit
