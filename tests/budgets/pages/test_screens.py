@@ -18,6 +18,13 @@ def trips():
     db.db.trip_hooks.remove(found.append)
 
 
+@pytest.fixture
+def visitor(app, monkeypatch):
+    """A browser whose session is remembered."""
+    turn(monkeypatch, web={"key_cache_s": 60})
+    return Visitor(app)
+
+
 def _link(flask, brand, home):
     whom = {"/dashboard": ("owner", "--org", brand.id), "/console": ("operator",)}
     return flask.json("sign-in", *whom.get(home, ("affiliate", "--email", "ben@example.com")))["url"]
@@ -32,9 +39,7 @@ def _grow(brand, number):
 
 
 @pytest.mark.parametrize("home", _MOST)
-def test_a_home_costs_the_same_with_much_in_it_as_with_little(app, brand, flask, monkeypatch, trips, home):
-    turn(monkeypatch, web={"key_cache_s": 60})
-    visitor = Visitor(app)
+def test_a_home_costs_the_same_with_much_in_it_as_with_little(visitor, brand, flask, trips, home):
     _grow(brand, 0)
     visitor.open(_link(flask, brand, home))
     visitor.open(home)  # from now on who it is is remembered
