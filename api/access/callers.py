@@ -192,6 +192,11 @@ def looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | N
     return found
 
 
+def is_known(sent: str, kind: str) -> bool:
+    """Say whether this process found before whom something that was `sent` stands for; it may have ended since."""
+    return _named(sent, kind)[0] in _cached
+
+
 def forget(sent: str, kind: str) -> None:
     """Forget what this process knows of something that was `sent`: it has just ended."""
     with _lock:

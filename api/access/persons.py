@@ -68,7 +68,7 @@ def forget(cookie: str) -> None:
 
 
 def _find(cookie: str) -> tuple[Person | None, float]:
-    if strangers.are_stopped():
+    if strangers.are_stopped() and not callers.is_known(cookie, _CACHE):
         return None, 0
     now = clock.now()
     with db.any_org_work():

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from adapters.identity import tokens
-from api.access import callers, persons
+from api.access import callers, persons, strangers
 from models import db
 from tests.support.outside.visitor import Visitor
 from tests.support.turning import turn
@@ -131,6 +131,16 @@ def test_a_remembered_session_asks_nothing_of_the_database(owner, monkeypatch):
         db.db.trip_hooks.remove(trips.append)
 
     assert trips == []
+
+
+def test_while_an_address_guesses_cookies_who_is_known_stays(owner, links, monkeypatch):
+    assert owner.open("/dashboard").status_code == 200
+    newcomer = Visitor(owner.client.application)
+    newcomer.open(links("operator"))
+    monkeypatch.setattr(strangers, "are_stopped", lambda: True)
+
+    assert owner.open("/dashboard").status_code == 200
+    assert newcomer.open("/console").status_code == 303
 
 
 def test_a_provider_that_is_configured_takes_the_place_of_links(owner, flask, brand, monkeypatch):
