@@ -96,6 +96,7 @@ _DEFAULTS = {
             "members": 365,
             "imports": 365,
             "gateway_payloads": 90,
+            "door_visits": 7,
         }
     },
 }
