@@ -8,7 +8,7 @@ LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-
 	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test faults browser check clients lint types layers advisories bench lock loader clean
+.PHONY: help run dev test long faults browser check clients lint types layers advisories bench lock loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -21,9 +21,13 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 SPREAD := -n 4 --dist loadgroup
+LONG := tests/contracts tests/api/server/test_slow_clients.py tests/adapters/embedded
 
 test: .venv/.dev ## the tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
-	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser)
+	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
+
+long: .venv/.dev ## the tests that take long: random requests to every route, thousands of slow clients, servers that start
+	@$(PYTEST) $(SPREAD) $(LONG)
 
 faults: .venv/.dev ## the tests that kill, freeze and cut off whole installations
 	@$(PYTEST) $(SPREAD) tests/faults
@@ -31,7 +35,7 @@ faults: .venv/.dev ## the tests that kill, freeze and cut off whole installation
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
 	@$(PYTEST) tests/browser
 
-check: lint types layers advisories test faults browser ## exactly what CI runs
+check: lint types layers advisories test long faults browser ## exactly what CI runs
 
 clients: .venv/.dev ## lint /api/openapi.json and use the clients that three generators make of it
 	@$(BIN)/python -m tests.clients

@@ -27,7 +27,7 @@ def visitor(app, monkeypatch):
 
 def _link(flask, brand, home):
     whom = {"/dashboard": ("owner", "--org", brand.id), "/console": ("operator",)}
-    return flask.json("sign-in", *whom.get(home, ("affiliate", "--email", "ben@example.com")))["url"]
+    return flask.json("sign-in", *whom.get(home, ("affiliate", "--email", f"ben-{brand.id.hex}@example.com")))["url"]
 
 
 def _grow(brand, number):
