@@ -34,11 +34,20 @@ class RevenueTier:
 
 
 @dataclass(frozen=True, slots=True)
+class CommissionRate:
+    """The rate that was chosen, and the level it came from: affiliate, coupon, group, tier or program."""
+
+    type: CommissionType
+    value: Decimal
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class RateFacts:
     """All that a rate is chosen from, as it stands before this sale.
 
-    A level without both its type and its value (None) is silent. `tiers` may come in any order and hold the program's
-    whole list.
+    A level without both its type and its value (None) is silent. `coupon` is the own rate of the code that credits the
+    sale. `tiers` may come in any order and hold the program's whole list.
     Units: `tier_revenue_cents` is the affiliate's lifetime net referred revenue in the program, in home-currency
     minor units and parts of them. `per_usd` holds the newest rates of the home currency and of the tiers' own, as far
     as there are any; it may be empty while all of them are the home currency.
@@ -54,17 +63,7 @@ class RateFacts:
     per_usd: Mapping[str, Decimal]
     default_type: CommissionType
     default_value: Decimal
-    coupon_type: CommissionType | None = None
-    coupon_value: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CommissionRate:
-    """The rate that was chosen, and the level it came from: affiliate, coupon, group, tier or program."""
-
-    type: CommissionType
-    value: Decimal
-    source: str
+    coupon: CommissionRate | None = None
 
 
 def choose_rate(facts: RateFacts) -> CommissionRate:
@@ -78,8 +77,8 @@ def choose_rate(facts: RateFacts) -> CommissionRate:
     """
     if facts.custom_type is not None and facts.custom_value is not None:
         return CommissionRate(type=facts.custom_type, value=facts.custom_value, source="affiliate")
-    if facts.coupon_type is not None and facts.coupon_value is not None:
-        return CommissionRate(type=facts.coupon_type, value=facts.coupon_value, source="coupon")
+    if facts.coupon is not None:
+        return facts.coupon
     if facts.group_type is not None and facts.group_value is not None:
         return CommissionRate(type=facts.group_type, value=facts.group_value, source="group")
     tier = reached_tier(facts)

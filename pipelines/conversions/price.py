@@ -5,7 +5,6 @@ update", rule 4 (recurringMonths).
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from domain import statuses
 from domain.conversions import commission, recurring
@@ -24,16 +23,8 @@ class Price:
     commission_cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class CouponTerms:
-    """The rate that a redeemed code has of its own; both are None where it has none."""
-
-    type: str | None = None
-    value: Decimal | None = None
-
-
-def of(facts: SaleFacts, coupon: CouponTerms = CouponTerms()) -> Price:  # it never changes
-    """Return what a sale earns: nothing outside its customer's window. `coupon` is of the code that credits it.
+def of(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
+    """Return what a sale earns: nothing outside its customer's window. `coupon` is its code's own rate.
 
     In a campaign with performance tiers the affiliate's turn is staged, so that sales are measured one after another.
     Raises ValueError for a Fixed rate in a currency that isn't supported.
@@ -53,14 +44,13 @@ def _sale_leg(terms: SaleTerms) -> CommissionRate | None:
     )
 
 
-def _chosen(facts: SaleFacts, coupon: CouponTerms) -> CommissionRate:
+def _chosen(facts: SaleFacts, coupon: CommissionRate | None) -> CommissionRate:
     terms, stands = facts.terms, _standing(facts)
     return commission.choose_rate(
         commission.RateFacts(
             custom_type=_type(terms.custom_type),
             custom_value=terms.custom_value,
-            coupon_type=_type(coupon.type),
-            coupon_value=coupon.value,
+            coupon=coupon,
             group_type=_type(terms.group_type),
             group_value=terms.group_value,
             tiers=stands.tiers,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.conversions import avatars, recurring
+from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
 from models import ids
@@ -113,7 +114,7 @@ def booked(
     facts = _facts(desk, paid, row, named)
     conversion = settle.conversion_of(
         facts,
-        price.of(facts, _coupon_terms(found.code)),
+        price.of(facts, _own_rate(found.code)),
         type=recurring.conversion_type(named.ordinal),
         source=desk.gateway,
         decision=found.decision,
@@ -203,8 +204,10 @@ def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
     return Booking(reason=None if recorded.is_new else "known", conversion_id=recorded.lead_id)
 
 
-def _coupon_terms(code: RedeemableCode | None) -> price.CouponTerms:
-    return price.CouponTerms(code.commission_type, code.commission_value) if code else price.CouponTerms()
+def _own_rate(code: RedeemableCode | None) -> CommissionRate | None:
+    if code is None or code.commission_type is None or code.commission_value is None:
+        return None
+    return CommissionRate(CommissionType(code.commission_type), code.commission_value, source="coupon")
 
 
 def _stage_redeemed(desk: BookingDesk, found: whom.Credit, at: datetime) -> None:

@@ -207,3 +207,10 @@ def test_percentage_commission_is_the_decimal_product_rounded_half_even(amount_c
     exact = wide.multiply(Decimal(amount_cents), wide.multiply(percent, Decimal("0.01")))
     assert commission_cents == int(exact.quantize(Decimal(1), rounding=ROUND_HALF_EVEN, context=wide))
     assert 0 <= commission_cents <= amount_cents
+
+
+def test_a_codes_own_rate_stands_between_the_affiliates_and_the_groups():
+    own = CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="coupon")
+
+    assert choose_rate(replace(NO_OVERRIDE, coupon=own)) == own
+    assert choose_rate(replace(EVERY_LEVEL, coupon=own)).source == "affiliate"
