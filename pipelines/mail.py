@@ -18,6 +18,7 @@ from domain import jobs
 from domain.mail import pace, smtp_address
 from domain.refused import Refused
 from models import ids, mail
+from models.organization import members
 from pipelines import work
 
 _KEPT = "Kept"
@@ -80,6 +81,13 @@ def send(
         created_at=at,
     )
     work.enqueue(jobs.MAIL_SEND, organization_id=organization_id, message_id=message_id)
+
+
+def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str, at: datetime) -> None:
+    """Stage a message to every Owner of an organization as `send` does; white space in the subject is folded."""
+    folded = " ".join(subject.split())
+    for email in members.owners(organization_id):
+        send(organization_id=organization_id, to=email, subject=folded, text=text, kind=kind, at=at)
 
 
 def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:

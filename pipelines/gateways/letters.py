@@ -4,7 +4,7 @@ from datetime import datetime
 
 from adapters.gateways import registry
 from models.gateways.connections import GatewayConnection
-from models.organization import members, organizations
+from models.organization import organizations
 from pipelines import mail
 
 
@@ -22,12 +22,10 @@ def write_broken(connection: GatewayConnection, *, now: datetime) -> None:
         f" or PATCH /api/v1/connections/{connection.id}). What waits goes on by itself then."
         " You get this letter once, until the credentials are taken again."
     )
-    for email in members.owners(connection.organization_id):
-        mail.send(
-            organization_id=connection.organization_id,
-            to=email,
-            subject=" ".join(f"{label} refuses the connection of {organization.name}".split()),
-            text=text,
-            kind="gateway.broken",
-            at=now,
-        )
+    mail.send_to_owners(
+        organization_id=connection.organization_id,
+        subject=f"{label} refuses the connection of {organization.name}",
+        text=text,
+        kind="gateway.broken",
+        at=now,
+    )

@@ -6,7 +6,6 @@ from decimal import Decimal
 import settings
 from domain.money import currencies
 from domain.refused import Refused
-from models.organization import members
 from models.organization.organizations import Organization
 from models.payouts.proposals import Proposal
 from pipelines import mail
@@ -62,12 +61,4 @@ def _money(cents: int, currency: str) -> str:
 
 
 def _send(organization: Organization, subject: str, text: str, kind: str, at: datetime) -> None:
-    for email in members.owners(organization.id):
-        mail.send(
-            organization_id=organization.id,
-            to=email,
-            subject=" ".join(subject.split()),
-            text=text,
-            kind=kind,
-            at=at,
-        )
+    mail.send_to_owners(organization_id=organization.id, subject=subject, text=text, kind=kind, at=at)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from adapters.platforms import registry
-from models.organization import members, organizations
+from models.organization import organizations
 from models.platforms.connections import PlatformConnection
 from pipelines import mail
 
@@ -21,12 +21,10 @@ def write_broken(connection: PlatformConnection, *, now: datetime) -> None:
         f" connections; or PATCH /api/v1/platforms/{connection.id}), or ask it to be checked when {label} takes the old"
         " ones again. You get this letter once, until the credentials are taken again."
     )
-    for email in members.owners(connection.organization_id):
-        mail.send(
-            organization_id=connection.organization_id,
-            to=email,
-            subject=" ".join(f"{label} refuses the connection of {organization.name}".split()),
-            text=text,
-            kind="platform.broken",
-            at=now,
-        )
+    mail.send_to_owners(
+        organization_id=connection.organization_id,
+        subject=f"{label} refuses the connection of {organization.name}",
+        text=text,
+        kind="platform.broken",
+        at=now,
+    )

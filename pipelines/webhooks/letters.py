@@ -7,7 +7,6 @@ from itertools import groupby
 import settings
 from domain import jobs
 from domain.webhooks import events
-from models.organization import members
 from models.webhooks import outages
 from models.webhooks.outages import Outage
 from pipelines import mail, work
@@ -37,15 +36,13 @@ def _write(found: Sequence[Outage], now: datetime) -> None:
         + "\n\nOnce an endpoint answers again, let what was given up be sent again, each under its own delivery id:"
         " POST the line that stands under it with an API key. You get this letter once, until something has arrived."
     )
-    for email in members.owners(found[0].organization_id):
-        mail.send(
-            organization_id=found[0].organization_id,
-            to=email,
-            subject=" ".join(f"Webhooks of {name} do not arrive".split()),
-            text=text,
-            kind="webhook.failing",
-            at=now,
-        )
+    mail.send_to_owners(
+        organization_id=found[0].organization_id,
+        subject=f"Webhooks of {name} do not arrive",
+        text=text,
+        kind="webhook.failing",
+        at=now,
+    )
 
 
 def _described(outage: Outage) -> str:
