@@ -55,8 +55,8 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
 
     # then
     outcome.check(machine, shop)
-    attempts = machine.rows("select attempt_count from delivery where organization_id = %s order by 1", shop.id)
-    assert attempts[-1] == (2,)
+    attempts = machine.rows("select attempt_count from delivery where organization_id = %s", shop.id)
+    assert max(attempts) >= (2,)  # or more, where the machine was too slow to answer within a second
     assert len(shop.receiver.received) > len(attempts)
 
 
