@@ -7,7 +7,9 @@ screens     what every screen of a person who signed in has: who may see it, its
 session     the cookie, and the person it stands for
 calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
-show        how money, numbers and moments look
+forms       what is in a form, and what is wrong with it
+fragments   parts of a page that ask for themselves again
+show        how money, numbers and moments look; chips: the colour of each state; charts: pictures of figures
 statics     style, icons and scripts
 sign_in     /sign-in, the one-time links, /sign-out, /theme
 brand, portal, console   the areas, one module per screen

@@ -15,7 +15,8 @@ from api.access.guards import Guard
 from api.access.persons import PersonKind
 from api.edge.operations import operation
 from domain.refused import Refused
-from pages import calls, documents, navigation, session, statics
+from pages import calls, documents, forms, navigation, session, statics
+from pages.forms import FormState
 
 Shown = TypeVar("Shown", bound=Callable[..., Response])
 
@@ -72,8 +73,8 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
     return wrap
 
 
-def show(template: str, *, status: int = 200, **shown: Any) -> Response:
-    """Return a template in its frame, with what every screen has."""
+def show(template: str, *, status: int = 200, form: FormState = forms.EMPTY, **shown: Any) -> Response:
+    """Return a template in its frame, with what every screen has: the `form` in it, and the filter in its address."""
     person = session.present()
     answer = documents.page(
         f"screens/{template}",
@@ -85,7 +86,11 @@ def show(template: str, *, status: int = 200, **shown: Any) -> Response:
         area=navigation.of(person) if person else None,
         places=navigation.seen(person) if person else (),
         here=request.path,
-        key=g.request_id,
+        may=calls.may,
+        form=form,
+        new_key=forms.new_key,
+        asked=forms.asked(),
+        with_cursor=_with_cursor,
         **shown,
     )
     answer.vary.add("Cookie")
@@ -99,8 +104,15 @@ def sent_on(address: str) -> Response:
     return answer
 
 
+def unchanged() -> Response:
+    """Return the answer to a live part that has nothing new."""
+    return Response(status=204, headers=documents.headers(_ITSELF) | {"Vary": "Cookie"})
+
+
 def sign_in_first() -> Response:
-    """Return the answer that leads nobody to sign in, and then back here."""
+    """Return the answer that leads nobody to sign in, and then back here; a live part only learns that it is over."""
+    if request.headers.get("HX-Request"):
+        return Response(status=401, headers=documents.headers(_ITSELF) | {"Vary": "Cookie"})
     here = request.full_path.removesuffix("?")
     return sent_on(f"/sign-in?{urlencode({'next': here})}")
 
@@ -114,6 +126,13 @@ def theme() -> str | None:
     """Return the theme that somebody chose."""
     chosen = request.cookies.get(THEME_COOKIE)
     return chosen if chosen in THEMES else None
+
+
+def _with_cursor(cursor: str) -> str:
+    """Return the query of this address, at another place in the list."""
+    return urlencode(
+        [*((name, text) for name, text in request.args.items(multi=True) if name != "cursor"), ("cursor", cursor)]
+    )
 
 
 def _elsewhere(kind: PersonKind) -> Response | None:

@@ -3,18 +3,25 @@
 What is not there is a dash, and a negative amount has a minus sign, not a hyphen.
 """
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from markupsafe import Markup
 
 from domain.money import currencies
+from pages import chips
 
 #: What stands where there is nothing to show.
 NOTHING = "–"
 _MINUS = "\u2212"
+_VERSION_DIGITS = 16
+_PASSING = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -28,6 +35,19 @@ def money(minor: int | None, currency: str | None) -> str:
     whole, rest = divmod(abs(minor), 10**decimals)
     fraction = f".{rest:0{decimals}}" if decimals else ""
     return f"{_MINUS if minor < 0 else ''}{whole:,}{fraction} {currency}"
+
+
+def amount(value: Mapping[str, int] | None) -> str:
+    """Return minor units by currency as `1.00 EUR + 2.00 USD`."""
+    return " + ".join(money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
+
+
+def percent(value: Decimal | float | str | None) -> str:
+    """Return a percentage without zeros that say nothing: `12.5 %`."""
+    if value is None:
+        return NOTHING
+    text = f"{Decimal(str(value)):f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\N{NO-BREAK SPACE}%"
 
 
 def number(value: int | None) -> str:
@@ -56,11 +76,31 @@ def day(value: date | str | None) -> str:
     return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(found, _in_words(found))
 
 
+def ago(value: datetime | str | None) -> str:
+    """Return how long ago an instant was, the instant itself in its title."""
+    if value is None:
+        return NOTHING
+    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    past_s = max(0, int((datetime.now(UTC) - at).total_seconds()))
+    count, unit = next(((past_s // length, unit) for length, unit in _UNITS if past_s >= length), (past_s, "s"))
+    return Markup(
+        '<span data-age><time datetime="{0:%Y-%m-%dT%H:%M:%SZ}" title="{0:%Y-%m-%d %H:%M:%S} UTC">{1} {2}</time></span>'
+    ).format(at, count, unit)
+
+
+def version(shown: str) -> str:
+    """Return what tells one state of a live part from another; ages and the keys of forms do not count."""
+    return hashlib.sha256(_PASSING.sub("", shown).encode()).hexdigest()[:_VERSION_DIGITS]
+
+
 def _in_words(at: date) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
 #: What templates know these by.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"money": money, "number": number, "moment": moment, "day": day}
+    {
+        **{shown.__name__: shown for shown in (money, amount, percent, number, moment, day, ago, version)},
+        "colour": chips.colour,
+    }
 )

@@ -1,4 +1,4 @@
-"""Long answers travel compressed to clients that take it: JSON, and the script of the brands' pages.
+"""Long answers travel compressed to clients that take it: JSON, scripts, style and icons.
 
 An answer that shows a secret is never compressed, even a long one: where a part of it can be chosen by somebody who
 sees how long it is, the length would tell of the rest. `Operation.shows_secret` says which these are. Streams and CSV
@@ -12,7 +12,7 @@ from flask import Response, g, request
 #: Below this it is not worth it.
 LEAST_BYTES = 1024
 _LEVEL = 5
-_TYPES = ("application/json", "application/problem+json", "text/javascript")
+_TYPES = ("application/json", "application/problem+json", "text/javascript", "text/css", "image/svg+xml")
 
 
 def compress(answer: Response) -> Response:

@@ -1,6 +1,6 @@
 """How values look. Source: core spec, section 2 (minor units); the pages' interface, "Every page"."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -52,3 +52,32 @@ def test_a_day_is_the_day_in_utc():
 
 def test_a_number_has_its_thousands_apart():
     assert (show.number(1_234_567), show.number(-1), show.number(None)) == ("1,234,567", "\u22121", "–")
+
+
+def test_amounts_of_several_currencies_stand_side_by_side():
+    assert show.amount({"USD": 200, "EUR": 100, "JPY": 3}) == "1.00 EUR + 3 JPY + 2.00 USD"
+    assert show.amount({}) == show.amount(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("12.50", "12.5"), ("20.0000", "20"), ("100", "100"), (0, "0"), ("0.25", "0.25")]
+)
+def test_a_percentage_has_no_zeros_that_say_nothing(value, shown):
+    assert show.percent(value) == f"{shown}\N{NO-BREAK SPACE}%"
+    assert show.percent(None) == "–"
+
+
+def test_an_age_stands_beside_its_instant():
+    past = datetime.now(UTC) - timedelta(minutes=22, seconds=5)
+
+    assert ">22 min</time>" in show.ago(past)
+    assert f'title="{past:%Y-%m-%d %H:%M:%S} UTC"' in show.ago(past.isoformat())
+    assert ">3 d</time>" in show.ago(past - timedelta(days=3))
+    assert show.ago(None) == "–"
+
+
+def test_the_version_of_a_part_knows_no_ages_and_no_keys():
+    shown = '<p>1 waits</p><span data-age><time>{}</time></span><input type="hidden" name="_key" value="{}">'
+
+    assert show.version(shown.format("1 min", "a")) == show.version(shown.format("2 min", "b"))
+    assert show.version(shown.replace("1 waits", "2 wait")) != show.version(shown)

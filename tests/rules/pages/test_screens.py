@@ -1,17 +1,26 @@
 """Rules of the pages for people who signed in; docs/screens.md describes the house."""
 
+import gzip
+import hashlib
+import importlib
+import inspect
+import pkgutil
 import re
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
 
+import domain
 import pages
 from api.edge.operations import Operation
-from pages import navigation
+from pages import chips, navigation
 
 _ROOT = Path(pages.__file__).parent
-_TEMPLATES = sorted((_ROOT / "templates" / "screens").glob("*.html"))
-_CSS = (_ROOT / "static" / "app.css").read_text()
+_TEMPLATES = sorted((_ROOT / "templates" / "screens").rglob("*.html"))
+_LIVE = {f"hx-{name}" for name in ("get", "target", "swap", "select", "trigger", "push-url", "indicator", "confirm")}
+_STATIC = _ROOT / "static"
+_CSS = (_STATIC / "app.css").read_text()
 
 
 @pytest.fixture
@@ -43,7 +52,7 @@ def test_every_place_in_a_bar_is_a_screen_of_its_area_that_asks_what_it_needs(sc
             assert place.needs is None or place.needs in screens[place.path].uses
 
 
-@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_word_can_be_translated(path):
     written = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", path.read_text(), flags=re.DOTALL)
     words = re.sub(r"<code>.*?</code>|<i aria-hidden=\"true\">f</i>|<[^>]*>", "", written, flags=re.DOTALL)
@@ -53,12 +62,48 @@ def test_every_word_can_be_translated(path):
     assert spoken == []
 
 
-@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_no_template_needs_what_the_policy_forbids(path):
     written = path.read_text()
 
     assert not re.search(r"\bstyle=|<style|<script(?! src=)|\bon[a-z]+=\"|hx-on|javascript:|https?://", written)
+    assert set(re.findall(r"\s(hx-[a-z-]+)", written)) <= _LIVE
     assert all('name="_key"' in form for form in re.findall(r"<form method=\"post\".*?</form>", written, re.DOTALL))
+
+
+def test_files_of_others_are_what_is_written_about_them():
+    told = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (_STATIC / "VENDORED.md").read_text(), re.MULTILINE)
+
+    assert {name for name, _ in told} == {path.name for path in _STATIC.iterdir() if re.search(r"-\d", path.name)}
+    assert [name for name, sha in told if hashlib.sha256((_STATIC / name).read_bytes()).hexdigest() != sha] == []
+
+
+def test_our_own_script_stays_small():
+    assert len(gzip.compress((_STATIC / "app.js").read_bytes())) < 2048
+
+
+def _members(package, ending):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for name, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(found, StrEnum) and found.__module__ == module.name and name.endswith(ending):
+                yield from found
+
+
+def test_every_state_has_a_colour_of_its_own_choice():
+    named = {state.value for ending in ("Status", "State") for state in _members(domain, ending)}
+    states = {state for state in named if state[0].isupper()}  # the others are between us and a rail
+
+    assert {"Pending", "Minting", "Released"} <= states
+    assert sorted(states - set(chips.COLOURS)) == []
+    assert {colour for colours in chips.COLOURS.values() for colour in colours.split()} <= {
+        "ok",
+        "wait",
+        "run",
+        "bad",
+        "off",
+        "test",
+        "tick",
+    }
 
 
 def _luminance(color):

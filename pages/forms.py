@@ -1,0 +1,103 @@
+"""What is in a form: what somebody typed, and what is wrong with it.
+
+A form that is refused comes back as it was sent, each error next to its field, so that nothing is typed twice.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from flask import request
+
+from pages.calls import CallRefusal
+
+#: The hidden field of every POST form: the Idempotency-Key of what it asks for.
+KEY_FIELD = "_key"
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class FormState:
+    """The texts by field, the error of a field by its name, and what is wrong with the whole.
+
+    `id` tells two forms of one page apart that have fields of one name.
+    """
+
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    alert: str | None = None
+    id: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is anything to mend."""
+        return bool(self.errors or self.alert)
+
+    def value(self, name: str) -> str:
+        """Return the text of a field; empty when there is none."""
+        found = self.values.get(name)
+        return found[0] if found else ""
+
+    def has(self, name: str, value: str) -> bool:
+        """Say whether a choice is made."""
+        return value in self.values.get(name, ())
+
+
+EMPTY = FormState()
+
+
+def blank(form_id: str = "", **values: object) -> FormState:
+    """Return a form that shows what holds now; None is an empty field, a list are several choices."""
+    return FormState({name: _texts(value) for name, value in values.items()}, id=form_id)
+
+
+def sent(form_id: str = "") -> FormState:
+    """Return what was typed in the form of this request."""
+    return FormState({name: found for name, found in request.form.lists() if name != KEY_FIELD}, id=form_id)
+
+
+def asked() -> FormState:
+    """Return the filter that stands in this request's address."""
+    return FormState(dict(request.args.lists()))
+
+
+def wrong(errors: Mapping[str, str], alert: str | None = None, form_id: str = "") -> FormState:
+    """Return what was typed, with what the page itself found wrong."""
+    return FormState(sent().values, errors, alert, form_id)
+
+
+def refused(refusal: CallRefusal, names: Mapping[str, str] = _NO_NAMES, form_id: str = "") -> FormState:
+    """Return what was typed, with what the API found wrong.
+
+    `names` says how a field of the API is called in this form where they differ. What is wrong with anything that the
+    form has no field for, is said of the whole.
+    """
+    typed = sent().values
+    errors, rest = {}, []
+    for told, message in refusal.fields.items():
+        name = names.get(told, told)
+        if name in typed:
+            errors[name] = message
+        else:
+            rest.append(f"{told}: {message}")
+    alert = " ".join(rest) or (None if errors else refusal.message)
+    return FormState(typed, errors, alert, form_id)
+
+
+def key() -> str | None:
+    """Return the Idempotency-Key that came with this form."""
+    return request.form.get(KEY_FIELD) or None
+
+
+def new_key() -> str:
+    """Return a key for a form that is about to be shown: a double click, a reload or a lost answer sends it again."""
+    return secrets.token_urlsafe(18)
+
+
+def _texts(value: object) -> Sequence[str]:
+    if value is None:
+        return ()
+    if isinstance(value, list | tuple):
+        return [str(one) for one in value]
+    return (str(value),)

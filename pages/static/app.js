@@ -1,0 +1,37 @@
+// Live parts stand still while nobody looks or somebody asks them to, and say when they are not live; texts are copied.
+(() => {
+  'use strict';
+  const root = document.documentElement;
+  const state = document.getElementById('live-state');
+  let failures = 0, next = 0, since = null;
+
+  addEventListener('htmx:before:request', event => {
+    if (!event.target.closest('[data-live]')) return;
+    if (document.hidden || root.dataset.held || Date.now() < next) event.preventDefault();
+  });
+  addEventListener('htmx:after:request', event => told(event.detail.ctx.response.status < 400));
+  addEventListener('htmx:error', () => told(false));
+
+  function told(well) {
+    failures = well ? 0 : failures + 1;
+    next = well ? 0 : Date.now() + Math.min(2 ** failures, 30) * 1000;
+    since = well ? null : since || new Date();
+    if (state) state.textContent = since ? state.dataset.words + ' ' + since.toTimeString().slice(0, 5) : '';
+  }
+
+  for (const button of document.querySelectorAll('[data-hold], [data-copy]')) button.hidden = false;
+  addEventListener('click', event => {
+    const hold = event.target.closest('[data-hold]'), copy = event.target.closest('[data-copy]');
+    if (hold) {
+      root.dataset.held = root.dataset.held ? '' : '1';
+      hold.setAttribute('aria-pressed', String(Boolean(root.dataset.held)));
+    }
+    if (copy) {
+      const text = document.getElementById(copy.dataset.copy);
+      text.select();
+      const done = () => { copy.querySelector('[role=status]').textContent = copy.dataset.done; };
+      if (navigator.clipboard) navigator.clipboard.writeText(text.value).then(done, () => document.execCommand('copy') && done());
+      else if (document.execCommand('copy')) done();
+    }
+  });
+})();

@@ -1,0 +1,130 @@
+"""Live parts of a page in a real browser. Source: the pages' interface, "Every page"; WCAG 2.2.2."""
+
+import pytest
+
+from pages import show, statics
+
+_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'"
+_FRAME = """<!doctype html><html lang="en"><title>Live</title>
+<meta name="htmx-config" content='{{"morphIgnore": ["data-htmx-powered", "open"], "noSwap": [204, 304, "4xx", "5xx"],
+"includeIndicatorCSS": false}}'>
+<script src="{htmx}" defer></script><script src="{own}" defer></script><main><h1>Live</h1>
+<p role="status" id="live-state" data-words="Not live since"></p>
+<button type="button" data-hold aria-pressed="false" hidden>Hold still</button>{part}</main>"""
+
+
+class Board:
+    """What a live part shows, and how often it was asked for."""
+
+    def __init__(self):
+        self.figure, self.asked, self.statuses, self.status = 1, 0, [], 200
+
+    @property
+    def inside(self):
+        """The figure, something to open and something to type into."""
+        return (
+            f"<p id='figure'>{self.figure}</p><details id='more'><summary>More</summary><p>Opened</p></details>"
+            "<label>Why <input id='why' name='why'></label>"
+        )
+
+    def part(self):
+        """Return the part as a page holds it."""
+        return (
+            f'<div id="part" data-live hx-get="/live/part?seen={show.version(self.inside)}" hx-trigger="every 100ms"'
+            f' hx-swap="outerMorph">{self.inside}</div>'
+        )
+
+    def answer(self, url):
+        """Return the part to whoever has another version, as the service does."""
+        self.asked += 1
+        is_known = self.status == 200 and url.partition("seen=")[2] == show.version(self.inside)
+        self.statuses.append(204 if is_known else self.status)
+        return {"status": self.statuses[-1], "body": "" if is_known else self.part(), "content_type": "text/html"}
+
+
+@pytest.fixture
+def board():
+    return Board()
+
+
+@pytest.fixture
+def live(browser, site, board):
+    """A page with the live part, beside the scripts that the site serves."""
+    context = browser.new_context()
+    page, wrong = context.new_page(), []
+    page.on("console", lambda said: wrong.append(said.text) if "status of" not in said.text else None)
+    whole = _FRAME.format(htmx=statics.url("htmx-4.0.1.min.js"), own=statics.url("app.js"), part=board.part())
+    headers = {"Content-Security-Policy": _POLICY, "Content-Type": "text/html"}
+    context.route("**/live", lambda route: route.fulfill(body=whole, headers=headers))
+    context.route("**/live/part?*", lambda route: route.fulfill(**board.answer(route.request.url)))
+    page.goto(f"{site}/live")
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def _waits(live, board, more=3):
+    until = board.asked + more
+    for _ in range(200):
+        if board.asked >= until:
+            return
+        live.wait_for_timeout(25)
+    raise AssertionError("it does not ask any more")
+
+
+def test_what_changes_is_shown_and_what_somebody_does_there_stays(live, board):
+    live.locator("summary").click()
+    live.get_by_label("Why").fill("because")
+    live.get_by_label("Why").press("ArrowLeft")
+    _waits(live, board)
+    assert set(board.statuses) == {204}
+
+    board.figure = 2
+    live.locator("#figure", has_text="2").wait_for()
+    _waits(live, board)
+
+    assert board.statuses[-1] == 204  # the new version is asked for from now on
+    assert live.get_by_label("Why").input_value() == "because"
+    assert live.evaluate("document.activeElement.id") == "why"
+    assert live.evaluate("document.activeElement.selectionStart") == len("because") - 1
+    assert live.locator("details").evaluate("one => one.open")
+
+
+def test_held_still_it_asks_nothing_and_then_goes_on(live, board):
+    _waits(live, board)
+    hold = live.get_by_role("button", name="Hold still")
+    hold.click()
+    assert hold.get_attribute("aria-pressed") == "true"
+    live.wait_for_timeout(300)  # what was on its way arrives
+    asked = board.asked
+    live.wait_for_timeout(500)
+    assert board.asked == asked
+
+    hold.click()
+    assert hold.get_attribute("aria-pressed") == "false"
+    _waits(live, board)
+
+
+def test_hidden_it_asks_nothing(live, board):
+    _waits(live, board)
+    live.evaluate("Object.defineProperty(document, 'hidden', {get: () => true, configurable: true})")
+    live.wait_for_timeout(300)
+    asked = board.asked
+    live.wait_for_timeout(500)
+
+    assert board.asked == asked
+
+
+def test_when_it_fails_it_says_since_when_asks_less_often_and_comes_back(live, board):
+    board.status = 503
+    live.get_by_text("Not live since").wait_for()
+    assert live.locator("#figure").inner_text() == "1"
+    assert live.locator("h1").count() == 1
+
+    asked = board.asked
+    live.wait_for_timeout(600)
+    assert board.asked <= asked + 1
+
+    board.status, board.figure = 200, 3
+    live.locator("#figure", has_text="3").wait_for()
+    assert live.locator("#live-state").inner_text() == ""

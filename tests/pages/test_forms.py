@@ -1,0 +1,39 @@
+"""What is in a form after it was refused."""
+
+from flask import Flask
+
+from pages import forms
+from pages.calls import CallRefusal
+
+
+def _refused(refusal, typed, names=None):
+    with Flask("a form").test_request_context("/", method="POST", data=typed):
+        return forms.refused(refusal, names or {}), forms.key()
+
+
+def test_what_was_typed_stays_and_each_error_is_at_its_field():
+    refusal = CallRefusal("", "Bad", {"amountCents": "Must be positive.", "currency": "Unknown."}, {})
+    form, key = _refused(refusal, {"_key": "k1", "amount": "-1", "currency": "XXY"}, {"amountCents": "amount"})
+
+    assert (form.value("amount"), form.value("currency"), form.value("none")) == ("-1", "XXY", "")
+    assert form.errors == {"amount": "Must be positive.", "currency": "Unknown."}
+    assert form.alert is None
+    assert key == "k1"
+    assert "_key" not in form.values
+
+
+def test_what_no_field_stands_for_is_said_of_the_whole():
+    form, _ = _refused(CallRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
+    assert form.alert == "status: Unknown."
+
+    form, _ = _refused(CallRefusal("conflict", "The slug is taken.", {}, {}), {"name": "x"})
+    assert (form.alert, form.is_wrong) == ("The slug is taken.", True)
+
+
+def test_a_new_form_shows_what_holds():
+    form = forms.blank(name="Spring", tags=["a", "b"], limit=None, count=3)
+
+    assert (form.value("name"), form.value("limit"), form.value("count")) == ("Spring", "", "3")
+    assert form.has("tags", "b")
+    assert not form.has("tags", "c")
+    assert not form.is_wrong
