@@ -9,7 +9,9 @@ calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
 forms       what is in a form, and what is wrong with it
 fragments   parts of a page that ask for themselves again
-show        how money, numbers and moments look; chips: the colour of each state; charts: pictures of figures
+show        how money, numbers and moments look
+chips       the colour of each state
+charts      pictures of figures
 statics     style, icons and scripts
 sign_in     /sign-in, the one-time links, /sign-out, /theme
 brand, portal, console   the areas, one module per screen
