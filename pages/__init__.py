@@ -5,6 +5,7 @@ hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /in
 
 screens     what every screen of a person who signed in has: who may see it, its frame, its error pages
 session     the cookie, and the person it stands for
+kept        a form that waits while its person logs in again
 calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
 forms       what is in a form, and what is wrong with it

@@ -21,6 +21,10 @@ from pages import session
 View = Callable[..., Any]
 
 
+class FreshLoginNeeded(Exception):
+    """The API wants the person to have logged in a shorter time ago; the screens lead there and back."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallRefusal:
     """Why the API said no: its code and message, and what is wrong with each field."""
@@ -51,7 +55,8 @@ def call(
     """Ask an operation that this screen uses, as the person who is signed in; `key` is its Idempotency-Key.
 
     `path` are the names in its address, as the view knows them.
-    Costs what the operation costs and no round trip of its own. Raises what the application does not handle.
+    Costs what the operation costs and no round trip of its own. Raises what the application does not handle, and
+    FreshLoginNeeded, which is the screens' to handle.
     """
     if view not in g.get("screen_uses", ()):
         raise RuntimeError(f"the screen does not say that it uses {view.__name__}")
@@ -65,7 +70,10 @@ def call(
     if key is not None:
         environ["HTTP_IDEMPOTENCY_KEY"] = key
     with app.app_context(), app.request_context(environ):
-        return _read(app.full_dispatch_request())
+        answer = _read(app.full_dispatch_request())
+    if answer.refusal is not None and answer.refusal.code == "fresh_login_required":
+        raise FreshLoginNeeded
+    return answer
 
 
 def needed(view: View, *, path: Mapping[str, object] | None = None, query: Mapping[str, object] | None = None) -> Any:

@@ -15,7 +15,7 @@ from api.access.guards import Guard
 from api.access.persons import PersonKind
 from api.edge.operations import operation
 from domain.refused import Refused
-from pages import calls, documents, forms, navigation, session, statics
+from pages import calls, documents, forms, kept, navigation, session, statics
 from pages.forms import FormState
 
 Shown = TypeVar("Shown", bound=Callable[..., Response])
@@ -56,7 +56,12 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
         def checked(**path: Any) -> Response:
             _check_sender()
             g.screen_uses = uses
-            return (_elsewhere(kind) if kind else None) or view(**path)
+            try:
+                answer = (_elsewhere(kind) if kind else None) or view(**path)
+            except calls.FreshLoginNeeded:
+                return _sign_in_again()
+            kept.drop_used(answer)
+            return answer
 
         declared = operation(guard, documents.HTML, is_described=False)(functools.wraps(view)(checked))
 
@@ -113,8 +118,18 @@ def sign_in_first() -> Response:
     """Return the answer that leads nobody to sign in, and then back here; a live part only learns that it is over."""
     if request.headers.get("HX-Request"):
         return Response(status=401, headers=documents.headers(_ITSELF) | {"Vary": "Cookie"})
-    here = request.full_path.removesuffix("?")
-    return sent_on(f"/sign-in?{urlencode({'next': here})}")
+    return _to_sign_in(request.full_path.removesuffix("?"))
+
+
+def _sign_in_again() -> Response:
+    """Return the answer that leads somebody to log in anew and then back to the form, which is filled in as it was."""
+    answer = _to_sign_in(kept.page())
+    kept.keep(answer)
+    return answer
+
+
+def _to_sign_in(back: str) -> Response:
+    return sent_on(f"/sign-in?{urlencode({'next': back})}")
 
 
 def absent(_: str) -> Response:

@@ -47,6 +47,10 @@ def is_secure() -> bool:
     return settings.current().web.url.startswith("https://")
 
 
+def prefix() -> str:
+    """Return what the names of our cookies begin with: it binds them to this very host, over https alone."""
+    return "__Host-" if is_secure() else ""
+
+
 def _name() -> str:
-    # The prefix binds the cookie to this very host; browsers take it over https alone.
-    return "__Host-finderfee" if is_secure() else "finderfee"
+    return f"{prefix()}finderfee"

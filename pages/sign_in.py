@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from api import sessions
 from domain.refused import Refused
-from pages import navigation, screens, session
+from pages import kept, navigation, screens, session
 from pages.screens import open_page
 
 blueprint = Blueprint("sign_in", __name__)
@@ -21,21 +21,25 @@ _YEAR_S = 366 * 86_400
 @blueprint.get("/sign-in")
 @open_page(bucket="anonymous")
 def show_sign_in() -> Response:
-    """Say how to sign in, or who is signed in."""
-    return screens.show("sign_in.html")
+    """Say how to sign in, or who is signed in; whoever has a form kept is asked to sign in again for it."""
+    return screens.show("sign_in.html", is_again=session.present() is not None and kept.is_there())
 
 
 @blueprint.get("/sign-in/link/<token>")
 @open_page(bucket="anonymous")
 def open_sign_in_link(token: str) -> Response:
-    """Use a link up and lead to where its person begins, or to `next`."""
+    """Use a link up and lead to `next`, to the form that waits for this person, or to where they begin."""
     if _is_looked_at_ahead():
         return screens.show("ahead.html", status=200 if request.method == "HEAD" else 503)
     begun = sessions.open_link(token, cookie=session.cookie())
     if begun is None:
         raise Refused(410, "gone", "This link is over.")
     area = navigation.AREAS[begun.session.kind]  # type: ignore[index]  # the database knows these three
-    answer = screens.sent_on(_next() or area.home)
+    who = begun.session
+    waiting = kept.waiting(kept.owner(who.kind, who.subject, who.organization_id))
+    answer = screens.sent_on(_next() or waiting or area.home)
+    if waiting is None:
+        kept.drop(answer)
     lasts = begun.session.expires_at - begun.session.signed_in_at
     session.give(answer, begun.cookie, lasts_s=int(lasts.total_seconds()))
     return answer
@@ -51,6 +55,7 @@ def sign_out() -> Response:
         end(cookie, person)
     answer = screens.sent_on("/sign-in")
     session.take(answer)
+    kept.drop(answer)
     return answer
 
 

@@ -50,7 +50,8 @@ class Claims:
     """What a verified token says. `email` is trimmed and in lower case, "" when it is missing.
 
     `organization_id` and `role` are a dashboard token's. So is `session_id`: where it is there, the session came from
-    an interactive login.
+    an interactive login. `signed_in_at_s` is when that was: `auth_time`, else when the token was issued; None where it
+    says neither.
     """
 
     subject: str
@@ -60,6 +61,7 @@ class Claims:
     organization_id: UUID | None
     role: str | None
     session_id: str | None
+    signed_in_at_s: int | None = None
 
 
 class Verifier:
@@ -167,7 +169,23 @@ def _person(
 ) -> Claims:
     email = _email(claims.get("email"))
     is_verified = email != "" and claims.get("email_verified") is True
-    return Claims(claims["sub"], email, is_verified, int(claims["exp"]), organization_id, role, session_id)
+    return Claims(
+        subject=claims["sub"],
+        email=email,
+        is_email_verified=is_verified,
+        expires_at_s=int(claims["exp"]),
+        organization_id=organization_id,
+        role=role,
+        session_id=session_id,
+        signed_in_at_s=_instant(claims.get("auth_time")) or _instant(claims.get("iat")),
+    )
+
+
+def _instant(value: object) -> int | None:
+    """Return seconds since 1970 that a datetime holds, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 < value <= _END_OF_TIME_S else None
 
 
 def _is_text(value: object) -> bool:

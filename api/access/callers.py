@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -45,7 +45,8 @@ class Caller:
     """Who speaks for an organization, and what the organization may do.
 
     `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
-    a member the scope read_write; only a key has a signing secret.
+    a member the scope read_write; only a key has a signing secret. `signed_in_at` is when a member logged in, None for
+    a key and where nobody says.
     """
 
     kind: Literal["api_key", "member"]
@@ -62,6 +63,7 @@ class Caller:
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
+    signed_in_at: datetime | None = None
     signing_secret_sealed: bytes = b""
 
     @property
@@ -154,6 +156,7 @@ def member_of(claims: Claims) -> Caller | None:
         subscription_status=person.subscription_status,
         trial_ends_at=person.trial_ends_at,
         gateways=person.gateways,
+        signed_in_at=_instant(claims.signed_in_at_s),
     )
 
 
@@ -265,6 +268,10 @@ def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
         gateways=holder.gateways,
         signing_secret_sealed=holder.signing_secret_sealed,
     )
+
+
+def _instant(at_s: int | None) -> datetime | None:
+    return None if at_s is None else datetime.fromtimestamp(at_s, UTC)
 
 
 def _find_member(token: str) -> tuple[Caller | None, float]:

@@ -2,11 +2,13 @@
 
 Order on signed routes: body size (413), key and signature (401), rate limit (429), scope (403), plan (402), gateway
 (409).
-Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402).
+Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402), and
+last whether the login is fresh (403), so that nobody logs in again to be refused for another reason.
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -26,6 +28,9 @@ from pipelines.organization.sign_in import SignedIn
 
 KIB = 1024
 
+#: How many seconds ago one may have logged in to move money, or to make what can speak for the organization.
+FRESH_S = 3600
+
 _log = structlog.get_logger(__name__)
 
 Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
@@ -39,7 +44,8 @@ class Guard:
     403), "affiliate" one who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a
     person at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an
     email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that
-    somebody logged in to, and refuses keys and other tokens before it looks at anything else of theirs.
+    somebody logged in to, and refuses keys and other tokens before it looks at anything else of theirs. `fresh_s` is
+    how many seconds ago that may have been, where it is known (None: any time).
     `plan` (None: every plan) holds for keys, `needs_active_subscription` for everybody. `bucket` names the rate limit;
     sizes in bytes.
     A route that `counts_itself` counts in its bucket together with what it sends to the same server.
@@ -52,6 +58,7 @@ class Guard:
     verified_email: bool = False
     hides_role: bool = False
     needs_login: bool = False
+    fresh_s: int | None = None
     plan: plans.Tier | None = None
     needs_active_subscription: bool = False
     bucket: str | None = "standard"
@@ -94,7 +101,10 @@ def check(guard: Guard) -> None:
 
 
 def may(guard: Guard, person: Person) -> bool:
-    """Say whether somebody at the pages would be let in, were they to ask now. Counts nothing."""
+    """Say whether somebody at the pages would be let in, were they to ask now or after they logged in again.
+
+    Counts nothing.
+    """
     if guard.audience == "public":
         return True
     try:
@@ -124,6 +134,13 @@ def account() -> SignedIn:
     """Return the affiliate whom the guard let in."""
     found: SignedIn = g.account
     return found
+
+
+def check_fresh_login(found: Caller, *, within_s: int) -> None:
+    """Refuse a member who is known to have logged in longer ago than `within_s`."""
+    if found.signed_in_at is not None and clock.now() - found.signed_in_at > timedelta(seconds=within_s):
+        message = f"You logged in more than {within_s // 60} minutes ago. Log in again, then repeat this."
+        raise Refused(403, "fresh_login_required", message)
 
 
 def caller_name() -> str:
@@ -166,6 +183,8 @@ def _check_brand(guard: Guard) -> None:
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
     _check_standing(guard, found)
+    if guard.fresh_s is not None:
+        check_fresh_login(found, within_s=guard.fresh_s)
     g.caller = found
 
 

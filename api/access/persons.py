@@ -113,4 +113,5 @@ def _claims(session: WebSession) -> Claims:
         organization_id=session.organization_id,
         role=session.role,
         session_id=session.id_hash.hex(),
+        signed_in_at_s=int(session.signed_in_at.timestamp()),
     )

@@ -128,6 +128,8 @@ def _codes(about: Operation) -> dict[int, list[str]]:
         codes.setdefault(403, []).append("")
     if about.guard.needs_login:
         codes.setdefault(403, []).append("interactive_session_required")
+    if about.guard.fresh_s is not None:
+        codes.setdefault(403, []).append("fresh_login_required")
     return codes
 
 

@@ -196,6 +196,8 @@ def _access(guard: Guard, place: ServicePlace) -> str:
     said = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
     if guard.needs_login:
         said.append("Needs a session that somebody logged in to.")
+    if guard.fresh_s is not None:
+        said.append(f"A person must have logged in within the last {guard.fresh_s // 60} minutes.")
     if guard.verified_email:
         said.append("Needs a verified email address.")
     if guard.plan:
@@ -215,6 +217,7 @@ def _extensions(guard: Guard) -> Described:
         "x-role": str(guard.least_role) if is_brand else None,
         "x-verified-email": True if guard.verified_email else None,
         "x-needs-login": True if guard.needs_login else None,
+        "x-fresh-login-s": guard.fresh_s,
         "x-plan": str(guard.plan) if guard.plan else None,
         "x-needs-active-subscription": True if guard.needs_active_subscription else None,
         "x-rate-limit": guard.bucket,

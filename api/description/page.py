@@ -116,6 +116,8 @@ def _labels(described: Mapping[str, Any]) -> Iterator[str]:
         yield "verified email"
     if "x-needs-login" in described:
         yield "interactive session"
+    if "x-fresh-login-s" in described:
+        yield "fresh login"
     if "x-plan" in described:
         yield f"{described['x-plan']} plan"
     if "x-needs-active-subscription" in described:

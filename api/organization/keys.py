@@ -11,7 +11,7 @@ from flask import Blueprint, Response, jsonify
 
 from adapters import clock
 from api.access import callers, guards
-from api.access.guards import Guard
+from api.access.guards import FRESH_S, Guard
 from api.edge import answers, audit, body, path
 from api.edge.operations import array, one, operation
 from domain.organization.access import Role
@@ -24,7 +24,7 @@ from schemas.organization.key import KeyBody, KeyRecord, NewKey
 blueprint = Blueprint("keys", __name__)
 
 _READ = Guard(audience="dashboard", role=Role.Admin)
-_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
+_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, fresh_s=FRESH_S)
 
 _RECORD = KeyRecord()
 # Integrations read the audit log and are not told who somebody is.

@@ -57,6 +57,7 @@ def get_organization() -> Mapping[str, object]:
         "400 payout_grace_days_out_of_range",
         "400 slug_reserved",
         "403 interactive_session_required",
+        "403 fresh_login_required",
         "404 not_found",
         "409 subdomain_already_taken",
         "409 subdomain_change_limit_reached",
@@ -75,13 +76,16 @@ def _change(wanted: Mapping[str, Any]) -> _Answer:
 
 
 def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) -> None:
-    """Let nobody but a person who logged in decide that money leaves by itself, or when."""
+    """Let nobody but a person who has just logged in decide that money leaves by itself, or when."""
     is_about_money = "automatic_payout_enabled" in wanted or (
         "automatic_payout_cadence" in wanted and organization.automatic_payout_enabled
     )
-    if is_about_money and not guards.caller().is_interactive:
+    if not is_about_money:
+        return
+    if not guards.caller().is_interactive:
         message = "Only a person who logged in to the dashboard decides about automatic payouts."
         raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
+    guards.check_fresh_login(guards.caller(), within_s=guards.FRESH_S)
 
 
 @blueprint.post("/api/organizations/me/logo")

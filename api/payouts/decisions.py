@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.access.guards import Guard
+from api.access.guards import FRESH_S, Guard
 from api.edge import answers, audit, body, path
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
@@ -27,7 +27,7 @@ from schemas.payouts.payout import HandPaymentBody, PayoutRecord
 
 blueprint = Blueprint("payout_decisions", __name__)
 
-_DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True)
+_DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
 _RECORD = PayoutRecord()
 _AUDITED = PayoutRecord(exclude=("line_items",))
 

@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.access.guards import KIB, Guard
+from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import answers, audit, body
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
@@ -35,7 +35,14 @@ _LARGEST = 512 * KIB
 _PREVIEW = Guard(
     audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_LARGEST
 )
-_RUN = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, max_body_bytes=_LARGEST)
+_RUN = Guard(
+    audience="dashboard",
+    scope="read_write",
+    role=Role.Owner,
+    needs_login=True,
+    fresh_s=FRESH_S,
+    max_body_bytes=_LARGEST,
+)
 _SHOWN = PayoutPreviewRecord()
 _RECEIPT = RunRecord()
 

@@ -59,7 +59,7 @@ def _affiliate(**changes) -> identity.Claims | None:
 
 
 def test_a_dashboard_token_says_who_it_is(provider):
-    assert _dashboard(exp=4_000_000_000) == identity.Claims(
+    assert _dashboard(exp=4_000_000_000, iat=1_700_000_000) == identity.Claims(
         subject="user-1",
         email="ann@example.com",
         is_email_verified=True,
@@ -67,6 +67,7 @@ def test_a_dashboard_token_says_who_it_is(provider):
         organization_id=UUID(_ORGANIZATION),
         role="Admin",
         session_id="s",
+        signed_in_at_s=1_700_000_000,
     )
 
 
@@ -154,7 +155,7 @@ def test_an_email_may_have_320_characters(provider):
 
 
 def test_an_affiliate_token_says_who_it_is_and_nothing_of_a_dashboard(provider):
-    found = _affiliate(exp=4_000_000_000, org_id=_ORGANIZATION, role="Owner", sid="s")
+    found = _affiliate(exp=4_000_000_000, iat=..., org_id=_ORGANIZATION, role="Owner", sid="s")
 
     assert found == identity.Claims("user-1", "ben@example.com", True, 4_000_000_000, None, None, None)
 

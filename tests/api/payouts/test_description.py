@@ -57,9 +57,10 @@ def test_the_description_says_who_may_move_money(payroll):
         "x-callers": "dashboard",
         "x-role": "Owner",
         "x-needs-login": True,
+        "x-fresh-login-s": 3600,
         "x-rate-limit": "standard",
     }
-    assert told["responses"]["403"]["x-codes"] == ["interactive_session_required"]
+    assert told["responses"]["403"]["x-codes"] == ["fresh_login_required", "interactive_session_required"]
     assert "confirm_total_mismatch" in told["responses"]["409"]["x-codes"]
 
 
