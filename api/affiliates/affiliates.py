@@ -18,10 +18,12 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
-from models.affiliates import affiliates
+from models.affiliates import lists
 from models.affiliates.affiliates import Affiliate
+from models.affiliates.lists import AffiliateFilters
 from pipelines.affiliates import deciding, joining
 from schemas.affiliates.affiliate import (
+    ORDERS,
     RATE_REFUSALS,
     AffiliateBody,
     AffiliateChanges,
@@ -64,16 +66,20 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 @blueprint.get("/api/v1/affiliates")
 @operation(_READ, page(_RECORD), asks=AffiliatesQuery())
 def list_affiliates() -> Mapping[str, object]:
-    """List affiliates, newest first, each with their links. Three round trips for any number: page, links, commit."""
+    """List affiliates, newest first unless `sort` says otherwise, each with their links.
+
+    Three round trips for any number: page, links, commit.
+    """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query)
+    asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
     with db.unit_of_work(organization_id):
-        rows = affiliates.page(
+        rows = lists.page(
             organization_id=organization_id,
-            program_id=query["program_id"],
+            filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
             after=asked.after,
             limit=asked.limit,
             skip=query["skip"],
+            order=query["sort"],
         )
         return paging.envelope(asked, rows, view.shown_all)
 
@@ -84,7 +90,7 @@ def list_applications() -> list[Any]:
     """List affiliates who wait for a decision, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
-        rows = affiliates.pending(
+        rows = lists.pending(
             organization_id=organization_id,
             program_id=query["program_id"],
             limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),

@@ -37,10 +37,14 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which page: `take` rows after a position. Lists read `limit` rows, one more, to know whether there are more."""
+    """Which page: `take` rows after a position. Lists read `limit` rows, one more, to know whether there are more.
+
+    `order` names the order of the list, where it has several: a cursor of one is none of another.
+    """
 
     take: int
     after: tuple[datetime, UUID] | None
+    order: str = ""
 
     @property
     def limit(self) -> int:
@@ -48,51 +52,54 @@ class Wanted:
         return self.take + 1
 
 
-def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int = MOST_TAKE) -> Wanted:
+def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int = MOST_TAKE, order: str = "") -> Wanted:
     """Return which page `query` (a loaded schemas.paging.PageQuery) asks for; more than `most` rows are `most`.
 
-    Raises ValidationError (problem details) for a cursor that this list did not give out.
+    Raises ValidationError (problem details) for a cursor that this list did not give out in this order.
     """
-    return Wanted(take=min(query["take"] or default, most), after=position(query["cursor"]))
+    return Wanted(take=min(query["take"] or default, most), after=position(query["cursor"], order), order=order)
 
 
-def envelope(page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]]) -> dict[str, Any]:
-    """Return the answer for the `page.limit` rows that were read. Rows have `created_at` and `id` (or its text)."""
+def envelope(
+    page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]], *, moment: str = "created_at"
+) -> dict[str, Any]:
+    """Return the answer for the `page.limit` rows that were read. Rows have `id` (or its text) and a `moment`."""
     shown, has_more = rows[: page.take], len(rows) > page.take
-    return {"items": render(shown), "nextCursor": _cursor_of(shown[-1]) if has_more else None, "hasMore": has_more}
+    next_cursor = _cursor_of(shown[-1], moment, page.order) if has_more else None
+    return {"items": render(shown), "nextCursor": next_cursor, "hasMore": has_more}
 
 
-def _cursor_of(row: Any) -> str:
-    return cursor(row.created_at, UUID(str(row.id)))
+def _cursor_of(row: Any, moment: str, order: str) -> str:
+    return cursor(getattr(row, moment), UUID(str(row.id)), order)
 
 
-def cursor(at: datetime, id: UUID) -> str:
-    """Return the cursor of a position, for this caller and this path."""
+def cursor(at: datetime, id: UUID, order: str = "") -> str:
+    """Return the cursor of a position in an order, for this caller and this path."""
     microseconds = (at - _EPOCH) // timedelta(microseconds=1)
     position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
-    return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position)).decode()
+    return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position, order)).decode()
 
 
-def position(cursor: str | None) -> tuple[datetime, UUID] | None:
+def position(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
     """Return the position of a cursor, None without one. Raises ValidationError when it was not given out here."""
-    return _position(cursor) if cursor else None
+    return _position(cursor, order) if cursor else None
 
 
-def _position(cursor: str) -> tuple[datetime, UUID]:
+def _position(cursor: str, order: str) -> tuple[datetime, UUID]:
     try:
         sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
         raise _not_ours() from error
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
-    is_ours = any(hmac.compare_digest(seal, _seal(key, position)) for key in derived_keys.believed(_USE))
+    is_ours = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.believed(_USE))
     if len(position) != _TIME_BYTES + _ID_BYTES or not is_ours:
         raise _not_ours()
     microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)
     return _EPOCH + timedelta(microseconds=microseconds), UUID(bytes=position[_TIME_BYTES:])
 
 
-def _seal(key: bytes, position: bytes) -> bytes:
-    message = guards.caller_name().encode() + position + request.path.encode()
+def _seal(key: bytes, position: bytes, order: str) -> bytes:
+    message = guards.caller_name().encode() + position + request.path.encode() + order.encode()
     # Unlike an HMAC it keeps the interpreter's lock, which a busy process would have to wait to get back.
     return hashlib.blake2b(message, key=key, digest_size=_SEAL_BYTES).digest()
 

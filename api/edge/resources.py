@@ -47,7 +47,7 @@ ALL: tuple[Resource, ...] = (
         "affiliates",
         "Affiliates",
         "Who advertises, with which links, and at which rate.",
-        ("affiliates", "affiliate_actions", "affiliate_links", "tax_forms"),
+        ("affiliates", "affiliate_actions", "affiliate_links", "affiliate_balance", "tax_forms"),
     ),
     Resource(
         "coupons",

@@ -1,6 +1,6 @@
 """How much longer page 5,000 of a list of 1,000,000 affiliates takes than its first page, 200 rows a page.
 
-In: `affiliates.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
+In: `lists.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
 from the row before it, as a cursor would carry it; nobody walks there. Both pages take turns; medians of means.
 Out: HTTP, the cursor's signature, the links of the affiliates.
 Value and anchor are the mean times of one page; their ratio is the figure.
@@ -16,7 +16,8 @@ from bench.ground import brand, history
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
-from models.affiliates import affiliates
+from models.affiliates import lists
+from models.affiliates.lists import AffiliateFilters
 
 _AFFILIATES, _TAKE, _ROUNDS, _READS, _CHUNK = 1_000_000, 200, 9, 40, 100_000
 
@@ -69,6 +70,6 @@ def _mean_ms(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> float:
 
 def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> None:
     with db.unit_of_work(seller.id):
-        page = affiliates.page(organization_id=seller.id, program_id=None, after=after, limit=_TAKE)
+        page = lists.page(organization_id=seller.id, filters=AffiliateFilters(), after=after, limit=_TAKE)
     if len(page) != _TAKE:
         raise BenchFailed(f"a page has {len(page)} rows")

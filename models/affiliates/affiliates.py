@@ -1,14 +1,13 @@
-"""Affiliates: partners of a brand. Their links are in `models.affiliates.tracking_links`."""
+"""Affiliates: partners of a brand. Lists of them are in `lists`, their links in `tracking_links`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
-from models.listing import Listing, Position
 from models.table import Table
 
 
@@ -43,33 +42,6 @@ class Affiliate:
     is_test: bool = False
     approved_at: datetime | None = None
     deleted_at: datetime | None = None
-
-
-class ListedAffiliate(NamedTuple):
-    """An affiliate as lists show them: with ids as texts."""
-
-    id: str
-    program_id: str
-    email: str
-    full_name: str
-    status: str
-    custom_commission_type: str | None
-    custom_commission_value: Decimal | None
-    partner_group_id: str | None
-    tags: list[str]
-    notes: str
-    source: str
-    rejection_reason: str | None
-    application_data: Mapping[str, Any] | None
-    is_test: bool
-    applied_at: datetime
-    approved_at: datetime | None
-    created_at: datetime
-
-
-_LISTING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null")
-# A statement that is planned once uses the index of those who wait only when it names the status itself.
-_WAITING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null and status = 'Pending'")
 
 
 _TABLE = Table("affiliate", Affiliate)
@@ -123,20 +95,6 @@ def stage_steady_program(*, organization_id: UUID, program_id: UUID) -> None:
     It comes before any other lock, and before the program is read.
     """
     db.stage("select from program where organization_id = %s and id = %s for share", (organization_id, program_id))
-
-
-def page(
-    *, organization_id: UUID, program_id: UUID | None, after: Position | None, limit: int, skip: int = 0
-) -> list[ListedAffiliate]:
-    """Return up to `limit` affiliates, newest first, after the keyset position `after` (or after `skip` rows)."""
-    where = {"program_id": program_id}
-    return _LISTING.page(organization_id=organization_id, where=where, after=after, limit=limit, skip=skip)
-
-
-def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
-    """Return up to `limit` affiliates who wait for a decision, newest first, after `skip` of them."""
-    where = {"program_id": program_id}
-    return _WAITING.page(organization_id=organization_id, where=where, limit=limit, skip=skip)
 
 
 def any_org_owner(affiliate_id: UUID) -> UUID | None:

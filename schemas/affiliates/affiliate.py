@@ -18,6 +18,9 @@ _LONGEST_TAG = 50
 _CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partner_group_id")
 _PAIR = "customCommissionType and customCommissionValue are sent together."
 
+#: In which orders affiliates are listed, the usual one first.
+ORDERS = ("newest", "oldest", "name")
+
 #: Why a rate of an affiliate's own is refused.
 RATE_REFUSALS = (
     "400 invalid_commission_type",
@@ -157,9 +160,16 @@ class AffiliateRecord(Wire):
 
 
 class AffiliatesQuery(SkippingPageQuery):
-    """The list of affiliates, of one program when asked."""
+    """The list of affiliates in one of three orders, of one program, status or person when asked."""
 
     program_id = fields.UUID(load_default=None)
+    status = one_of(statuses.AffiliateStatus, load_default=None)
+    q = text(longest=200, load_default=None)
+    sort = one_of(ORDERS, load_default=ORDERS[0])
+
+    @post_load
+    def _trim(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {**query, "q": (query["q"] or "").strip() or None}
 
 
 class ApplicationsQuery(Wire):

@@ -11,6 +11,7 @@ _READS = [
     ("GET", "/api/v1/affiliates/applications"),
     ("GET", f"/api/v1/affiliates/{_ID}/links"),
     ("GET", f"/api/v1/affiliates/{_ID}/tax-form"),
+    ("GET", f"/api/v1/affiliates/{_ID}/balance"),
 ]
 _WRITES = [
     ("POST", "/api/v1/affiliates"),

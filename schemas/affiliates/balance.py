@@ -1,0 +1,24 @@
+"""What an affiliate has coming, on the wire: sums of the ledger by currency and state, in minor units."""
+
+from marshmallow import fields
+
+from schemas.base import Wire
+
+
+class BalanceRecord(Wire):
+    """What there is in one currency."""
+
+    currency = fields.String()
+    on_hold_cents = fields.Integer()
+    payable_cents = fields.Integer()
+    on_its_way_cents = fields.Integer()
+    paid_cents = fields.Integer()
+
+
+class AffiliateBalancesRecord(Wire):
+    """An affiliate's balance, a record for each currency in which there is anything."""
+
+    wire_name = "AffiliateBalance"
+
+    affiliate_id = fields.UUID()
+    balances = fields.List(fields.Nested(BalanceRecord))

@@ -1,0 +1,119 @@
+"""The list of affiliates by status, by what is in their name or email, and in its three orders, through HTTP."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.api.lists import trips_of
+
+URL = "/api/v1/affiliates"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program()
+    return brand
+
+
+def _names(brand, query):
+    """Walk the list two rows a page and return the names."""
+    found, cursor = [], ""
+    while True:
+        page = brand.get(f"{URL}?take=2&{query}{cursor}").json
+        found += [item["fullName"] for item in page["items"]]
+        if not page["hasMore"]:
+            return found
+        cursor = f"&cursor={page['nextCursor']}"
+
+
+def test_each_order_is_walked_to_its_end(campaign, rival):
+    for slug, name in (("a", "cleo"), ("b", "Ann"), ("c", "Élodie"), ("d", "ann"), ("e", "Ben"), ("f", "")):
+        campaign.affiliate(slug, full_name=name)
+    rival.program()
+    rival.affiliate("g", full_name="Bob")
+
+    assert _names(campaign, "sort=newest") == ["", "Ben", "ann", "Élodie", "Ann", "cleo"]
+    assert _names(campaign, "sort=oldest") == ["cleo", "Ann", "Élodie", "ann", "Ben", ""]
+    assert _names(campaign, "sort=name") == ["", "Ann", "ann", "Ben", "cleo", "Élodie"]
+    assert _names(campaign, "") == _names(campaign, "sort=newest")
+
+
+def test_in_every_order_it_is_narrowed_to_a_program_a_status_and_a_person(campaign):
+    for slug, name, status in (("a", "Ann", "Paused"), ("b", "Ben", "Approved"), ("c", "Bea", "Paused")):
+        campaign.affiliate(slug, full_name=name, status=status)
+    here = campaign.programs[0]
+    campaign.program()
+    campaign.affiliate("d", full_name="Bob", status="Paused")
+
+    for sort, both in (("newest", ["Bea", "Ann"]), ("oldest", ["Ann", "Bea"]), ("name", ["Ann", "Bea"])):
+        assert _names(campaign, f"sort={sort}&status=Paused&programId={here}") == both
+        assert _names(campaign, f"sort={sort}&status=Paused&programId={here}&q=B") == ["Bea"]
+    assert _names(campaign, "status=Banned") == []
+
+
+def test_what_is_asked_for_stands_anywhere_in_a_name_or_an_email_whatever_its_case(campaign):
+    campaign.affiliate("a", full_name="Ada Élodie Ek", email="ada@example.com", email_normalized="ada@example.com")
+    campaign.affiliate("b", full_name="50% _off_", email="ekman@sales.example.com", email_normalized="x@example.com")
+
+    for wanted, found in (
+        ("EK", ["50% _off_", "Ada Élodie Ek"]),
+        ("  élodie ek ", ["Ada Élodie Ek"]),
+        ("@SALES.", ["50% _off_"]),
+        ("%", ["50% _off_"]),
+        ("_", ["50% _off_"]),
+        ("a_a", []),
+        ("\\", []),
+        ("'", []),
+    ):
+        assert _names(campaign, f"q={quote(wanted)}") == found, wanted
+    assert len(_names(campaign, "q=%20")) == len(_names(campaign, "q=")) == 2
+
+
+@pytest.mark.parametrize("query", ["status=x", "status=approved", "status=", "sort=x", "sort=", "sort=Name"])
+def test_a_status_or_an_order_that_there_is_not_is_refused(campaign, query):
+    answer = campaign.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [query.partition("=")[0]]
+
+
+@pytest.mark.parametrize("wanted", ["%00", "a%00", "x" * 201])
+def test_a_text_that_nobody_can_have_is_refused(campaign, wanted):
+    answer = campaign.get(f"{URL}?q={wanted}")
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, ["q"])
+
+
+def test_a_cursor_is_good_for_its_own_order_alone(campaign):
+    for slug in ("a", "b"):
+        campaign.affiliate(slug)
+    for own in ("newest", "oldest", "name"):
+        cursor = campaign.get(f"{URL}?take=1&sort={own}").json["nextCursor"]
+        for other in ("newest", "oldest", "name"):
+            answer = campaign.get(f"{URL}?take=1&sort={other}&cursor={cursor}")
+
+            assert answer.status_code == (200 if other == own else 400), (own, other)
+
+
+def test_by_name_the_next_page_follows_a_row_that_is_gone(campaign):
+    for slug, name in (("a", "Ann"), ("b", "Ben"), ("c", "Cleo")):
+        campaign.affiliate(slug, full_name=name)
+    first = campaign.get(f"{URL}?take=2&sort=name").json
+    gone = campaign.person("Owner").post(
+        f"{URL}/bulk-action", {"affiliateIds": [first["items"][-1]["id"]], "action": "delete"}
+    )
+    second = campaign.get(f"{URL}?take=2&sort=name&cursor={first['nextCursor']}").json
+
+    assert gone.json["affected"] == 1
+    assert [item["fullName"] for item in second["items"]] == ["Cleo"]
+
+
+@pytest.mark.parametrize("query", ["sort=name", "sort=oldest&status=Approved", "q=number"])
+def test_an_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query):
+    campaign.affiliate("number")
+    one = trips_of(lambda: campaign.get(f"{URL}?{query}"))
+    for number in range(9):
+        campaign.affiliate(f"number-{number}")
+
+    assert trips_of(lambda: campaign.get(f"{URL}?{query}")) == one
