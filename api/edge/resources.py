@@ -94,6 +94,7 @@ ALL: tuple[Resource, ...] = (
         (
             "payouts",
             "payout_runs",
+            "made_runs",
             "payout_decisions",
             "payout_drafts",
             "payout_csv",

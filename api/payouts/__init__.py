@@ -2,6 +2,7 @@
 
 payouts       the list, one of them, and the funding
 runs          what a run would pay, and the run
+made_runs     runs that were made, and where their payouts stand
 decisions     retry, void, paid by hand
 drafts        what a cadence has proposed to an Owner
 mass_pay      a run as a CSV file for a payment by hand
@@ -11,11 +12,12 @@ rail_events   what rails tell of their payments
 A run that waits for a review is approved or rejected by the operator, with `flask payout review`: no route does it.
 """
 
-from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, runs
+from api.payouts import account, decisions, drafts, made_runs, mass_pay, payouts, rail_events, runs
 
 BLUEPRINTS = (
     payouts.blueprint,
     runs.blueprint,
+    made_runs.blueprint,
     decisions.blueprint,
     drafts.blueprint,
     mass_pay.blueprint,

@@ -29,7 +29,8 @@ blueprint = Blueprint("payout_decisions", __name__)
 
 _DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
 _RECORD = PayoutRecord()
-_AUDITED = PayoutRecord(exclude=("line_items",))
+# Whom it is for is known by their id, wherever the log goes.
+_AUDITED = PayoutRecord(exclude=("line_items", "affiliate_name", "affiliate_email"))
 
 _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
 

@@ -3,12 +3,15 @@
 Source: core spec, "Payouts" and "Organization profile". Confirming is the ordinary run.
 """
 
-from flask import Blueprint
+from flask import Blueprint, Response
 
+from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
+from api.edge import audit, path
 from api.edge.operations import array, operation
 from domain.organization.access import Role
+from domain.refused import not_found
 from models import db
 from models.payouts import proposals
 from schemas.payouts.draft import DraftRecord
@@ -16,6 +19,7 @@ from schemas.payouts.draft import DraftRecord
 blueprint = Blueprint("payout_drafts", __name__)
 
 _READ = Guard(audience="dashboard", role=Role.Admin)
+_DISMISS = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 _RECORD = DraftRecord()
 
 
@@ -29,3 +33,16 @@ def list_payout_drafts() -> list[object]:
     with db.unit_of_work(guards.organization_id()):
         found = proposals.open_one(guards.organization_id())
     return [_RECORD.dump(found)] if found else []
+
+
+@blueprint.delete("/api/v1/payouts/drafts/<draft_id>")
+@operation(_DISMISS, status=204, refuses=("404 not_found",))
+def dismiss_payout_draft(draft_id: str) -> Response:
+    """Put a draft away; what is due stays due, and the cadence prepares it again when it comes round. 204."""
+    wanted_id, now = path.uuid(draft_id, "draft"), clock.now()
+    with db.unit_of_work(guards.organization_id()):
+        found = proposals.dismiss(organization_id=guards.organization_id(), proposal_id=wanted_id, at=now)
+        if found is None:
+            raise not_found("draft", wanted_id)
+        audit.record("payout.draft_dismissed", wanted_id, before=_RECORD.dump(found), now=now)
+    return Response(status=204)

@@ -12,20 +12,24 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge.operations import array, one, operation, page
 from domain.organization import plans
 from domain.organization.access import Role, at_least
 from domain.refused import not_found
 from models import db
-from models.payouts import lists
+from models.payouts import candidates, lists, payouts
 from pipelines.payouts import funding
-from schemas.payouts.payout import FundingRecord, PayoutRecord, PayoutsQuery
+from schemas.paging import PageQuery
+from schemas.payouts.hold import HoldRecord
+from schemas.payouts.payout import FundingRecord, LineRecord, PayoutQuery, PayoutRecord, PayoutsQuery
 
 blueprint = Blueprint("payouts", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = PayoutRecord()
 _WITHOUT_LINES = PayoutRecord(exclude=("line_items",))
+_LINE = LineRecord()
+_HOLD = HoldRecord()
 _FUNDING = FundingRecord()
 
 
@@ -47,15 +51,38 @@ def list_payouts() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, one(_RECORD), asks=PayoutQuery(), refuses=("404 not_found",))
 def get_payout(payout_id: str) -> Mapping[str, object]:
     """Show one payout with what it pays for."""
-    wanted_id = path.uuid(payout_id, "payout")
+    wanted_id, with_lines = path.uuid(payout_id, "payout"), body.query()["line_items"]
     with db.unit_of_work(guards.organization_id()):
-        found = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id)
+        found = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
     if found is None:
         raise not_found("payout", wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(found)
+    shown: Mapping[str, object] = (_RECORD if with_lines else _WITHOUT_LINES).dump(found)
+    return shown
+
+
+@blueprint.get("/api/v1/payouts/<payout_id>/lines")
+@operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",))
+def list_payout_lines(payout_id: str) -> Mapping[str, object]:
+    """List what a payout pays for, conversion by conversion."""
+    wanted_id, asked = path.uuid(payout_id, "payout"), paging.wanted(body.query())
+    where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
+    with db.unit_of_work(guards.organization_id()):
+        rows = lists.lines_page(**where, after=asked.after, limit=asked.limit)
+        if not rows and payouts.find(**where) is None:
+            raise not_found("payout", wanted_id)
+    return paging.envelope(asked, rows, _shown_lines)
+
+
+@blueprint.get("/api/v1/payouts/holds")
+@operation(_READ, array(_HOLD))
+def list_payout_holds() -> list[object]:
+    """Show what is on hold, by the day on which it becomes due and by currency."""
+    with db.unit_of_work(guards.organization_id()):
+        held = candidates.on_hold(organization_id=guards.organization_id(), now=clock.now())
+    shown: list[object] = _HOLD.dump(held, many=True)
     return shown
 
 
@@ -76,6 +103,11 @@ def _can_manage() -> bool:
 
 def _shown(rows: Sequence[Any]) -> list[Any]:
     shown: list[Any] = _RECORD.dump(rows, many=True)
+    return shown
+
+
+def _shown_lines(rows: Sequence[Any]) -> list[Any]:
+    shown: list[Any] = _LINE.dump(rows, many=True)
     return shown
 
 

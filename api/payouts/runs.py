@@ -19,9 +19,10 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.payouts.plan import ONE, PAYOUT_CURRENCY, RunRate
+from domain.payouts.plan import ONE, PAYOUT_CURRENCY, PayoutCandidate, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.payouts.transfers import Method
+from models.payouts.candidates import Eligible
 from pipelines.payouts import due, narrowing, run
 from pipelines.payouts.due import PayoutPreview
 from pipelines.payouts.run import Receipt
@@ -76,7 +77,13 @@ def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
     if wanted["affiliate_id"]:
         narrowing.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
     narrowing.check(organization_id=guards.organization_id(), filters=filters)
-    found = due.preview(organization_id=guards.organization_id(), filters=filters, method=wanted["method"], now=now)
+    found = due.preview(
+        organization_id=guards.organization_id(),
+        filters=filters,
+        method=wanted["method"],
+        with_ids=wanted["list_conversions"],
+        now=now,
+    )
     return shown(found, now)
 
 
@@ -87,7 +94,7 @@ def shown(found: PayoutPreview, now: datetime) -> dict[str, Any]:
 
 
 def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
-    candidates, eligible = found.planned.candidates, found.eligible
+    candidates, eligible, payouts = found.planned.candidates, found.eligible, found.payouts
     methods = [candidate.payee.method for candidate in candidates]
     return {
         "total_eligible_cents": found.planned.confirm_total_cents,
@@ -103,19 +110,28 @@ def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
         "native_totals_for_run": found.planned.native_totals,
         "fx_unavailable_currencies": found.planned.unavailable,
         "usd_estimate_at_run_rate_cents": found.planned.usd_estimate_cents,
+        "payout_total_usd_cents": sum(payouts.values()),
+        "payout_count": len(payouts),
         "fx_run_rates": _rates(found, now),
         "candidates": [
-            {
-                "affiliate_id": candidate.payee.affiliate_id,
-                "affiliate_email": candidate.payee.email,
-                "currency": candidate.currency,
-                "eligible_cents": candidate.cents,
-                "eligible_conversion_ids": part.conversion_ids_json,
-                "payout_ready": candidate.is_ready,
-                "blocked_reason": candidate.blocked,
-            }
+            _candidate(candidate, part, is_paid=candidate.is_ready and candidate.payee.affiliate_id in payouts)
             for candidate, part in zip(candidates, eligible, strict=True)
         ],
+    }
+
+
+def _candidate(candidate: PayoutCandidate, part: Eligible, *, is_paid: bool) -> dict[str, Any]:
+    return {
+        "affiliate_id": candidate.payee.affiliate_id,
+        "affiliate_email": candidate.payee.email,
+        "affiliate_name": candidate.payee.full_name,
+        "currency": candidate.currency,
+        "eligible_cents": candidate.cents,
+        "payout_usd_cents": part.payout_cents if is_paid else 0,
+        "conversion_count": part.conversions,
+        "eligible_conversion_ids": part.conversion_ids_json,
+        "payout_ready": candidate.is_ready,
+        "blocked_reason": candidate.blocked,
     }
 
 
@@ -142,8 +158,9 @@ def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 def run_payouts() -> Response:
     """Pay what is due and ready, as its total confirms. 200 with the receipt: one Pending payout per affiliate, in USD.
 
-    Send the preview's totalEligibleCents for the same filters, and its fxRunRates as confirmFxRates to be paid by no
-    other rates. What is not the present state is refused, and nothing is written.
+    Send the preview's totalEligibleCents for the same filters, its fxRunRates as confirmFxRates to be paid by no
+    other rates, and its payoutTotalUsdCents as confirmPayoutTotalUsdCents to pay no other sum. What is not the present
+    state is refused, and nothing is written.
     """
     wanted = body.load()
     answer = answers.once(lambda: _run(wanted))
@@ -157,6 +174,7 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     request = RunRequest(
         confirm_total_cents=wanted["confirm_total_cents"],
         confirm_totals=wanted["confirm_totals"],
+        confirm_payout_cents=wanted["confirm_payout_total_usd_cents"],
         filters=filters,
         method=wanted["method"],
         notes=wanted["notes"],

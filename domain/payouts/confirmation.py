@@ -34,13 +34,14 @@ class RunRequest:
     """What a run is asked for; without values, everything that is due.
 
     `confirm_total_cents` None: all that is due is confirmed (an automatic cadence, on an Owner's word given before);
-    `confirm_totals` None: the raw sum alone is; `confirm_rates` None: any fresh rates will do. `method` None pays
-    everybody on the rail that they have. `confirmed_by` None: the automatic cadence. `shown_filters` is how the filters
-    are told later.
+    `confirm_totals` None: the raw sum alone is; `confirm_payout_cents` None: whatever the payouts come to in US cents;
+    `confirm_rates` None: any fresh rates will do. `method` None pays everybody on the rail that they have.
+    `confirmed_by` None: the automatic cadence. `shown_filters` is how the filters are told later.
     """
 
     confirm_total_cents: int | None = None
     confirm_totals: Mapping[str, int] | None = None
+    confirm_payout_cents: int | None = None
     confirm_rates: Mapping[str, RunRate] | None = None
     filters: RunFilters = RunFilters()
     method: str | None = None
@@ -90,8 +91,9 @@ def decide(
     Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay.
     """
     gates.check(standing, total_cents=total_cents)
-    _check_total(planned, request)
-    _check_rates(planned, request)
+    _check_total(planned, request, total_cents)
+    _check_rates(planned, request, total_cents)
+    _check_payouts(request, total_cents)
     if not total_cents:
         raise Refused(409, "nothing_to_pay", "Nothing is due and ready to be paid; the preview says why.")
     return Run(
@@ -109,15 +111,15 @@ def decide(
     )
 
 
-def _check_total(planned: Planned, request: RunRequest) -> None:
+def _check_total(planned: Planned, request: RunRequest, payout_cents: int) -> None:
     totals, total, confirmed = planned.native_totals, planned.confirm_total_cents, request.confirm_total_cents
     if confirmed is None or (confirmed == total and request.confirm_totals in (None, totals)):
         return
     message = f"The total is {total} now and {confirmed} was confirmed; preview again, then confirm."
-    raise Refused(409, "confirm_total_mismatch", message, expectedTotalCents=total, nativeTotalsForRun=totals)
+    raise _mismatch(message, payout_cents, expectedTotalCents=total, nativeTotalsForRun=totals)
 
 
-def _check_rates(planned: Planned, request: RunRequest) -> None:
+def _check_rates(planned: Planned, request: RunRequest, payout_cents: int) -> None:
     confirmed = request.confirm_rates
     if confirmed is None:
         return
@@ -129,4 +131,16 @@ def _check_rates(planned: Planned, request: RunRequest) -> None:
     ]
     if changed:
         message = f"The rate of {', '.join(changed)} is another one now; preview again, then confirm."
-        raise Refused(409, "confirm_total_mismatch", message, changedFxRates=changed)
+        raise _mismatch(message, payout_cents, changedFxRates=changed)
+
+
+def _check_payouts(request: RunRequest, payout_cents: int) -> None:
+    confirmed = request.confirm_payout_cents
+    if confirmed in (None, payout_cents):
+        return
+    message = f"The payouts come to {payout_cents} US cents now and {confirmed} were confirmed; preview again."
+    raise _mismatch(message, payout_cents)
+
+
+def _mismatch(message: str, payout_cents: int, **more: Any) -> Refused:
+    return Refused(409, "confirm_total_mismatch", message, payoutTotalUsdCents=payout_cents, **more)

@@ -4,15 +4,16 @@ Source: core spec, "Payouts", preview response fields and run; a candidate is on
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
 from uuid import UUID
 
-from domain.money import currencies, fx
+from domain.money import currencies, fx, valuation
+from domain.money.valuation import PublishedRate
 
 #: The currency of every payout.
 PAYOUT_CURRENCY = "USD"
@@ -55,6 +56,7 @@ class Payee:
     affiliate_id: UUID
     program_id: UUID
     email: str
+    full_name: str
     is_approved: bool
     is_test: bool
     method: str | None
@@ -158,6 +160,16 @@ def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) 
         rates={currency: rate for currency, rate in terms.rates.items() if currency in currencies},
         unavailable=sorted(currencies - terms.rates.keys()),
     )
+
+
+def run_rates(published: Iterable[PublishedRate], *, today: date) -> dict[str, RunRate]:
+    """Return the rates to pay by, the newest of each currency; what was published too long ago is left out.
+
+    The payout currency itself is 1 on any day.
+    """
+    fresh = [rate for rate in published if rate.on >= today - timedelta(days=valuation.FRESH_DAYS)]
+    rates = {rate.currency: RunRate(rate.per_usd, rate.on) for rate in sorted(fresh, key=lambda rate: rate.on)}
+    return rates | {PAYOUT_CURRENCY: RunRate(ONE, today)}
 
 
 def usd_factor(currency: str, rate: Decimal) -> Fraction:

@@ -40,6 +40,7 @@ class ProposalStatus(StrEnum):
     Open = "Open"
     Confirmed = "Confirmed"
     Replaced = "Replaced"
+    Dismissed = "Dismissed"
     Empty = "Empty"
 
 

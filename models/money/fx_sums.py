@@ -1,6 +1,6 @@
 """SQL that values money in another currency, exactly and half to even, by fractions handed in as parameters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
 
@@ -77,12 +77,24 @@ DAY = "(occurred_at at time zone 'UTC')::date"
 
 
 _SIGN = "case when cents < 0 then -1 else 1 end"
-_PRODUCT, _WIDE_PRODUCT = "abs(cents) * r.times", "abs(cents) * r.wide_times"
-#: SQL of a row's `cents` times the fraction of its `r`, half to even; null where that may not fit into eight bytes,
-#: which a million rows are fast in.
-NARROW = f"case when abs(cents) <= r.most then {_SIGN} * {_half_even(_PRODUCT, 'r.over', f'{_PRODUCT} / r.over')} end"
-#: The same as a numeric, for what `NARROW` leaves. Both are null without a row of `r`.
-WIDE = f"case when abs(cents) > r.most then {_SIGN} * {_half_even_wide(_WIDE_PRODUCT, 'r.wide_over')} end"
+
+
+def narrow(of: str = "r") -> str:
+    """Return SQL of a row's `cents` times the fraction of its row in the table `of`, half to even.
+
+    Null where that may not fit into eight bytes, which a million rows are fast in, and without a row there.
+    """
+    product = f"abs(cents) * {of}.times"
+    rounded = _half_even(product, f"{of}.over", f"{product} / {of}.over")
+    return f"case when abs(cents) <= {of}.most then {_SIGN} * {rounded} end"
+
+
+def wide(of: str = "r") -> str:
+    """Return SQL of the same as a numeric, for what `narrow` leaves; null without a row of `of`."""
+    return (
+        f"case when abs(cents) > {of}.most then"
+        f" {_SIGN} * {_half_even_wide(f'abs(cents) * {of}.wide_times', f'{of}.wide_over')} end"
+    )
 
 
 def table_params(factors: Factors) -> dict[str, object]:
@@ -101,19 +113,31 @@ def table_params(factors: Factors) -> dict[str, object]:
     }
 
 
+#: SQL of a table `run` of one exact fraction per currency, for `run_params`.
+RUN_TABLE = (
+    "unnest(%(run_currencies)s::text[], %(run_most)s::bigint[], %(run_times)s::bigint[], %(run_over)s::bigint[],"
+    " %(run_wide_times)s::numeric[], %(run_wide_over)s::numeric[])"
+    " run (currency, most, times, over, wide_times, wide_over)"
+)
+
+
+def run_params(fractions: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return the parameters of `RUN_TABLE`: by currency, what its minor units are multiplied with."""
+    columns = {"currencies": _list(fractions), **fraction_params(list(fractions.values()))}
+    return {f"run_{name}": column for name, column in columns.items()}
+
+
 def fraction_params(fractions: Sequence[Fraction]) -> dict[str, str]:
-    """Return the columns of a table `r` for `NARROW` and `WIDE`, a list each.
+    """Return the columns of a table for `narrow` and `wide`, a list each.
 
     `most` is up to which amount a fraction is multiplied within eight bytes, 0 for a fraction that never is.
     """
     fits = [max(fraction.numerator, fraction.denominator) < _NARROW for fraction in fractions]
-    narrow = [fraction if is_narrow else Fraction(1) for fraction, is_narrow in zip(fractions, fits, strict=True)]
+    small = [fraction if is_small else Fraction(1) for fraction, is_small in zip(fractions, fits, strict=True)]
     return {
-        "most": _list(
-            _NARROW // one.numerator if is_narrow else 0 for one, is_narrow in zip(narrow, fits, strict=True)
-        ),
-        "times": _list(one.numerator for one in narrow),
-        "over": _list(one.denominator for one in narrow),
+        "most": _list(_NARROW // one.numerator if is_small else 0 for one, is_small in zip(small, fits, strict=True)),
+        "times": _list(one.numerator for one in small),
+        "over": _list(one.denominator for one in small),
         "wide_times": _list(one.numerator for one in fractions),
         "wide_over": _list(one.denominator for one in fractions),
     }

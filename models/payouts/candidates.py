@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from domain.money.valuation import Factors
+from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
-from domain.payouts.plan import Due, Payee
+from domain.payouts.plan import PAYOUT_CURRENCY, Due, Payee, RunRate
 from models import conditions
 from models.db import db, reading_whole_tables
 from models.money import fx_sums
@@ -86,37 +87,85 @@ def _reading_what_is_due(filters: RunFilters) -> Iterator[None]:
 class Eligible:
     """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
 
-    `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them.
-    `unvalued_cents` are native: what of `cents` had no rate on its day.
+    `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them; without them
+    it is empty. `unvalued_cents` are native: what of `cents` had no rate on its day. `payout_cents` are US cents: the
+    sum of the lines that a run would write, each converted and rounded alone; 0 without a rate to pay by.
     """
 
     due: Due
+    conversions: int
     conversion_ids_json: str
     home_cents: int
     unvalued_cents: int
+    payout_cents: int
 
 
-# What it is worth at home in two sums: numerics are slow, and hardly any amount needs them.
+# What it is worth at home and as a payout in two sums each: numerics are slow, and hardly any amount needs them.
 _ELIGIBLE = f"""
-select affiliate_id, due.currency, sum(cents)::bigint, '["' || string_agg(id::text, '","') || '"]',
-  coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.NARROW} end), 0)
-  + coalesce(sum({fx_sums.WIDE}), 0),
-  coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)
+select affiliate_id, due.currency, sum(cents)::bigint, count(*), {{ids}},
+  coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.narrow()} end), 0)
+  + coalesce(sum({fx_sums.wide()}), 0),
+  coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0),
+  coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow("run")} end), 0)
+  + coalesce(sum({fx_sums.wide("run")}), 0)
 from ({{due}}) due
 left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
+left join {fx_sums.RUN_TABLE} on run.currency = due.currency
 group by affiliate_id, due.currency order by affiliate_id, due.currency
 """
+_IDS, _NO_IDS = """'["' || string_agg(id::text, '","') || '"]'""", "'[]'"
 
 
-def eligible(*, organization_id: UUID, filters: RunFilters, factors: Factors, now: datetime) -> list[Eligible]:
-    """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date."""
-    params = {**_params(organization_id, filters, now), **fx_sums.table_params(factors)}
+def eligible(
+    *,
+    organization_id: UUID,
+    filters: RunFilters,
+    factors: Factors,
+    run_rates: Mapping[str, RunRate],
+    with_ids: bool,
+    now: datetime,
+) -> list[Eligible]:
+    """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date.
+
+    `run_rates` are those that payouts would be made by. Conversions' ids take time where there are many.
+    """
+    params = {
+        **_params(organization_id, filters, now),
+        **fx_sums.table_params(factors),
+        **fx_sums.run_params({name: plan.usd_factor(name, rate.per_usd) for name, rate in run_rates.items()}),
+    }
     with _reading_what_is_due(filters):
-        rows = db.run(_ELIGIBLE.format(due=_due(filters)), params)
+        rows = db.run(_ELIGIBLE.format(due=_due(filters), ids=_IDS if with_ids else _NO_IDS), params)
     return [
-        Eligible(Due(affiliate_id, currency, cents), conversion_ids, int(home_cents), int(unvalued_cents))
-        for affiliate_id, currency, cents, conversion_ids, home_cents, unvalued_cents in rows
+        Eligible(Due(affiliate_id, currency, cents), conversions, ids, int(home_cents), int(unvalued), int(payout))
+        for affiliate_id, currency, cents, conversions, ids, home_cents, unvalued, payout in rows
     ]
+
+
+class DayOfHold(NamedTuple):
+    """What becomes due on a day (UTC, as a text) in one currency, in its minor units."""
+
+    day: str
+    currency: str
+    amount_cents: int
+    conversion_count: int
+
+
+_HELD = """
+select (hold_until at time zone 'UTC')::date::text, currency,
+  sum(commission_cents - reversed_cents - paid_cents)::bigint, count(*)
+from conversion
+where organization_id = %(org)s and status = 'Pending' and hold_until > %(now)s and not payout_locked and not is_test
+  and disputed_at is null and commission_cents - reversed_cents > paid_cents
+group by 1, 2 order by 1, 2
+"""
+_held = Rows(DayOfHold)
+
+
+def on_hold(*, organization_id: UUID, now: datetime) -> list[DayOfHold]:
+    """Return what is not due yet, by the day on which its hold ends. Budget: 1 round trip over all that is Pending."""
+    with reading_whole_tables():
+        return _held.all(_HELD, {"org": organization_id, "now": now})
 
 
 _CURRENCIES_AND_FIRST = """

@@ -20,11 +20,14 @@ class ListedPayout(NamedTuple):
     id: str
     run_id: str
     affiliate_id: str
+    affiliate_name: str
+    affiliate_email: str
     milestone_id: str | None
     amount_cents: int
     currency: str
     method: str
     status: str
+    attempt: int
     processor_transfer_id: str | None
     wallet_batch_id: str | None
     wallet_transaction_id: str | None
@@ -37,6 +40,7 @@ class ListedPayout(NamedTuple):
     period_end: str
     created_at: datetime
     exported_at: datetime | None
+    submitted_at: datetime | None
     paid_at: datetime | None
     failed_at: datetime | None
     voided_at: datetime | None
@@ -47,11 +51,12 @@ class ListedPayout(NamedTuple):
 
 
 class ListedLine(NamedTuple):
-    """A line as it is shown, with its payout. Ids and days are texts."""
+    """A line as it is shown, with its payout and when that was made. Ids and days are texts."""
 
     payout_id: str
     id: str
     conversion_id: str
+    occurred_at: datetime
     amount_cents: int
     currency: str
     native_amount_cents: int
@@ -60,6 +65,7 @@ class ListedLine(NamedTuple):
     fx_rate_date: str
     reversed_amount_cents: int
     reversed_at: datetime | None
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ def _as_text(*names: str, of: str) -> dict[str, str]:
 
 _PAYOUT = {
     **_as_text("id", "run_id", "affiliate_id", "milestone_id", "period_start", "period_end", of="p"),
+    "affiliate_name": "a.full_name",
+    "affiliate_email": "a.email",
     "needs_manual_review": "coalesce(r.review_status = 'Pending', false)",
     "review_status": "r.review_status",
     "hold_until": "r.hold_until",
@@ -85,6 +93,7 @@ _PAYOUT = {
 _SELECT = f"""
 select {columns(ListedPayout, "p", **_PAYOUT)}
 from payout p join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
+join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id
 where p.organization_id = %(organization_id)s"""
 _CONDITIONS = {
     "payout_id": "p.id = %(payout_id)s",
@@ -94,14 +103,22 @@ _CONDITIONS = {
     "before": "(p.created_at, p.id) < (%(before)s, %(before_id)s)",
 }
 _NEWEST_FIRST = "order by p.created_at desc, p.id desc limit %(limit)s"
-_LINE = {**_as_text("payout_id", "id", "conversion_id", "fx_rate_date", of="l"), "currency": "p.currency"}
+_LINE = {
+    **_as_text("payout_id", "id", "conversion_id", "fx_rate_date", of="l"),
+    "currency": "p.currency",
+    "occurred_at": "c.occurred_at",
+    "created_at": "p.created_at",
+}
 # A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
-_LINES = Hot(f"""
+_SHOWN_LINES = f"""
 select {columns(ListedLine, "l", **_LINE)}
 from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
-where l.organization_id = %s and l.payout_id = any(%s::uuid[]) and l.native_amount_cents <> 0
-order by l.conversion_id, l.id
-""")
+join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where l.organization_id = %(org)s and l.payout_id = any(%(payouts)s::uuid[]) and l.native_amount_cents <> 0
+"""
+_LINES = Hot(f"{_SHOWN_LINES} order by l.conversion_id, l.id")
+_FIRST_LINES = Hot(f"{_SHOWN_LINES} order by l.id limit %(limit)s")
+_NEXT_LINES = Hot(f"{_SHOWN_LINES} and l.id > %(after)s order by l.id limit %(limit)s")
 _payouts, _lines = Rows(ListedPayout), Rows(ListedLine)
 
 
@@ -124,10 +141,17 @@ def page(
     return _with_lines(organization_id, found) if with_lines else found
 
 
-def find(*, organization_id: UUID, payout_id: UUID) -> ListedPayout | None:
-    """Return one payout of the organization with its lines, or None. Budget: 2 round trips."""
+def find(*, organization_id: UUID, payout_id: UUID, with_lines: bool = True) -> ListedPayout | None:
+    """Return one payout of the organization, or None. Budget: 2 round trips with its lines, 1 without."""
     found = _read(organization_id, {"payout_id": payout_id}, limit=1)
-    return _with_lines(organization_id, found)[0] if found else None
+    shown = _with_lines(organization_id, found) if with_lines else found
+    return shown[0] if shown else None
+
+
+def lines_page(*, organization_id: UUID, payout_id: UUID, after: Position | None, limit: int) -> list[ListedLine]:
+    """Return up to `limit` lines of a payout, by id, after the keyset position `after`. Budget: 1 round trip."""
+    params = {"org": organization_id, "payouts": [payout_id], "limit": limit}
+    return _lines.all(_FIRST_LINES, params) if after is None else _lines.all(_NEXT_LINES, params | {"after": after[1]})
 
 
 def _read(organization_id: UUID, values: Mapping[str, object], limit: int) -> list[ListedPayout]:
@@ -144,6 +168,6 @@ def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[
     if not payouts:
         return []
     lines: defaultdict[str, list[ListedLine]] = defaultdict(list)
-    for line in _lines.all(_LINES, (organization_id, [UUID(payout.id) for payout in payouts])):
+    for line in _lines.all(_LINES, {"org": organization_id, "payouts": [UUID(one.id) for one in payouts]}):
         lines[line.payout_id].append(line)
     return [payout._replace(line_items=lines[payout.id]) for payout in payouts]

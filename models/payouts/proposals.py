@@ -108,6 +108,17 @@ def stage_confirmed(*, organization_id: UUID, run_id: UUID, at: datetime) -> Non
     db.stage(_CONFIRM, (run_id, at, organization_id))
 
 
+_DISMISS = f"""
+update payout_proposal set status = 'Dismissed', closed_at = %s
+where organization_id = %s and id = %s and status = 'Open' returning {columns(Proposal)}
+"""
+
+
+def dismiss(*, organization_id: UUID, proposal_id: UUID, at: datetime) -> Proposal | None:
+    """Close what waits for an Owner without paying it; returns it as it is now, None where it does not wait."""
+    return _proposals.first(_DISMISS, (at, organization_id, proposal_id))
+
+
 _REFUSE = """
 update payout_proposal set refusal_code = %s, refusal_message = %s where organization_id = %s and status = 'Open'
 """

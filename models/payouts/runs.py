@@ -28,7 +28,7 @@ from models.webhooks import outbox
 _DRAFT_LINES = f"""
 create temp table line_draft on commit drop as
 select d.payout_id, c.id, c.currency, c.occurred_at, c.cents, r.rate, r.published_on,
-  coalesce({fx_sums.NARROW}, ({fx_sums.WIDE})::bigint) as usd_cents
+  coalesce({fx_sums.narrow()}, ({fx_sums.wide()})::bigint) as usd_cents
 from payout_claim c
 join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
   on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency

@@ -3,15 +3,17 @@
 Source: core spec, "Payouts", preview.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 from domain.money import valuation
+from domain.money.valuation import PublishedRate
 from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
-from domain.payouts.plan import Due, Planned, RunRate
+from domain.payouts.plan import Due, Payee, Planned, RunRate
 from models.money import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -27,9 +29,25 @@ class PayoutPreview:
     eligible: Sequence[Eligible]
     organization: Organization
 
+    @property
+    def payouts(self) -> dict[UUID, int]:
+        """What each affiliate would be paid, in US cents: the sum of the lines. Who would get nothing is left out."""
+        sums: defaultdict[UUID, int] = defaultdict(int)
+        for candidate, part in zip(self.planned.candidates, self.eligible, strict=True):
+            if candidate.is_ready:
+                sums[candidate.payee.affiliate_id] += part.payout_cents
+        return {affiliate_id: cents for affiliate_id, cents in sums.items() if cents > 0}
 
-def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = None, now: datetime) -> PayoutPreview:
-    """Return what a run with these filters would pay now.
+
+def preview(
+    *,
+    organization_id: UUID,
+    filters: RunFilters,
+    method: str | None = None,
+    with_ids: bool = True,
+    now: datetime,
+) -> PayoutPreview:
+    """Return what a run with these filters would pay now; without conversions' ids it is faster where they are many.
 
     Budget: 7 round trips, however much is due.
     """
@@ -37,9 +55,22 @@ def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = 
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
     found, first = candidates.currencies_and_first(organization_id)
-    factors = _factors(organization.home_currency, found, first or now)
-    eligible = candidates.eligible(organization_id=organization_id, filters=filters, factors=factors, now=now)
-    planned = _plan(organization, [part.due for part in eligible], now=now)
+    known = {*found, organization.home_currency}
+    since = min(_day(first or now), _day(now)) - timedelta(days=valuation.FRESH_DAYS)
+    published = fx_rates.published(currencies=sorted(known), since=since)
+    rates = plan.run_rates(published, today=_day(now))
+    eligible = candidates.eligible(
+        organization_id=organization_id,
+        filters=filters,
+        factors=valuation.factors(home=organization.home_currency, currencies=found, published=published),
+        run_rates=rates,
+        with_ids=with_ids,
+        now=now,
+    )
+    dues = [part.due for part in eligible]
+    payees = _payees(organization, dues)
+    rates |= _fresh_rates(_minimums(payees) - known, today=_day(now))
+    planned = _plan(organization, dues, payees, rates)
     if method is not None:
         planned = planned.on_rail(method)
         kept = {(candidate.payee.affiliate_id, candidate.currency) for candidate in planned.candidates}
@@ -50,37 +81,38 @@ def preview(*, organization_id: UUID, filters: RunFilters, method: str | None = 
 def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> Planned:
     """Take down what is due and plan it; call under the run's turn. Later statements see exactly this."""
     dues = candidates.claim(organization_id=organization.id, filters=filters, now=now)
-    planned = _plan(organization, dues, now=now)
+    payees = _payees(organization, dues)
+    wanted = {*(due.currency for due in dues), *_minimums(payees), organization.home_currency}
+    planned = _plan(organization, dues, payees, _fresh_rates(wanted, today=_day(now)))
     return planned if method is None else planned.on_rail(method)
 
 
-def _plan(organization: Organization, dues: Sequence[Due], *, now: datetime) -> Planned:
-    payees = candidates.payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
-    minimums = {payee.minimum_currency for payee in payees.values() if payee.minimum_currency}
-    currencies = {due.currency for due in dues}
+def _payees(organization: Organization, dues: Sequence[Due]) -> dict[UUID, Payee]:
+    return candidates.payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
+
+
+def _minimums(payees: Mapping[UUID, Payee]) -> set[str]:
+    return {payee.minimum_currency for payee in payees.values() if payee.minimum_currency}
+
+
+def _plan(
+    organization: Organization, dues: Sequence[Due], payees: Mapping[UUID, Payee], rates: Mapping[str, RunRate]
+) -> Planned:
     terms = plan.RunTerms(
         home_currency=organization.home_currency,
-        rates=_fresh_rates({*currencies, *minimums, organization.home_currency}, today=_day(now)),
+        rates=rates,
         is_tax_form_required=organization.tax_form_required,
     )
     return plan.plan(dues=dues, payees=payees, terms=terms)
 
 
-def _fresh_rates(currencies: Iterable[str], *, today: date) -> dict[str, RunRate]:
+def _fresh_rates(currencies: set[str], *, today: date) -> dict[str, RunRate]:
     """Return the rates to pay by; USD is 1 on any day. What was published too long ago is left out."""
+    wanted = currencies - {plan.PAYOUT_CURRENCY}
     since = today - timedelta(days=valuation.FRESH_DAYS)
-    wanted = set(currencies)
-    rates = {
-        currency: RunRate(per_usd, published_on)
-        for currency, (per_usd, published_on) in fx_rates.newest_since(wanted - {"USD"}, since=since).items()
-    }
-    return rates | ({"USD": RunRate(plan.ONE, today)} if "USD" in wanted else {})
-
-
-def _factors(home: str, currencies: Sequence[str], first: datetime) -> valuation.Factors:
-    since = _day(first) - timedelta(days=valuation.FRESH_DAYS)
-    published = fx_rates.published(currencies=[*currencies, home], since=since)
-    return valuation.factors(home=home, currencies=currencies, published=published)
+    newest = fx_rates.newest_since(wanted, since=since) if wanted else {}
+    published = [PublishedRate(currency, on, per_usd) for currency, (per_usd, on) in newest.items()]
+    return plan.run_rates(published, today=today)
 
 
 def _day(moment: datetime) -> date:

@@ -29,6 +29,7 @@ class LineRecord(Wire):
 
     id = fields.UUID()
     conversion_id = fields.UUID()
+    occurred_at = Instant()
     amount_cents = fields.Integer()
     currency = fields.String()
     native_amount_cents = fields.Integer()
@@ -45,11 +46,14 @@ class PayoutRecord(Wire):
     id = fields.UUID()
     run_id = fields.UUID()
     affiliate_id = fields.UUID()
+    affiliate_name = fields.String()
+    affiliate_email = fields.String()
     milestone_id = fields.UUID(allow_none=True)
     amount_cents = fields.Integer()
     currency = fields.String()
     method = one_of((*Method, BY_HAND))
     status = one_of(PayoutStatus)
+    attempt = fields.Integer()
     processor_transfer_id = fields.String(allow_none=True)
     wallet_batch_id = fields.String(allow_none=True)
     wallet_transaction_id = fields.String(allow_none=True)
@@ -62,6 +66,7 @@ class PayoutRecord(Wire):
     period_end = day()
     created_at = Instant()
     exported_at = Instant(allow_none=True)
+    submitted_at = Instant(allow_none=True)
     paid_at = Instant(allow_none=True)
     failed_at = Instant(allow_none=True)
     voided_at = Instant(allow_none=True)
@@ -77,6 +82,12 @@ class PayoutsQuery(PageQuery):
     affiliate_id = fields.UUID(load_default=None)
     status = one_of(PayoutStatus, load_default=None)
     run_id = fields.UUID(load_default=None)
+    line_items = QueryFlag(load_default=True)
+
+
+class PayoutQuery(Wire):
+    """`lineItems=false` leaves the lines out."""
+
     line_items = QueryFlag(load_default=True)
 
 

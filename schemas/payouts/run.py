@@ -13,7 +13,7 @@ from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
-from schemas.base import Amount, Instant, Wire, one_of, text, whole
+from schemas.base import Amount, Flag, Instant, Wire, one_of, text, whole
 from schemas.payouts.payout import LONGEST_REFERENCE, day
 
 _MOST_IDS = 10_000
@@ -58,6 +58,7 @@ class PreviewBody(_Narrowed):
     wire_name = "PayoutPreviewBody"
 
     affiliate_id = fields.UUID(load_default=None, allow_none=True)
+    list_conversions = Flag(load_default=True)
 
     @validates_schema
     def _check_whose(self, sent: dict[str, Any], **_: object) -> None:
@@ -89,7 +90,8 @@ class ConfirmedRate(Wire):
 class RunBody(_Narrowed):
     """A run, confirmed by its total, the sum of the preview's nativeTotalsForRun; `confirmTotals` is that map.
 
-    `confirmFxRates` is the preview's fxRunRates: with it, a run by other rates is refused.
+    `confirmFxRates` is the preview's fxRunRates, `confirmPayoutTotalUsdCents` its payoutTotalUsdCents: with them a run
+    by other rates, or to another sum in USD, is refused.
     """
 
     wire_name = "PayoutRunBody"
@@ -102,6 +104,7 @@ class RunBody(_Narrowed):
         allow_none=True,
         validate=validate.Length(max=len(currencies.EXPONENTS)),
     )
+    confirm_payout_total_usd_cents = whole(load_default=None, allow_none=True, validate=validate.Range(min=0))
     confirm_fx_rates = fields.Dict(
         keys=text(longest=3, shortest=3),
         values=fields.Nested(ConfirmedRate),
@@ -148,14 +151,20 @@ class _WrittenIds(fields.List[Any]):
 
 
 class CandidateRecord(Wire):
-    """One affiliate in one currency; `eligibleCents` is native, after reversals and debts."""
+    """One affiliate in one currency; `eligibleCents` is native, after reversals and debts.
+
+    `payoutUsdCents` is what a run would pay for it, each conversion rounded alone; 0 where it is blocked.
+    """
 
     wire_name = "PayoutCandidate"
 
     affiliate_id = fields.UUID()
     affiliate_email = fields.String()
+    affiliate_name = fields.String()
     currency = fields.String()
     eligible_cents = fields.Integer()
+    payout_usd_cents = fields.Integer()
+    conversion_count = fields.Integer()
     eligible_conversion_ids = _WrittenIds(fields.UUID())
     payout_ready = fields.Boolean()
     blocked_reason = one_of(Blocked, allow_none=True)
@@ -177,6 +186,8 @@ class PayoutPreviewRecord(Wire):
     native_totals_for_run = _by_currency()
     fx_unavailable_currencies = fields.List(fields.String())
     usd_estimate_at_run_rate_cents = fields.Integer()
+    payout_total_usd_cents = fields.Integer()
+    payout_count = fields.Integer()
     fx_run_rates = fields.Dict(keys=fields.String(), values=fields.Nested(FxRateRecord))
     platform_fee_percent = fields.Constant(0)
     platform_fee_cents = fields.Constant(0)

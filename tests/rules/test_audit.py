@@ -1,12 +1,16 @@
 """Every write of a brand leaves an audit entry. Source: core spec, "Other resources" (audit log item)."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
 
+from adapters import clock
+from models import db
+from pipelines.payouts import propose
 from tests.support import coupons
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
@@ -128,6 +132,15 @@ def _due(owner: Brand, rail: str = "ok") -> int:
     return int((owner.post(f"{_PAYOUTS}/preview").json or {})["totalEligibleCents"])
 
 
+def _draft(owner: Brand) -> str:
+    _due(owner)
+    owner.call("PATCH", "/api/organizations/me", {"automaticPayoutCadence": "Weekly"})
+    with db.any_org_work():
+        propose.make(organization_id=owner.id, now=clock.now() + timedelta(days=7))
+    (draft,) = owner.get(f"{_PAYOUTS}/drafts").json
+    return f"{_PAYOUTS}/drafts/{draft['id']}"
+
+
 def _payout(owner: Brand, rail: str = "ok") -> str:
     receipt = owner.post(f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner, rail)}).json or {}
     return f"{_PAYOUTS}/{receipt['payouts'][0]['payoutId']}"
@@ -237,6 +250,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         None,
     ),
     f"POST {_PAYOUTS}/run": lambda owner: (f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner)}),
+    f"DELETE {_PAYOUTS}/drafts/<draft_id>": lambda owner: (_draft(owner), None),
     f"POST {_PAYOUTS}/<payout_id>/retry": lambda owner: (f"{_failed_payout(owner)}/retry", None),
     f"POST {_PAYOUTS}/<payout_id>/void": lambda owner: (f"{_failed_payout(owner)}/void", None),
     f"POST {_PAYOUTS}/<payout_id>/mark-paid": lambda owner: (

@@ -36,11 +36,14 @@ def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
         "id": payout_id,
         "runId": receipt["runId"],
         "affiliateId": str(payroll.affiliates["ann"]),
+        "affiliateName": "Ann",
+        "affiliateEmail": "ann@example.com",
         "milestoneId": None,
         "amountCents": 2_500,
         "currency": "USD",
         "method": "ProcessorConnect",
         "status": "Pending",
+        "attempt": 1,
         "processorTransferId": None,
         "walletBatchId": None,
         "walletTransactionId": None,
@@ -52,6 +55,7 @@ def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
         "periodStart": _today(),
         "periodEnd": _today(),
         "exportedAt": None,
+        "submittedAt": None,
         "paidAt": None,
         "failedAt": None,
         "voidedAt": None,
@@ -61,6 +65,7 @@ def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
     }
     assert _TIME.fullmatch(created_at)
     assert UUID(line.pop("id"))
+    assert _TIME.fullmatch(line.pop("occurredAt"))
     assert line == {
         "conversionId": conversion_id,
         "amountCents": 2_500,

@@ -125,6 +125,32 @@ def test_a_run_of_a_part_leaves_the_draft_open(payroll, drain):
     assert len(drafts(payroll)) == 1
 
 
+def test_a_draft_that_is_dismissed_is_gone_and_comes_round_again(payroll, drain):
+    after(payroll, drain, days=7)
+    address = f"{URL}/{drafts(payroll)[0]['id']}"
+
+    assert payroll.brand.person("Manager").call("DELETE", address).status_code == 403
+    assert payroll.brand.call("DELETE", address).status_code == 403
+    answers = at_once(*[lambda: payroll.brand.person("Admin").call("DELETE", address) for _ in range(2)])
+
+    assert sorted(answer.status_code for answer in answers) == [204, 404]
+    assert drafts(payroll) == payroll.payouts() == []
+    assert after(payroll, drain, days=7) == 0
+    assert after(payroll, drain, days=14) == 1
+    assert [draft["totalEligibleCents"] for draft in drafts(payroll)] == [2_000]
+
+
+def test_a_draft_that_was_paid_or_is_anothers_is_not_there_to_dismiss(payroll, rival, drain):
+    after(payroll, drain, days=7)
+    address = f"{URL}/{drafts(payroll)[0]['id']}"
+
+    assert rival.person("Owner").call("DELETE", address).status_code == 404
+    payroll.brand.person("Owner").post("/api/v1/payouts/run", {"confirmTotalCents": 2_000})
+    for path in (address, f"{URL}/{'0' * 300}", f"{URL}/%00"):
+        assert payroll.brand.person("Owner").call("DELETE", path).status_code == 404
+    assert payroll.brand.rows("select status from payout_proposal") == [("Confirmed",)]
+
+
 def test_a_newer_draft_takes_the_place_of_the_open_one(payroll, drain):
     after(payroll, drain, days=7)
     payroll.sell("ann", 5_000)

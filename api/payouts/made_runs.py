@@ -1,0 +1,53 @@
+"""Runs that were made, as the brand follows them.
+
+Source: core spec, "Payouts" (the run receipt shows reviewStatus and holdUntil).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint
+
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging, path
+from api.edge.operations import one, operation, page
+from domain.organization import plans
+from domain.refused import not_found
+from models import db
+from models.payouts import run_lists
+from schemas.paging import PageQuery
+from schemas.payouts.made_run import MadeRunRecord
+
+blueprint = Blueprint("made_runs", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_RECORD = MadeRunRecord()
+
+
+@blueprint.get("/api/v1/payouts/runs")
+@operation(_READ, page(_RECORD), asks=PageQuery())
+def list_payout_runs() -> Mapping[str, object]:
+    """List runs, newest first, each with where its payouts stand."""
+    asked = paging.wanted(body.query())
+    with db.unit_of_work(guards.organization_id()):
+        rows = run_lists.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
+    return paging.envelope(asked, rows, _shown)
+
+
+@blueprint.get("/api/v1/payouts/runs/<run_id>")
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_payout_run(run_id: str) -> Mapping[str, object]:
+    """Show one run with where its payouts stand; the payouts themselves are listed by `runId`."""
+    wanted_id = path.uuid(run_id, "run")
+    with db.unit_of_work(guards.organization_id()):
+        found = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
+    if found is None:
+        raise not_found("run", wanted_id)
+    shown: Mapping[str, object] = _RECORD.dump(found)
+    return shown
+
+
+def _shown(rows: Sequence[Any]) -> list[Any]:
+    shown: list[Any] = _RECORD.dump(rows, many=True)
+    return shown

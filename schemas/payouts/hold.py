@@ -1,0 +1,17 @@
+"""What is on hold, on the wire. Source: core spec, "Organization profile" (payoutGraceDays)."""
+
+from marshmallow import fields
+
+from schemas.base import Wire
+from schemas.payouts.payout import day
+
+
+class HoldRecord(Wire):
+    """What becomes due on a day in UTC, in minor units of one currency."""
+
+    wire_name = "PayoutHold"
+
+    day = day()
+    currency = fields.String()
+    amount_cents = fields.Integer()
+    conversion_count = fields.Integer()

@@ -1,0 +1,173 @@
+"""Runs that were made, the lines of their payouts, what is on hold. Source: core spec, "Payouts"."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from tests.support.api.lists import cursors_are_refused
+from tests.support.api.payouts import NOBODY, URL, one_payout, owner, refused, run
+from tests.support.rows.paying import Payroll
+
+RUNS = f"{URL}/runs"
+HOLDS = f"{URL}/holds"
+_FAIL = "update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.'"
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+def _counts(shown):
+    return {name.removesuffix("Count"): shown[name] for name in shown if name.endswith("Count")}
+
+
+def test_a_run_shows_every_field(payroll):
+    payroll.rate("EUR", "0.8")
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, "EUR")
+    receipt = run(payroll, notes="March", externalTransactionId="batch 7")
+
+    shown = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
+
+    assert datetime.fromisoformat(shown.pop("createdAt")).tzinfo is not None
+    assert shown == {
+        "runId": receipt["runId"],
+        "confirmedByEmail": "owner@example.com",
+        "currency": "USD",
+        "nativeTotalsForRun": {"EUR": 2_000},
+        "totalCents": 2_500,
+        "paidCents": 0,
+        "payoutCount": 1,
+        "pendingCount": 1,
+        "processingCount": 0,
+        "paidCount": 0,
+        "failedCount": 0,
+        "voidedCount": 0,
+        "notes": "March",
+        "externalTransactionId": "batch 7",
+        "needsManualReview": False,
+        "reviewStatus": None,
+        "holdUntil": None,
+    }
+
+
+def test_its_payouts_are_counted_by_where_they_stand_now(payroll):
+    for slug in ("ann", "ben", "cyd", "dee"):
+        payroll.affiliate(slug)
+        payroll.sell(slug, 10_000)
+    receipt = run(payroll)
+    paid, failed, voided = (one["payoutId"] for one in receipt["payouts"][:3])
+    payroll.execute("update payout set status = 'Paid', paid_at = now() where id = %s", UUID(paid))
+    for payout_id in (failed, voided):
+        payroll.execute(f"{_FAIL} where id = %s", UUID(payout_id))
+    assert owner(payroll).post(f"{URL}/{voided}/void").status_code == 200
+
+    shown = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
+
+    expected = {"payout": 4, "pending": 1, "processing": 0, "paid": 1, "failed": 1, "voided": 1}
+    assert _counts(shown) == expected
+    assert (shown["totalCents"], shown["paidCents"]) == (6_000, 2_000)
+
+
+def test_a_run_that_is_looked_at_and_held_says_so(payroll):
+    payroll.brand.set(needsReview="on", payoutHold="7")
+    one_payout(payroll)
+
+    (shown,) = payroll.brand.get(RUNS).json["items"]
+
+    assert (shown["needsManualReview"], shown["reviewStatus"]) == (True, "Pending")
+    assert datetime.fromisoformat(shown["holdUntil"]) > datetime.now(UTC) + timedelta(days=6)
+
+
+def _with_two_runs(payroll):
+    for _ in range(2):
+        one_payout(payroll)
+    return payroll
+
+
+def test_runs_are_listed_newest_first_page_by_page(app, payroll):
+    payroll.affiliate("ann")
+    made = []
+    for _ in range(3):
+        payroll.sell("ann", 10_000)
+        made.insert(0, run(payroll)["runId"])
+
+    first = payroll.brand.get(f"{RUNS}?take=2").json
+    second = payroll.brand.get(f"{RUNS}?take=2&cursor={first['nextCursor']}").json
+
+    assert [one["runId"] for one in first["items"] + second["items"]] == made
+    assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
+    stranger = _with_two_runs(Payroll.create(app))
+    cursors_are_refused(payroll.brand, RUNS, foreign=(stranger.brand, RUNS), other=(payroll.brand, URL))
+
+
+def test_what_is_not_there_and_what_is_anothers_is_the_same_404(payroll, rival):
+    receipt, payout_id = run(_due(payroll)), str(payroll.payouts("id")[0][0])
+
+    for path in (f"{RUNS}/{receipt['runId']}", f"{URL}/{payout_id}/lines"):
+        assert refused(rival.get(path)) == (404, "not_found")
+        assert payroll.brand.get(path).status_code == 200
+    for path in (f"{RUNS}/{NOBODY}", f"{RUNS}/x", f"{URL}/{NOBODY}/lines", f"{URL}/%00/lines"):
+        assert refused(payroll.brand.get(path)) == (404, "not_found")
+    assert rival.get(RUNS).json["items"] == rival.get(HOLDS).json == []
+
+
+def _due(payroll):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000)
+    return payroll
+
+
+def test_the_lines_of_a_payout_are_listed_page_by_page(payroll):
+    payroll.rate("EUR", "0.8")
+    payroll.affiliate("ann")
+    sold = {payroll.sell("ann", 10_000, "EUR") for _ in range(3)}
+    (payout,) = run(payroll)["payouts"]
+    path = f"{URL}/{payout['payoutId']}"
+
+    first = payroll.brand.get(f"{path}/lines?take=2").json
+    second = payroll.brand.get(f"{path}/lines?take=2&cursor={first['nextCursor']}").json
+
+    lines = first["items"] + second["items"]
+    whole = payroll.brand.get(path).json["lineItems"]
+    assert {one["conversionId"] for one in lines} == sold
+    assert sorted(lines, key=lambda one: one["id"]) == sorted(whole, key=lambda one: one["id"])
+    assert (second["hasMore"], second["nextCursor"]) == (False, None)
+    other = f"{URL}/{one_payout(_with_two_runs(payroll))}/lines"
+    assert payroll.brand.get(f"{other}?cursor={first['nextCursor']}").status_code == 400
+    assert payroll.brand.get(f"{path}/lines?cursor=x").status_code == 400
+
+
+def test_a_payout_without_its_lines_lacks_nothing_else(payroll):
+    path = f"{URL}/{one_payout(payroll)}"
+
+    whole, bare = payroll.brand.get(path).json, payroll.brand.get(f"{path}?lineItems=false").json
+
+    del whole["lineItems"]
+    assert bare == whole
+
+
+def test_what_is_on_hold_is_shown_by_the_day_on_which_it_is_due(payroll):
+    payroll.affiliate("ann")
+    payroll.brand.set(payoutGraceDays="30")
+    for amount, currency in ((10_000, "USD"), (5_000, "USD"), (5_000, "EUR")):
+        payroll.sell("ann", amount, currency)
+    payroll.brand.other_key(is_test=True).sale(affiliateSlug="ann")
+    payroll.sell("ann", 10_000, externalEventId="gone")
+    payroll.brand.refund("gone", 10_000)
+
+    shown = payroll.brand.get(HOLDS).json
+
+    assert {one["day"] for one in shown} == {(datetime.now(UTC) + timedelta(days=30)).date().isoformat()}
+    assert [(one["currency"], one["amountCents"], one["conversionCount"]) for one in shown] == [
+        ("EUR", 1_000, 1),
+        ("USD", 3_000, 2),
+    ]
+
+
+def test_what_is_due_already_is_not_on_hold(payroll):
+    _due(payroll)
+
+    assert payroll.brand.get(HOLDS).json == []
