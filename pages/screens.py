@@ -72,7 +72,7 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
             except Exception as error:  # whatever it is, a person sees a page; the application says what it means
                 return _failed(error)
 
-        shown.uses = uses  # type: ignore[attr-defined]  # read by the tests
+        shown.uses, shown.kind = uses, kind  # type: ignore[attr-defined]  # read by the tests
         return shown  # type: ignore[return-value]  # functools.wraps keeps the view's signature
 
     return wrap

@@ -1,0 +1,87 @@
+"""Every screen there is, full and empty, in a real browser: light and dark, wide and at 320 px.
+
+Source: the pages' interface, "Every page"; WCAG 2.2 A and AA, as far as axe can tell.
+"""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.support.operators import Operator
+from tests.support.pages import full, screens
+from tests.support.rows.brands import Brand
+
+_LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
+_CUT_OFF = """
+() => [...document.querySelectorAll('h1, h2, p, dd, dt, a, button, label, .chip')]
+  .filter(one => one.offsetParent && getComputedStyle(one).display !== 'inline')
+  .filter(one => !one.closest('.unseen, .skip, .scroll'))
+  .filter(one => one.scrollWidth > one.clientWidth + 1)
+  .map(one => one.outerHTML.slice(0, 80))
+"""
+_MOST_BYTES, _MOST_REQUESTS = 100_000, 6
+
+
+@pytest.fixture
+def brands(app):
+    """A brand with something of everything, and one with nothing."""
+    return {"full": full.make(app), "empty": full.FullBrand(Brand.create(app), "nobody@nothing.example")}
+
+
+def _sign_in(app, site, page, kind, brand):
+    who, _ = screens.KINDS[kind]
+    more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
+    page.goto(site + "/sign-in" + Operator(app).json("sign-in", who, *more)["url"].partition("/sign-in")[2])
+
+
+def _paths(app, kind, brand):
+    for found, rule in screens.rules(app, "GET"):
+        if found == kind and (brand.names or "<" not in rule):
+            yield screens.address(rule, brand.names)
+
+
+def _faults(page, width):
+    """Yield what is wrong with a page as it stands."""
+    for found in Axe().run(page, options={"runOnly": _LEVELS, "resultTypes": ["violations"]}).response["violations"]:
+        yield f"{found['id']}: {[node['html'][:120] for node in found['nodes'][:3]]}"
+    if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+        yield f"{wide} px wide"
+    if cut_off := page.evaluate(_CUT_OFF):
+        yield f"cut off: {cut_off}"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", screens.KINDS)
+def test_every_screen_is_for_everybody(app, window, site, brands, kind):
+    wrong, seen = {}, 0
+    for which, looks in (("full", _LOOKS), ("empty", _LOOKS[-1:])):
+        for scheme, width in looks:
+            page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            _sign_in(app, site, page, kind, brands[which])
+            for path in _paths(app, kind, brands[which]):
+                answer = page.goto(site + path)
+                if page.locator("main").count() != 1:
+                    continue  # a part of a page
+                found = [f"answered {answer.status}"] if answer.status != 200 else list(_faults(page, width))
+                wrong |= {f"{path} {which} {scheme} {width}": found} if found else {}
+                seen += 1
+
+    assert wrong == {}
+    assert seen >= 5
+
+
+@pytest.mark.parametrize("kind", screens.KINDS)
+def test_every_screen_is_light_and_asks_little(app, browser, window, site, brands, kind):
+    heavy = {}
+    signed_in = window()
+    _sign_in(app, site, signed_in, kind, brands["full"])
+    for path in _paths(app, kind, brands["full"]):
+        cold = window(storage_state=signed_in.context.storage_state())
+        sizes = []
+        cold.on("requestfinished", lambda request, sizes=sizes: sizes.append(sum(request.sizes().values())))
+        cold.goto(site + path, wait_until="load")
+        cold.context.close()
+        if len(sizes) > _MOST_REQUESTS or sum(sizes) > _MOST_BYTES:
+            heavy[path] = len(sizes), sum(sizes)
+
+    assert heavy == {}

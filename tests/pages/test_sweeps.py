@@ -1,0 +1,163 @@
+"""What holds for every screen there is: each is found in the application itself, so none can be forgotten.
+
+Source: the pages' interface, "Every page".
+"""
+
+import re
+
+import pytest
+
+from tests.support.operators import Operator
+from tests.support.outside.visitor import Visitor
+from tests.support.pages import full, screens
+from tests.support.rows.brands import Brand
+
+_PROVEN = {"Sec-Fetch-Site": "same-origin"}
+_FOREIGN = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.test"}, {}]
+_UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b|[{][{%]|&lt;built-in")
+_FRAME_FORMS = {"/sign-out", "/theme"}
+
+
+@pytest.fixture(scope="module")
+def operator(app):
+    return Operator(app)
+
+
+@pytest.fixture
+def filled(app):
+    """A brand with something of everything."""
+    return full.make(app)
+
+
+@pytest.fixture
+def bare(app):
+    """A brand with nothing."""
+    return full.FullBrand(Brand.create(app), "nobody@nothing.example")
+
+
+def _people(app, operator, brand, role="Owner"):
+    """Return a browser by kind of person, all of this brand."""
+    more = {
+        "member": ("--org", brand.brand.id, "--role", role, "--email", f"{role.lower()}@{brand.brand.id.hex}.example"),
+        "account": ("--email", brand.email),
+        "operator": (),
+    }
+    found = {}
+    for kind, (who, _) in screens.KINDS.items():
+        found[kind] = Visitor(app)
+        found[kind].open(operator.json("sign-in", who, *more[kind])["url"])
+    return found
+
+
+def _words(html):
+    return re.sub(r"<(script|pre|textarea)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
+
+
+def _is_whole(answer):
+    return answer.text.startswith("<!doctype html>")
+
+
+def _check_frame(path, answer):
+    html = answer.text
+    assert answer.status_code == 200, f"{path}: {answer.status_code} {_words(html)[:300]}"
+    assert html.count("<h1") == html.count("<main ") == 1, path
+    assert '<html lang="en"' in html, path
+    assert 'rel="icon"' in html, path
+    assert not _UNSPOKEN.search(_words(html)), f"{path}: {_UNSPOKEN.search(_words(html))}"
+    assert len(html.encode()) < 60_000, path
+    ids = re.findall(r'\sid="([^"]*)"', html)
+    assert sorted(ids) == sorted(set(ids)), path
+    for form in re.findall(r'<form method="post".*?</form>', html, re.DOTALL):
+        assert form.count('name="_key"') == 1, path
+
+
+@pytest.mark.parametrize("which", ["filled", "bare"])
+def test_every_page_has_its_frame_full_and_empty(app, operator, request, which):
+    brand = request.getfixturevalue(which)
+    people = _people(app, operator, brand)
+    titles, seen = {}, 0
+    for kind, rule in screens.rules(app, "GET"):
+        if "<" in rule and which == "bare":
+            continue
+        path = screens.address(rule, brand.names)
+        answer = people[kind].open(path)
+        if not _is_whole(answer):
+            continue
+        _check_frame(path, answer)
+        title = re.search("<title>(.*?)</title>", answer.text)[1]
+        assert titles.setdefault((kind, title), path) == path, f"{path} and {titles[kind, title]} are both {title}"
+        seen += 1
+    assert seen >= 3
+
+
+def test_a_live_part_asks_an_address_that_answers(app, operator, filled):
+    people = _people(app, operator, filled)
+    for kind, rule in screens.rules(app, "GET"):
+        shown = people[kind].open(screens.address(rule, filled.names)).text
+        for address in re.findall(r'hx-get="([^"]*)"', shown):
+            part = people[kind].open(address.replace("&amp;", "&"))
+            assert part.status_code in (200, 204), address
+
+
+def test_a_viewer_meets_no_form_but_those_of_the_frame(app, operator, filled):
+    viewer = _people(app, operator, filled, "Viewer")["member"]
+    for kind, rule in screens.rules(app, "GET"):
+        if kind != "member":
+            continue
+        answer = viewer.open(screens.address(rule, filled.names))
+        assert answer.status_code in (200, 403), rule
+        actions = set(re.findall(r'<form method="post" action="([^"]*)"', answer.text))
+        assert actions <= _FRAME_FORMS, rule
+
+
+def test_an_owner_of_another_brand_sees_what_nobody_has(app, operator, filled, rival):
+    people = _people(app, operator, full.FullBrand(rival, "other@elsewhere.example"))
+    for method in ("GET", "POST"):
+        for kind, rule in screens.rules(app, method):
+            if "<" not in rule or kind == "operator":
+                continue
+            theirs, nobodys = (
+                people[kind].client.open(path, method=method, headers=_PROVEN)
+                for path in (screens.address(rule, filled.names), screens.of_nobody(rule))
+            )
+            assert theirs.status_code == nobodys.status_code, rule
+            if method == "GET":
+                assert theirs.status_code == 404, rule
+                assert _told(theirs) == _told(nobodys), rule
+            assert str(filled.brand.id) not in theirs.text
+
+
+def _told(answer):
+    """Return the words of a page without what is fresh each time."""
+    return _words(answer.text)
+
+
+@pytest.mark.parametrize("headers", _FOREIGN, ids=str)
+def test_what_is_not_proved_to_come_from_us_is_refused(app, operator, filled, headers):
+    people = _people(app, operator, filled)
+    open_posts = [
+        ("member", rule.rule)
+        for rule in app.url_map.iter_rules()
+        if "POST" in rule.methods and app.view_functions[rule.endpoint].__module__ == "pages.sign_in"
+    ]
+    assert len(open_posts) >= 2
+    for kind, rule in [*screens.rules(app, "POST"), *open_posts]:
+        path = screens.address(rule, filled.names)
+        assert people[kind].client.post(path, headers=headers).status_code == 403, rule
+    for kind, (_, home) in screens.KINDS.items():
+        assert people[kind].open(home).status_code == 200
+
+
+def test_nobody_is_led_to_sign_in_from_every_page(app, filled):
+    for _, rule in screens.rules(app, "GET"):
+        path = screens.address(rule, filled.names)
+        answer = Visitor(app).open(path)
+        assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (303, "/sign-in"), rule
+
+
+def test_every_page_is_for_people_of_its_own_kind(app, operator, filled):
+    people = _people(app, operator, filled)
+    for kind, rule in screens.rules(app, "GET"):
+        path = screens.address(rule, filled.names)
+        for other in set(people) - {kind}:
+            assert people[other].open(path).status_code == 403, rule

@@ -1,0 +1,79 @@
+"""A brand with something of everything, so that every screen has something to show."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from models import db
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand
+from tests.support.rows.dealing import Dealing
+from tests.support.rows.paying import Payroll
+
+
+@dataclass
+class FullBrand:
+    """A brand, the affiliate to look through the portal of, and what stands for each name in a screen's address."""
+
+    brand: Brand
+    email: str
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def make(app: Any) -> FullBrand:
+    """Make the brand: its names hold a mark that tells what is escaped."""
+    payroll = Payroll.create(app)
+    brand, owner = payroll.brand, payroll.brand.person("Owner")
+    email = f"rita-{uuid4().hex}@example.com"
+    rita = brand.affiliate("rita", email=email, email_normalized=email, full_name="Rita <b>Okafor</b>")
+    payroll.execute(
+        "update affiliate set payout_method = 'Wallet', payout_destination = 'rita@example.com' where id = %s", rita
+    )
+    names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
+    brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
+    brand.affiliate("paused", status="Paused")
+    payroll.rate("EUR", "0.9")
+    brand.endpoint("https://127.0.0.1:1/hook")
+    _sell(payroll, names)
+    payroll.run()
+    payroll.pay()
+    _sell(payroll, names)
+    drain("webhooks")
+    _ask(owner, "/api/affiliate-invites", {"email": f"ina-{uuid4().hex}@example.com", "programId": names["program_id"]})
+    _ask(owner, "/api/v1/api-keys", {"name": "Shop", "scope": "read_write"})
+    _ask(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
+    dealing = Dealing.of(brand)
+    _ask(brand, "/api/v1/deals", dealing.body(20_000))
+    import_sales(brand, past_sale(affiliateSlug="rita"))
+    drain()
+    return FullBrand(brand, email, names | _ids(brand))
+
+
+def _sell(payroll: Payroll, names: dict[str, str]) -> None:
+    for cents, currency in ((1_234_567_89, "USD"), (4_900, "EUR"), (10_000, "USD")):
+        names["conversion_id"] = payroll.sell("rita", cents, currency)
+    payroll.brand.sale(affiliateSlug="paused", amountCents=700)  # one that nobody may be credited with
+
+
+def _ask(caller: Brand, path: str, body: Any) -> dict[str, Any]:
+    answer = caller.post(path, body)
+    assert answer.status_code < 300, answer.get_data(as_text=True)
+    found = answer.get_json(silent=True)
+    return found if isinstance(found, dict) else {}
+
+
+_ROWS = {
+    "endpoint_id": "select id from webhook_endpoint",
+    "delivery_id": "select id from delivery order by created_at",
+    "payout_id": "select id from payout order by created_at",
+    "run_id": "select id from payout_run order by created_at",
+    "import_id": "select id from import_job order by created_at",
+    "invite_id": "select id from affiliate_invite",
+    "deal_id": "select id from deal",
+}
+
+
+def _ids(brand: Brand) -> dict[str, str]:
+    with db.unit_of_work(brand.id):
+        return {name: str(db.db.run(f"{sql} limit 1")[0][0]) for name, sql in _ROWS.items()}
