@@ -31,7 +31,7 @@ def window(browser, site):
     contexts, wrong = [], []
 
     def open_window(**options):
-        context = browser.new_context(**options)
+        context = browser.new_context(base_url=site, **options)
         contexts.append(context)
 
         def only_ours(route):

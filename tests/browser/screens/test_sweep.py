@@ -28,10 +28,16 @@ def brands(app):
     return {"full": full.make(app), "empty": full.FullBrand(Brand.create(app), "nobody@nothing.example")}
 
 
-def _sign_in(app, site, page, kind, brand):
-    who, _ = screens.KINDS[kind]
-    more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
-    page.goto(site + "/sign-in" + Operator(app).json("sign-in", who, *more)["url"].partition("/sign-in")[2])
+@pytest.fixture
+def sign_in(app, site):
+    """What signs a page in as a person of a kind, of a brand."""
+
+    def go(page, kind, brand):
+        more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
+        link = Operator(app).json("sign-in", screens.KINDS[kind][0], *more)["url"]
+        page.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
+
+    return go
 
 
 def _paths(app, kind, brand):
@@ -52,14 +58,14 @@ def _faults(page, width):
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_every_screen_is_for_everybody(app, window, site, brands, kind):
+def test_every_screen_is_for_everybody(app, window, sign_in, brands, kind):
     wrong, seen = {}, 0
     for which, looks in (("full", _LOOKS), ("empty", _LOOKS[-1:])):
         for scheme, width in looks:
             page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            _sign_in(app, site, page, kind, brands[which])
+            sign_in(page, kind, brands[which])
             for path in _paths(app, kind, brands[which]):
-                answer = page.goto(site + path)
+                answer = page.goto(path)
                 if page.locator("main").count() != 1:
                     continue  # a part of a page
                 found = [f"answered {answer.status}"] if answer.status != 200 else list(_faults(page, width))
@@ -71,15 +77,15 @@ def test_every_screen_is_for_everybody(app, window, site, brands, kind):
 
 
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_every_screen_is_light_and_asks_little(app, browser, window, site, brands, kind):
+def test_every_screen_is_light_and_asks_little(app, window, sign_in, brands, kind):
     heavy = {}
     signed_in = window()
-    _sign_in(app, site, signed_in, kind, brands["full"])
+    sign_in(signed_in, kind, brands["full"])
     for path in _paths(app, kind, brands["full"]):
         cold = window(storage_state=signed_in.context.storage_state())
         sizes = []
         cold.on("requestfinished", lambda request, sizes=sizes: sizes.append(sum(request.sizes().values())))
-        cold.goto(site + path, wait_until="load")
+        cold.goto(path, wait_until="load")
         cold.context.close()
         if len(sizes) > _MOST_REQUESTS or sum(sizes) > _MOST_BYTES:
             heavy[path] = len(sizes), sum(sizes)
