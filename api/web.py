@@ -49,7 +49,7 @@ _BLUEPRINTS = (
     platforms.blueprint,
     *coupons.BLUEPRINTS,
     fraud.blueprint,
-    webhooks.blueprint,
+    *webhooks.BLUEPRINTS,
     *organization.BLUEPRINTS,
     *service.BLUEPRINTS,
 )

@@ -122,7 +122,10 @@ ALL: tuple[Resource, ...] = (
     ),
     Resource("fraud", "Fraud review", "Clicks and leads that the rules blocked or held.", ("fraud_events",)),
     Resource(
-        "webhooks", "Webhook endpoints", "Where the brand is told what happens, and how that went.", ("webhooks",)
+        "webhooks",
+        "Webhook endpoints",
+        "Where the brand is told what happens, and how that went.",
+        ("webhooks", "webhook_deliveries"),
     ),
     Resource(
         "organization",

@@ -18,7 +18,7 @@ from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import affiliates
 from pipelines.imports.affiliates import AffiliateImporter
-from schemas.imports.affiliates import AffiliateImport, ImportRecord
+from schemas.imports.affiliates import AffiliateImport, AffiliateImportPreview, AffiliatePreview, ImportRecord
 
 blueprint = Blueprint("affiliate_import", __name__)
 
@@ -30,8 +30,17 @@ _IMPORT = Guard(
     bucket="import",
     max_body_bytes=4 * 1024 * KIB,
 )
+_PREVIEW = AffiliateImportPreview()
 _RECORD = ImportRecord()
 _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
+
+
+@blueprint.post("/api/v1/affiliates/import/preview")
+@operation(_IMPORT, one(_PREVIEW), takes=AffiliatePreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
+def preview_affiliate_import() -> Response:
+    """Show what an import of these rows would do, row by row, and write nothing."""
+    wanted = body.load()
+    return answers.once(lambda: (200, _PREVIEW.dump(affiliates.preview(guards.organization_id(), wanted))))
 
 
 @blueprint.post("/api/v1/affiliates/import")

@@ -41,7 +41,7 @@ _RECORD = ConversionImportRecord()
 @blueprint.post("/api/v1/conversions/import/preview")
 @operation(_IMPORT, one(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
 def preview_conversion_import() -> Response:
-    """Show what an import of these rows would do, and write nothing."""
+    """Show what an import of these rows would do, row by row, and write nothing."""
     wanted = body.load()
     return answers.once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
 
@@ -61,7 +61,8 @@ def preview_conversion_import() -> Response:
 def import_conversions() -> Response:
     """Import up to 1,000 sales of the past, all or none; rows that are there are skipped. 200 with the tally.
 
-    Rows that were paid are kept as Paid, the others as locked history, or as Approved with confirmUnpaidPayout.
+    With skipInvalid, rows that are wrong are left out and counted as errored. Rows that were paid are kept as Paid, the
+    others as locked history, or as Approved with confirmUnpaidPayout.
     """
     wanted = body.load()
     return answers.once(lambda: _import(wanted))

@@ -19,15 +19,17 @@ from domain.refused import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
-from schemas.imports.affiliates import PastImport, UndoneImport
+from schemas.imports.affiliates import ImportUndoPreview, PastImport, UndoneImport
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("imports", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_LOOK = Guard(audience="dashboard", role=Role.Admin)
 _UNDO = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 _RECORD = PastImport()
 _UNDONE = UndoneImport()
+_UNDO_PREVIEW = ImportUndoPreview()
 
 
 @blueprint.get("/api/v1/imports")
@@ -50,6 +52,28 @@ def get_import(import_id: str) -> Mapping[str, object]:
     if found is None:
         raise not_found("import", wanted_id)
     shown: Mapping[str, object] = _RECORD.dump(found)
+    return shown
+
+
+@blueprint.get("/api/imports/<import_id>/undo")
+@operation(_LOOK, one(_UNDO_PREVIEW), refuses=("404 not_found",))
+def preview_import_undo(import_id: str) -> Mapping[str, object]:
+    """Show what taking an import back would do now, or what holds it back."""
+    wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
+    with db.unit_of_work(organization_id):
+        found = undo.preview(organization_id=organization_id, import_id=wanted_id)
+    shown: Mapping[str, object] = _UNDO_PREVIEW.dump(
+        {
+            "job_id": found.job.id,
+            "kind": found.job.kind,
+            "status": found.job.status,
+            "is_possible": found.is_possible,
+            "would_remove": found.would_remove,
+            "would_keep": found.would_keep,
+            "taken_back": found.taken_back,
+            "held_back": found.held_back,
+        }
+    )
     return shown
 
 

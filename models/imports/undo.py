@@ -1,10 +1,12 @@
 """Takes back what an import wrote, in statements that do not grow with its rows."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from models.db import db
 from models.ledger import entries
+from models.table import Rows
 
 # Locked before they are looked at, in the order of their ids: a transaction that waits for one finds it gone.
 _LOCK = "select from conversion where organization_id = %s and import_job_id = %s order by id for update"
@@ -82,9 +84,39 @@ def lock_conversions(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
     `refunded`: a refund was taken. `overridden`: somebody earned on top. `paid`: a payout names it.
     """
     db.stage(_LOCK, (organization_id, job_id))
+    return {why: count for why, count in held(organization_id=organization_id, job_id=job_id).items() if count}
+
+
+def held(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
+    """Return how many of an import's conversions are held back by what, as `lock_conversions` does; locks nothing."""
     row = db.row(_HELD, (organization_id, job_id))
     assert row is not None
-    return {why: count for why, count in zip(("refunded", "overridden", "paid"), row, strict=True) if count}
+    return dict(zip(("refunded", "overridden", "paid"), row, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class OwedCommission:
+    """Commission in minor units of one currency that is owed for so many conversions."""
+
+    currency: str
+    commission_cents: int
+    count: int
+
+
+_OWED_ROWS = Rows(OwedCommission)
+_OWED = """
+select c.currency, sum(booked.cents)::bigint, count(*)
+from conversion c
+cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
+  where l.organization_id = c.organization_id and l.conversion_id = c.id) booked
+where c.organization_id = %s and c.import_job_id = %s and booked.cents <> 0
+group by c.currency order by c.currency
+"""
+
+
+def owed(*, organization_id: UUID, job_id: UUID) -> list[OwedCommission]:
+    """Return what the ledger owes for an import's conversions: what its undoing takes back, by currency."""
+    return _OWED_ROWS.all(_OWED, (organization_id, job_id))
 
 
 def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:

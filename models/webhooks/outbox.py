@@ -183,9 +183,18 @@ def begin_attempt(*, organization_id: UUID, delivery_id: UUID) -> Attempt | None
 
 
 _RESULT = Hot("""
-update delivery set status = %s, response_status = %s, response_excerpt = %s, failure_reason = %s,
-  next_attempt_at = %s, settled_at = %s
-where organization_id = %s and id = %s and status = 'Pending' and attempt_count = %s
+with noted as (
+  insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at, response_status,
+    response_excerpt, failure_reason)
+  select organization_id, id, %(attempt)s::int, %(began_at)s::timestamptz, %(ended_at)s::timestamptz,
+    %(response_status)s::int, %(excerpt)s::text, %(failure_reason)s::text
+  from delivery where organization_id = %(org)s and id = %(id)s
+  on conflict do nothing
+)
+update delivery set status = %(status)s, response_status = %(response_status)s::int,
+  response_excerpt = %(excerpt)s::text, failure_reason = %(failure_reason)s::text,
+  next_attempt_at = %(next_attempt_at)s, settled_at = %(settled_at)s
+where organization_id = %(org)s and id = %(id)s and status = 'Pending' and attempt_count = %(attempt)s::int
 """)
 
 
@@ -195,30 +204,34 @@ def stage_result(
     delivery_id: UUID,
     status: str,
     attempt: int,
+    began_at: datetime,
+    ended_at: datetime,
     response_status: int | None,
     excerpt: str | None,
     failure_reason: str | None,
     next_attempt_at: datetime | None,
     settled_at: datetime | None,
 ) -> None:
-    """Stage what attempt number `attempt` led to. A delivery that has moved on since stays as it is.
+    """Stage what attempt number `attempt` led to: one statement. A delivery that has moved on since stays as it is.
 
     The commit need not wait for the disk: losing it in a crash only sends the same delivery once more.
     """
     db.stage("set local synchronous_commit = off")
     db.stage(
         _RESULT,
-        (
-            status,
-            response_status,
-            excerpt,
-            failure_reason,
-            next_attempt_at,
-            settled_at,
-            organization_id,
-            delivery_id,
-            attempt,
-        ),
+        {
+            "org": organization_id,
+            "id": delivery_id,
+            "status": status,
+            "attempt": attempt,
+            "began_at": began_at,
+            "ended_at": ended_at,
+            "response_status": response_status,
+            "excerpt": excerpt,
+            "failure_reason": failure_reason,
+            "next_attempt_at": next_attempt_at,
+            "settled_at": settled_at,
+        },
     )
 
 
@@ -243,19 +256,49 @@ _DELIVERIES = Rows(Delivery)
 _HISTORY = f"""
 select {columns(Delivery)} from delivery
 where organization_id = %(org)s and endpoint_id = %(endpoint)s
+  and (%(status)s::text is null or status = %(status)s) and (%(type)s::text is null or event_type = %(type)s)
+  and (%(since)s::timestamptz is null or created_at >= %(since)s)
+  and (%(until)s::timestamptz is null or created_at < %(until)s)
   and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))
 order by created_at desc, id desc
 limit %(limit)s
 """
 
 
+@dataclass(frozen=True, slots=True)
+class WantedDeliveries:
+    """Which deliveries: with this status, of this type, made from `since` until before `until`; None is any."""
+
+    status: str | None = None
+    event_type: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 def history(
-    *, organization_id: UUID, endpoint_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+    *,
+    organization_id: UUID,
+    endpoint_id: UUID,
+    wanted: WantedDeliveries,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
 ) -> list[Delivery]:
     """Return an endpoint's deliveries, newest first, after the keyset position `after`."""
     before, before_id = after or (None, None)
-    asked = {"org": organization_id, "endpoint": endpoint_id, "before": before, "before_id": before_id, "limit": limit}
-    return _DELIVERIES.all(_HISTORY, asked)
+    return _DELIVERIES.all(
+        _HISTORY,
+        {
+            "org": organization_id,
+            "endpoint": endpoint_id,
+            "status": wanted.status,
+            "type": wanted.event_type,
+            "since": wanted.since,
+            "until": wanted.until,
+            "before": before,
+            "before_id": before_id,
+            "limit": limit,
+        },
+    )
 
 
 _LOCK = f"""

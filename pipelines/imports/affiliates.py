@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import emails, slugs
+from domain.imports import words
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import ids, turns
@@ -32,6 +33,24 @@ class AffiliateImporter:
     may_notify: bool
 
 
+def preview(organization_id: UUID, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an import of these rows would come to, as `AffiliateImportPreview` shows it.
+
+    Writes nothing. Raises Refused: 404 program_not_found. Budget: 2 round trips for any number of rows.
+    """
+    program = _program(organization_id, wanted)
+    reasons = _turned_away(program, wanted)
+    total = len(wanted["affiliates"])
+    return {
+        "rows_total": total,
+        "would_import": total - len(reasons),
+        "would_skip": len(reasons),
+        "skip_reasons": dict(Counter(reasons.values())),
+        "form": wanted["form"],
+        "rows": words.verdicts(total, lines=wanted["lines"], reasons=reasons),
+    }
+
+
 def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -> ImportJob:
     """Import rows and return what came of them. `wanted` is `schemas.imports.affiliates.AffiliateImport` loaded.
 
@@ -40,23 +59,21 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
     Budget: 7 round trips for any number of rows.
     """
     organization_id = asked.organization_id
-    program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
-    if program is None:
-        raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
+    program = _program(organization_id, wanted)
     if not turns.try_import(organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     turns.stage_everybody(organization_id)
-    reasons: Counter[str] = Counter()
-    rows = _chosen(program, wanted, reasons)
+    reasons = _turned_away(program, wanted)
+    rows = [row for place, row in enumerate(wanted["affiliates"]) if place not in reasons]
     job = ImportJob(
         id=ids.new_id(),
         organization_id=organization_id,
         kind="Affiliates",
         total=len(wanted["affiliates"]),
         imported=len(rows),
-        skipped=reasons.total(),
+        skipped=len(reasons),
         errored=0,
-        reasons=dict(reasons),
+        reasons=dict(Counter(reasons.values())),
         created_by=asked.member_id,
         created_at=now,
     )
@@ -67,23 +84,29 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
     return job
 
 
-def _chosen(program: programs.Program, wanted: Mapping[str, Any], reasons: Counter[str]) -> list[Mapping[str, Any]]:
+def _program(organization_id: UUID, wanted: Mapping[str, Any]) -> programs.Program:
+    program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
+    if program is None:
+        raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
+    return program
+
+
+def _turned_away(program: programs.Program, wanted: Mapping[str, Any]) -> dict[int, str]:
+    """Return why rows are not taken, by their place."""
     known = sets.emails_in(
         organization_id=program.organization_id,
         program_id=program.id,
         emails=[row["email"] for row in wanted["affiliates"] if row["email"]],
     )
-    taken, included = [], wanted["include_statuses"]
+    reasons, included = {}, wanted["include_statuses"]
     seen: set[str] = set()
-    for row in wanted["affiliates"]:
+    for place, row in enumerate(wanted["affiliates"]):
         reason = _why_not(row, included, seen, known)
         if reason:
-            reasons[reason] += 1
-        else:
-            taken.append(row)
+            reasons[place] = reason
         if reason in (None, "already_exists"):
             seen.add(row["email"])
-    return taken
+    return reasons
 
 
 def _why_not(row: Mapping[str, Any], included: set[str] | None, seen: set[str], known: set[str]) -> str | None:

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import import_rows
 from domain.conversions import avatars, customers
-from domain.import_rows import ConversionRow
+from domain.imports import rows, words
+from domain.imports.rows import ConversionRow
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
 from models import ids, turns
@@ -43,8 +43,9 @@ class ImportedConversions:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A row that is new, with whose it is and what it is known by."""
+    """A row that is new, with its place, whose it is and what it is known by."""
 
+    index: int
     row: ConversionRow
     affiliate_id: UUID
     identity: str
@@ -53,46 +54,48 @@ class _Taken:
 def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     """Return what an import of these rows would come to, as `ConversionImportPreview` shows it.
 
-    Writes nothing. Raises Refused: 404 program_not_found.
+    Writes nothing. Raises Refused: 404 program_not_found. Budget: 3 round trips for any number of rows.
     """
     program = _program(asked, wanted)
-    rows, errors = _read(wanted["conversions"], now)
-    taken, reasons = _chosen(program, rows, exclude_paid=wanted["exclude_paid"])
+    found, wrong = _read(wanted["conversions"], now)
+    taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
     return {
         "rows_total": len(wanted["conversions"]),
         "would_import": len(taken),
-        "would_skip": reasons.total(),
-        "would_error": len(errors),
-        "skip_reasons": dict(reasons),
+        "would_skip": len(skipped),
+        "would_error": len(wrong),
+        "skip_reasons": dict(Counter(skipped.values())),
         "paid_balance": balances(one.row for one in taken if one.row.is_paid),
         "unpaid_balance": balances(one.row for one in taken if not one.row.is_paid),
+        "form": wanted["form"],
+        "rows": words.verdicts(len(wanted["conversions"]), lines=wanted["lines"], reasons=skipped | wrong),
     }
 
 
 def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> ImportedConversions:
     """Import rows and return what came of them. `wanted` is `schemas.imports.conversions.ConversionImport` loaded.
 
-    A row whose affiliate is unknown, or that is there already, is counted and skipped. No event, no mail, no override.
+    A row whose affiliate is unknown, or that is there already, is counted and skipped. A wrong one refuses all, or is
+    left out and counted where that is wanted. No event, no mail, no override.
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
     Budget: 5 round trips for any number of rows (program; turn; affiliates; known rows; writes and commit).
     """
     program = _program(asked, wanted)
-    rows, errors = _read(wanted["conversions"], now)
-    if errors:
-        message = f"{len(errors)} of {len(wanted['conversions'])} rows cannot be imported; nothing was written."
-        raise Refused(400, "invalid_rows", message, rows=errors)
+    found, wrong = _read(wanted["conversions"], now)
+    if wrong and not wanted["skip_invalid"]:
+        raise _refused(wanted, wrong)
     if not turns.try_import(asked.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
-    taken, reasons = _chosen(program, rows, exclude_paid=wanted["exclude_paid"])
+    taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
     job = ImportJob(
         id=ids.new_id(),
         organization_id=asked.organization_id,
         kind="Conversions",
-        total=len(rows),
+        total=len(wanted["conversions"]),
         imported=len(taken),
-        skipped=reasons.total(),
-        errored=0,
-        reasons=dict(reasons),
+        skipped=len(skipped),
+        errored=len(wrong),
+        reasons=dict(Counter((skipped | wrong).values())),
         created_by=asked.member_id,
         created_at=now,
     )
@@ -102,11 +105,23 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
     return ImportedConversions(job, imported)
 
 
-def balances(rows: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
+def _refused(wanted: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
+    total = len(wanted["conversions"])
+    verdicts = words.verdicts(total, lines=wanted["lines"], reasons=wrong)
+    named = [
+        {"index": one.index, "error": one.reason} | ({} if one.line is None else {"line": one.line})
+        for one in verdicts
+        if one.reason
+    ]
+    message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
+    return Refused(400, "invalid_rows", message, rows=named)
+
+
+def balances(found: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
     """Return the commission of rows, one sum per currency, by currency."""
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
-    for row in rows:
+    for row in found:
         cents[row.currency] += row.commission_cents
         count[row.currency] += 1
     return [
@@ -122,53 +137,55 @@ def _program(asked: ConversionImporter, wanted: Mapping[str, Any]) -> programs.P
     return program
 
 
-def _read(sent: Sequence[object], now: datetime) -> tuple[list[ConversionRow], list[dict[str, Any]]]:
-    rows, errors = [], []
+def _read(sent: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRow], dict[int, str]]:
+    """Return the rows that can be read by their place, and why the others cannot."""
+    found, wrong = {}, {}
     for index, one in enumerate(sent):
         try:
-            rows.append(import_rows.read(one, now=now))
-        except import_rows.BadRow as bad:
-            errors.append({"index": index, "error": bad.code})
-    return rows, errors
+            found[index] = rows.read(one, now=now)
+        except rows.BadRow as bad:
+            wrong[index] = bad.code
+    return found, wrong
 
 
 def _chosen(
-    program: programs.Program, rows: Sequence[ConversionRow], *, exclude_paid: bool
-) -> tuple[list[_Taken], Counter[str]]:
-    """Return the rows to take, and how often each reason turned one away."""
-    reasons: Counter[str] = Counter()
-    candidates = _of_affiliates(program, [row for row in rows if not (exclude_paid and row.is_paid)], reasons)
-    reasons["excluded_paid"] = sum(exclude_paid and row.is_paid for row in rows)
+    program: programs.Program, found: Mapping[int, ConversionRow], *, exclude_paid: bool
+) -> tuple[list[_Taken], dict[int, str]]:
+    """Return the rows to take, and what turned the others away by their place."""
+    skipped = {index: "excluded_paid" for index, row in found.items() if exclude_paid and row.is_paid}
+    candidates = _of_affiliates(program, {index: row for index, row in found.items() if index not in skipped}, skipped)
     known = conversions.known(
         organization_id=program.organization_id, external_event_ids=[one.identity for one in candidates]
     )
     taken: dict[str, _Taken] = {}
     for one in candidates:
         if one.identity in known:
-            reasons["already_imported"] += 1
+            skipped[one.index] = "already_imported"
         elif one.identity in taken:
-            reasons["duplicate_in_batch"] += 1
+            skipped[one.index] = "duplicate_in_batch"
         else:
             taken[one.identity] = one
-    return list(taken.values()), +reasons
+    return list(taken.values()), skipped
 
 
-def _of_affiliates(program: programs.Program, rows: Sequence[ConversionRow], reasons: Counter[str]) -> list[_Taken]:
+def _of_affiliates(
+    program: programs.Program, found: Mapping[int, ConversionRow], skipped: dict[int, str]
+) -> list[_Taken]:
     named = conversions.affiliates_named(
         organization_id=program.organization_id,
         program_id=program.id,
-        emails=[row.affiliate_email for row in rows if row.affiliate_email],
-        slugs=[row.affiliate_slug for row in rows if row.affiliate_slug],
+        emails=[row.affiliate_email for row in found.values() if row.affiliate_email],
+        slugs=[row.affiliate_slug for row in found.values() if row.affiliate_slug],
     )
-    found = []
-    for row in rows:
+    known = []
+    for index, row in found.items():
         affiliate_id = named.by_email.get(row.affiliate_email or "") or named.by_slug.get(row.affiliate_slug or "")
         if affiliate_id is None:
-            reasons["affiliate_not_found"] += 1
+            skipped[index] = "affiliate_not_found"
         else:
-            identity = import_rows.identity(row, program_id=program.id, affiliate_id=affiliate_id)
-            found.append(_Taken(row, affiliate_id, identity))
-    return found
+            identity = rows.identity(row, program_id=program.id, affiliate_id=affiliate_id)
+            known.append(_Taken(index, row, affiliate_id, identity))
+    return known
 
 
 def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:

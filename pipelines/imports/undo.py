@@ -3,6 +3,7 @@
 Source: core spec, "Shared import safeguards" (an import can be undone from the dashboard); decision 11.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -22,6 +23,40 @@ class Undone:
     after: ListedImport
     removed: int
     kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPreview:
+    """What undoing an import would do now: rows that would go and stay, what is owed for them, what holds it back."""
+
+    job: ListedImport
+    would_remove: int
+    would_keep: int
+    taken_back: Sequence[undo.OwedCommission]
+    held_back: Mapping[str, int]
+
+    @property
+    def is_possible(self) -> bool:
+        """Say whether it stands, and nothing holds it back."""
+        return self.job.status == imports.COMPLETED and not any(self.held_back.values())
+
+
+def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
+    """Return what `run` would come to now. Writes and locks nothing, so something may change until then.
+
+    Raises Refused 404 not_found. Budget: 3 round trips.
+    """
+    job = imports.find(organization_id=organization_id, job_id=import_id)
+    if job is None:
+        raise not_found("import", import_id)
+    if job.kind == "Conversions":
+        held = undo.held(organization_id=organization_id, job_id=import_id)
+        owed = undo.owed(organization_id=organization_id, job_id=import_id)
+        is_undone = job.status == imports.UNDONE
+        return UndoPreview(job, 0 if is_undone else job.imported, 0, owed, held)
+    there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
+    unused = len(undo.unused_affiliates(organization_id=organization_id, job_id=import_id))
+    return UndoPreview(job, unused, there - unused, (), dict.fromkeys(("refunded", "overridden", "paid"), 0))
 
 
 def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:

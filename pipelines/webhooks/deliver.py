@@ -28,8 +28,9 @@ class PreparedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """What came back: a status with the start of the body, or the reason why nothing did."""
+    """What came back of what was sent at `began_at`: a status with the start of the body, or why there is none."""
 
+    began_at: datetime
     status: int | None
     retry_after: str | None = None
     excerpt: str | None = None
@@ -50,15 +51,16 @@ def send(prepared: PreparedDelivery, *, now: datetime) -> DeliveryOutcome:
     """Sign with the endpoint's current secret and POST; never raises for anything the receiver does."""
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
-        return DeliveryOutcome(status=None, failure_reason="The endpoint was deleted.")
+        return DeliveryOutcome(now, status=None, failure_reason="The endpoint was deleted.")
     body = attempt.body.encode()
     try:
-        answer = _client().post(attempt.url, body=body, headers=_headers(attempt, body, now))
+        answer = _client().post(attempt.url, body=body, headers=_signed(attempt, body, now))
     except addresses.UrlRefused as refused:
-        return DeliveryOutcome(status=None, failure_reason=refused.message)
+        return DeliveryOutcome(now, status=None, failure_reason=refused.message)
     except client.ReceiverUnreachable as unreachable:
-        return DeliveryOutcome(status=None, failure_reason=unreachable.reason)
-    return DeliveryOutcome(status=answer.status, retry_after=answer.headers.get("retry-after"), excerpt=answer.excerpt)
+        return DeliveryOutcome(now, status=None, failure_reason=unreachable.reason)
+    retry_after = answer.headers.get("retry-after")
+    return DeliveryOutcome(now, status=answer.status, retry_after=retry_after, excerpt=answer.excerpt)
 
 
 def record(prepared: PreparedDelivery, outcome: DeliveryOutcome, *, now: datetime) -> datetime | None:
@@ -71,6 +73,8 @@ def record(prepared: PreparedDelivery, outcome: DeliveryOutcome, *, now: datetim
         organization_id=attempt.organization_id,
         delivery_id=attempt.delivery_id,
         attempt=attempt.number,
+        began_at=outcome.began_at,
+        ended_at=max(now, outcome.began_at),
         status=verdict.status.value,
         response_status=outcome.status,
         excerpt=outcome.excerpt,
@@ -106,16 +110,22 @@ def _verdict(prepared: PreparedDelivery, outcome: DeliveryOutcome, now: datetime
     )
 
 
-def _headers(attempt: outbox.Attempt, body: bytes, now: datetime) -> Mapping[str, str]:
-    secret = sealing.unseal(attempt.secret_sealed, belongs_to=str(attempt.endpoint_id))
-    timestamp_s = int(now.timestamp())
+def headers(*, event_type: str, delivery_id: UUID) -> dict[str, str]:
+    """Return the headers that every attempt of a delivery sends alike; time and signature are each attempt's own."""
     return {
         "Content-Type": "application/json",
         "User-Agent": "Finderfee-Webhooks/1",
+        "X-Service-Event": event_type,
+        "X-Service-Delivery-Id": str(delivery_id),
+    }
+
+
+def _signed(attempt: outbox.Attempt, body: bytes, now: datetime) -> Mapping[str, str]:
+    secret = sealing.unseal(attempt.secret_sealed, belongs_to=str(attempt.endpoint_id))
+    timestamp_s = int(now.timestamp())
+    return headers(event_type=attempt.event_type, delivery_id=attempt.delivery_id) | {
         "X-Service-Signature": signing.outbound_header(secret=secret.encode(), timestamp_s=timestamp_s, body=body),
         "X-Service-Timestamp": str(timestamp_s),
-        "X-Service-Event": attempt.event_type,
-        "X-Service-Delivery-Id": str(attempt.delivery_id),
     }
 
 

@@ -9,11 +9,18 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
-from domain.refused import Refused
+from domain.imports import files
+from domain.imports.rows import BadRow
 from domain.statuses import AffiliateStatus
 from schemas.base import Email, Flag, Instant, Wire, one_of, text
+from schemas.imports.sent import (
+    CommissionBalance,
+    ImportPreview,
+    check_row_count,
+    import_file,
+    rows_of,
+)
 
-_MOST_ROWS = 1000
 # An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
 _ANY_LENGTH = 100_000
 _LONGEST_MESSAGE = 20_000
@@ -51,33 +58,48 @@ class ImportRow(Wire):
         }
 
 
-class AffiliateImport(Wire):
-    """Up to 1,000 affiliates for one program. `include_statuses` loads to a set, None without one.
+class AffiliatePreview(Wire):
+    """Up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`, to be looked at.
 
+    `include_statuses` loads to a set, None without one; a file to its rows, with `lines` and its `form`.
     Raises Refused 400: row_cap_exceeded.
     """
 
     program_id = fields.UUID(required=True)
-    affiliates = fields.List(fields.Nested(ImportRow), required=True, validate=validate.Length(min=1))
+    affiliates = fields.List(fields.Nested(ImportRow), load_default=None, validate=validate.Length(min=1))
+    file = import_file()
     include_statuses = fields.List(
         fields.String(), load_default=None, allow_none=True, validate=validate.Length(min=1, max=50)
     )
-    notify_affiliates = Flag(load_default=False, allow_none=True)
-    notification_message_html = text(longest=_LONGEST_MESSAGE, load_default=None, allow_none=True)
 
     @pre_load
     def _count(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
-        rows = sent.get("affiliates")
-        if isinstance(rows, list) and len(rows) > _MOST_ROWS:
-            message = f"One import takes at most {_MOST_ROWS} rows; this one has {len(rows)}."
-            raise Refused(400, "row_cap_exceeded", message, field="affiliates")
+        check_row_count(sent.get("affiliates"), "affiliates")
         return sent
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
         wanted = sent["include_statuses"]
         included = None if wanted is None else {_known_status(name, place) for place, name in enumerate(wanted)}
-        return sent | {"include_statuses": included, "notify_affiliates": bool(sent["notify_affiliates"])}
+        read = rows_of(sent, "affiliates", files.people)
+        if read["form"] is not None:
+            read["affiliates"] = [_of_file(values) for values in read["affiliates"]]
+        return sent | read | {"include_statuses": included}
+
+
+class AffiliateImport(AffiliatePreview):
+    """Up to 1,000 affiliates for one program, and whether they are written to."""
+
+    notify_affiliates = Flag(load_default=False, allow_none=True)
+    notification_message_html = text(longest=_LONGEST_MESSAGE, load_default=None, allow_none=True)
+
+    @post_load
+    def _decide(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        return sent | {"notify_affiliates": bool(sent["notify_affiliates"])}
+
+
+class AffiliateImportPreview(ImportPreview):
+    """What an import of these rows would come to. `wouldSkip` counts wrong rows too: they hold back no others."""
 
 
 class ImportRecord(Wire):
@@ -107,6 +129,37 @@ class UndoneImport(PastImport):
 
     removed = fields.Integer()
     kept = fields.Integer()
+
+
+class HeldBack(Wire):
+    """How many conversions of an import hold its undoing back, and why."""
+
+    refunded = fields.Integer()
+    overridden = fields.Integer()
+    paid = fields.Integer()
+
+
+class ImportUndoPreview(Wire):
+    """What undoing an import would do now. `taken_back` is what is owed for its conversions, and would be no longer."""
+
+    job_id = fields.UUID()
+    status = one_of(("Completed", "Undone"))
+    kind = one_of(("Affiliates", "Conversions"))
+    is_possible = fields.Boolean()
+    would_remove = fields.Integer()
+    would_keep = fields.Integer()
+    taken_back = fields.List(fields.Nested(CommissionBalance))
+    held_back = fields.Nested(HeldBack)
+
+
+def _of_file(values: Mapping[str, object] | BadRow) -> dict[str, Any]:
+    """Return a row of a file as a JSON row loads; one that is none holds back no others."""
+    code = values.code if isinstance(values, BadRow) else "invalid_row"
+    with suppress(ValidationError):
+        if not isinstance(values, BadRow):
+            loaded: dict[str, Any] = ImportRow().load(values)
+            return loaded
+    return ImportRow().load({}) | {"problem": code}
 
 
 def _address(sent: str) -> str | None:

@@ -1,20 +1,25 @@
 """Conversions from another service, on the wire.
 
-Rows are described here and read in `domain.import_rows`: a wrong row is named by its place, with a code.
+Rows are described here and read in `domain.imports.rows`: a wrong row is named by its place, with a code.
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import fields, pre_load, validate
+from marshmallow import fields, post_load, pre_load, validate
 
 from domain import statuses
-from domain.refused import Refused
+from domain.imports import files
 from schemas.base import NEEDED, Flag, Instant, Wire, one_of, text, whole
 from schemas.imports.affiliates import ImportRecord
-
-_MOST_ROWS = 1000
+from schemas.imports.sent import (
+    CommissionBalance,
+    ImportPreview,
+    check_row_count,
+    import_file,
+    rows_of,
+)
 
 
 class HistoricalRow(Wire):
@@ -43,45 +48,44 @@ class _Unread(fields.Nested):
 
 
 class ConversionPreview(Wire):
-    """Up to 1,000 sales of one program, to be looked at. Raises Refused 400: row_cap_exceeded."""
+    """Up to 1,000 sales of one program, in `conversions` or in the text of a `file`, to be looked at.
+
+    A file loads to its rows, with `lines` and its `form`. Raises Refused 400: row_cap_exceeded.
+    """
 
     program_id = fields.UUID(required=True)
     conversions = fields.List(
-        _Unread(HistoricalRow, allow_none=True), required=True, validate=validate.Length(min=1, max=_MOST_ROWS)
+        _Unread(HistoricalRow, allow_none=True),
+        load_default=None,
+        validate=validate.Length(min=1),
     )
+    file = import_file()
     exclude_paid = Flag(load_default=False)
 
     @pre_load
     def _count(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
-        rows = sent.get("conversions")
-        if isinstance(rows, list) and len(rows) > _MOST_ROWS:
-            message = f"One import takes at most {_MOST_ROWS} rows; this one has {len(rows)}."
-            raise Refused(400, "row_cap_exceeded", message, field="conversions")
+        check_row_count(sent.get("conversions"), "conversions")
         return sent
+
+    @post_load
+    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        return sent | rows_of(sent, "conversions", files.sales)
 
 
 class ConversionImport(ConversionPreview):
-    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid become payable."""
+    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid become payable.
+
+    With `skip_invalid` wrong rows are left out and counted; without it one of them refuses all.
+    """
 
     confirm_unpaid_payout = Flag(load_default=False)
+    skip_invalid = Flag(load_default=False)
 
 
-class CommissionBalance(Wire):
-    """Commission of one currency, in its minor units, and of how many rows."""
+class ConversionImportPreview(ImportPreview):
+    """What an import of these rows would come to. Wrong rows are in `wouldError`, or would be skipped."""
 
-    currency = fields.String()
-    commission_cents = fields.Integer()
-    count = fields.Integer()
-
-
-class ConversionImportPreview(Wire):
-    """What an import of these rows would come to; `skip_reasons` counts why rows would be skipped."""
-
-    rows_total = fields.Integer()
-    would_import = fields.Integer()
-    would_skip = fields.Integer()
     would_error = fields.Integer()
-    skip_reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
     paid_balance = fields.List(fields.Nested(CommissionBalance))
     unpaid_balance = fields.List(fields.Nested(CommissionBalance))
 

@@ -11,6 +11,7 @@ from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
 from schemas.base import Instant, Wire, one_of, text
+from schemas.paging import PageQuery
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
 _LONGEST_TEXT = 65_536
@@ -72,6 +73,7 @@ class EndpointRecord(Wire):
     url = fields.String()
     events = fields.List(one_of(_SUBSCRIBABLE))
     description = fields.String(allow_none=True)
+    failing_since = Instant(allow_none=True)
     created_at = Instant()
     updated_at = Instant()
 
@@ -147,6 +149,48 @@ class DeliveryRecord(Wire):
     next_attempt_at = Instant(allow_none=True)
     created_at = Instant()
     settled_at = Instant(allow_none=True)
+
+
+class DeliveryQuery(PageQuery):
+    """Which deliveries: with this status, of this type, made from `since` until before `until`."""
+
+    status = one_of(statuses.DeliveryStatus, load_default=None)
+    event_type = one_of(("test", *events.TYPES), load_default=None)
+    since = Instant(load_default=None)
+    until = Instant(load_default=None)
+
+
+class SentEvent(Wire):
+    """The event of a delivery; `body` is the text that every attempt sends, byte for byte."""
+
+    id = fields.Function(lambda event: events.event_id(event.id))
+    type = one_of(("test", *events.TYPES))
+    created_at = Instant()
+    body = fields.String()
+
+
+class AttemptRecord(Wire):
+    """An attempt and what came back. One whose sender broke off in the middle has none; then a number is left out."""
+
+    wire_name = "WebhookAttempt"
+
+    number = fields.Integer()
+    began_at = Instant()
+    duration_ms = fields.Integer()
+    response_status = fields.Integer(allow_none=True)
+    response_excerpt = fields.String(allow_none=True)
+    failure_reason = fields.String(allow_none=True)
+
+
+class WholeDelivery(DeliveryRecord):
+    """A delivery with what was sent, the headers that all its attempts have alike, and its attempts, latest first."""
+
+    wire_name = "WebhookDeliveryDetail"
+
+    url = fields.String()
+    event = fields.Nested(SentEvent)
+    headers = fields.Dict(keys=fields.String(), values=fields.String())
+    attempts = fields.List(fields.Nested(AttemptRecord))
 
 
 def _settled(endpoint: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ _PAST_SALE = {
 }
 # A POST that only looks.
 _LOOKS = {
+    "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
     "POST /api/v1/payouts/preview",
     "POST /api/v1/connections/<connection_id>/check",

@@ -32,10 +32,14 @@ def test_settled_deliveries_end_and_their_events_with_them(brand, ben, endpoint)
     for status in ("Delivered", "Failed"):
         _delivery(brand, endpoint, event(brand), status)
     old = _delivery(brand, endpoint, event(brand), "Failed")
+    brand.rows(
+        "insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at)"
+        " select organization_id, id, 1, created_at, created_at from delivery returning number"
+    )
 
     end("deliveries", "events")
 
-    assert (count(brand, "delivery"), count(brand, "event")) == (0, 0)
+    assert (count(brand, "delivery"), count(brand, "event"), count(brand, "delivery_attempt")) == (0, 0, 0)
     assert brand.post(f"/api/v1/webhooks/{endpoint}/deliveries/{old}/redeliver").status_code == 404
 
 

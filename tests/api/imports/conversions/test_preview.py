@@ -27,7 +27,7 @@ def test_a_preview_says_what_an_import_would_do_and_writes_nothing(campaign):
     )
 
     assert answer.status_code == 200
-    assert answer.json == {
+    assert answer.json | {"rows": []} == {
         "rowsTotal": 9,
         "wouldImport": 4,
         "wouldSkip": 3,
@@ -38,7 +38,22 @@ def test_a_preview_says_what_an_import_would_do_and_writes_nothing(campaign):
             {"currency": "EUR", "commissionCents": 7, "count": 1},
             {"currency": "USD", "commissionCents": 2_001, "count": 2},
         ],
+        "understood": None,
+        "rows": [],
     }
+    assert [(row["outcome"], row["reason"]) for row in answer.json["rows"]] == [
+        ("new", None),
+        ("new", None),
+        ("new", None),
+        ("new", None),
+        ("known", "duplicate_in_batch"),
+        ("known", "already_imported"),
+        ("wrong", "affiliate_not_found"),
+        ("wrong", "unsupported_currency"),
+        ("wrong", "invalid_row"),
+    ]
+    assert [row["index"] for row in answer.json["rows"]] == list(range(9))
+    assert {row["line"] for row in answer.json["rows"]} == {None}
     assert campaign.rows("select count(*) from conversion") == [(1,)]
     assert campaign.rows("select count(*) from import_job") == [(1,)]
     assert campaign.rows("select count(*) from audit_entry") == before

@@ -47,7 +47,7 @@ class ConversionRow:
 
 
 def read(sent: object, *, now: datetime) -> ConversionRow:
-    """Return a row as it was sent, checked in the order of the spec's table.
+    """Return a row as it was sent, checked in the order of the spec's table; what a file said of one is raised again.
 
     Raises BadRow: invalid_row (no object), affiliate_email_or_slug_required, amount_out_of_range,
     commission_out_of_range, unsupported_currency, occurred_at_required, invalid_occurred_at, occurred_at_in_future,
@@ -55,6 +55,8 @@ def read(sent: object, *, now: datetime) -> ConversionRow:
     invalid_affiliate_slug, invalid_customer_email, invalid_customer_name, invalid_processor_customer_id,
     invalid_processor_subscription_id, invalid_external_id.
     """
+    if isinstance(sent, BadRow):
+        raise sent
     if not isinstance(sent, Mapping):
         raise BadRow("invalid_row")
     email, slug = _text(sent, "affiliateEmail"), _text(sent, "affiliateSlug")

@@ -1,39 +1,34 @@
-"""Webhook endpoints: where the brand is told what happens, and how that went.
+"""Webhook endpoints: where the brand is told what happens.
 
 Source: tracking spec, section 6 "Events".
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
+from api.edge import answers, audit, body, paging
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
+from api.webhooks import named
 from domain.organization import plans
 from domain.refused import Refused
 from domain.webhooks import events
 from models import db
-from models.webhooks import endpoints, outbox
+from models.webhooks import endpoints
 from models.webhooks.endpoints import WebhookEndpoint
-from models.webhooks.redeliveries import DeliveryWindow
-from pipelines.webhooks import manage, redelivery
+from pipelines.webhooks import manage
 from schemas.paging import PageQuery
 from schemas.webhooks.webhook import (
-    DeliveryRecord,
     EndpointBody,
     EndpointChanges,
     EndpointRecord,
     EndpointTest,
     NewEndpoint,
-    RedeliveryAnswer,
-    RedeliveryPortion,
-    RedeliveryWindow,
     TestAnswer,
 )
 
@@ -45,9 +40,6 @@ _KEEP = Guard(audience="brand", scope="read_write")
 _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
 
 _RECORD = EndpointRecord()
-_DELIVERY = DeliveryRecord()
-_PORTION = RedeliveryPortion()
-_DELIVERIES_PER_PAGE = 50
 _URL_REFUSALS = ("400 invalid_url", "400 https_required", "400 url_not_allowed")
 
 _Answer = tuple[int, Mapping[str, object]]
@@ -94,7 +86,7 @@ def list_webhook_endpoints() -> Mapping[str, object]:
 def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
     """Show one endpoint."""
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _RECORD.dump(_find(endpoint_id))
+        shown: Mapping[str, object] = _RECORD.dump(named.endpoint(endpoint_id))
     return shown
 
 
@@ -108,7 +100,7 @@ def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
 def change_webhook_endpoint(endpoint_id: str) -> Response:
     """Change URL, events or description. 200 with the endpoint."""
     with db.unit_of_work(guards.organization_id()):
-        _find(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
+        named.endpoint(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
     changes = body.load()
     refusal = manage.refusal_of(changes["url"]) if "url" in changes else None
     return answers.once(lambda: _change(endpoint_id, changes, refusal))
@@ -117,7 +109,7 @@ def change_webhook_endpoint(endpoint_id: str) -> Response:
 def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | None) -> _Answer:
     if refusal is not None:
         raise refusal
-    now, endpoint = clock.now(), _find(endpoint_id)
+    now, endpoint = clock.now(), named.endpoint(endpoint_id)
     before = _RECORD.dump(endpoint)
     after = _RECORD.dump(manage.change(endpoint=endpoint, changes=changes, now=now))
     audit.record("webhook_endpoint.updated", endpoint.id, before=before, after=after, now=now)
@@ -130,7 +122,7 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
     """Delete an endpoint. 204."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        endpoint = _find(endpoint_id)
+        endpoint = named.endpoint(endpoint_id)
         manage.remove(endpoint=endpoint, now=now)
         audit.record("webhook_endpoint.deleted", endpoint.id, before=_RECORD.dump(endpoint), now=now)
     return Response(status=204)
@@ -144,7 +136,7 @@ def rotate_webhook_secret(endpoint_id: str) -> Response:
 
 
 def _rotate(endpoint_id: str) -> _Answer:
-    now, endpoint = clock.now(), _find(endpoint_id)
+    now, endpoint = clock.now(), named.endpoint(endpoint_id)
     rotated = manage.rotate_secret(endpoint=endpoint, now=now)
     audit.record("webhook_endpoint.secret_rotated", endpoint.id, now=now)
     return 200, {**_RECORD.dump(rotated.endpoint), "secret": rotated.secret}
@@ -165,84 +157,13 @@ def test_webhook_endpoint(endpoint_id: str) -> Response:
 
 
 def _test(endpoint_id: str) -> _Answer:
-    now, endpoint = clock.now(), _find(endpoint_id)
+    now, endpoint = clock.now(), named.endpoint(endpoint_id)
     wanted = body.load_optional()
     type = wanted["type"]
     sent = manage.send_test(endpoint=endpoint, type=type, now=now)
     event_id = events.event_id(sent.event_id)
     audit.record("webhook_endpoint.tested", endpoint.id, after={"type": type, "eventId": event_id}, now=now)
     return 200, {"deliveryId": str(sent.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
-
-
-@blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries")
-@operation(_READ, page(_DELIVERY), asks=PageQuery(), refuses=("404 not_found",))
-def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
-    """List an endpoint's deliveries, newest first, 50 per page."""
-    asked = paging.wanted(body.query(), most=_DELIVERIES_PER_PAGE)
-    with db.unit_of_work(guards.organization_id()):
-        endpoint = _find(endpoint_id)
-        rows = outbox.history(
-            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, after=asked.after, limit=asked.limit
-        )
-    return paging.envelope(asked, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
-
-
-@blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
-@operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
-def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
-    """Make one more attempt of a delivery that is settled, under the same id. 200."""
-    answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))
-    wake_relay()
-    return answer
-
-
-def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
-    now, endpoint = clock.now(), _find(endpoint_id)
-    wanted_id: UUID = path.uuid(delivery_id, "delivery")
-    manage.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
-    audit.record("delivery.redelivered", wanted_id, after={"endpointId": str(endpoint.id)}, now=now)
-    return 200, {"deliveryId": str(wanted_id)}
-
-
-@blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")
-@operation(_KEEP, one(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
-def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
-    """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second. 202.
-
-    Each goes out under its own id with its own body. While `hasMore`, send it again with `nextCursor` as `cursor`.
-    """
-    answer = answers.once(lambda: _redeliver_window(endpoint_id))
-    wake_relay()
-    return answer
-
-
-def _redeliver_window(endpoint_id: str) -> _Answer:
-    now, endpoint = clock.now(), _find(endpoint_id)
-    wanted = body.load()
-    window = DeliveryWindow(
-        organization_id=endpoint.organization_id,
-        endpoint_id=endpoint.id,
-        since=wanted["since"],
-        until=wanted["until"] or now,
-        status=wanted["status"],
-    )
-    portion = redelivery.start(window, after=paging.position(wanted["cursor"]), now=now)
-    shown = _PORTION.dump(
-        {
-            "count": portion.count,
-            "last_at": portion.last_at,
-            "next_cursor": paging.cursor(*portion.next_after) if portion.next_after else None,
-            "has_more": portion.next_after is not None,
-        }
-    )
-    done = {**window.shown(), "count": portion.count}
-    audit.record("webhook_endpoint.redelivered", endpoint.id, after=done, now=now)
-    return 202, shown
-
-
-def _find(endpoint_id: str) -> WebhookEndpoint:
-    wanted_id = path.uuid(endpoint_id, "webhook endpoint")
-    return manage.find(organization_id=guards.organization_id(), endpoint_id=wanted_id)
 
 
 def _shown(rows: Sequence[WebhookEndpoint]) -> list[Any]:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from domain import import_rows
 from domain.conversions import customers
+from domain.imports import rows
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 PROGRAM, BEN, ANN = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -24,11 +24,11 @@ def _sent(**fields):
 
 
 def _read(**fields):
-    return import_rows.read(_sent(**fields), now=NOW)
+    return rows.read(_sent(**fields), now=NOW)
 
 
 def _identity(affiliate_id=BEN, **fields):
-    return import_rows.identity(_read(**fields), program_id=PROGRAM, affiliate_id=affiliate_id)
+    return rows.identity(_read(**fields), program_id=PROGRAM, affiliate_id=affiliate_id)
 
 
 def test_a_row_is_read_with_its_defaults():
@@ -91,7 +91,7 @@ _NO_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
     ],
 )
 def test_a_row_that_cannot_be_one_is_refused_with_its_code(fields, code):
-    with pytest.raises(import_rows.BadRow) as refused:
+    with pytest.raises(rows.BadRow) as refused:
         _read(**fields)
 
     assert refused.value.code == code
@@ -99,8 +99,8 @@ def test_a_row_that_cannot_be_one_is_refused_with_its_code(fields, code):
 
 @pytest.mark.parametrize("sent", [None, 7, "row", [], True])
 def test_what_is_no_object_is_no_row(sent):
-    with pytest.raises(import_rows.BadRow, match="invalid_row"):
-        import_rows.read(sent, now=NOW)
+    with pytest.raises(rows.BadRow, match="invalid_row"):
+        rows.read(sent, now=NOW)
 
 
 def test_a_row_is_known_by_its_external_id_as_it_was_sent():

@@ -1,0 +1,148 @@
+"""Deliveries of a webhook endpoint: what was sent, what came back, and sending again.
+
+Source: tracking spec, section 6 "Events".
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from api.webhooks import named
+from domain.refused import not_found
+from models import db
+from models.webhooks import attempts, outbox
+from models.webhooks.outbox import WantedDeliveries
+from models.webhooks.redeliveries import DeliveryWindow
+from pipelines.webhooks import deliver, manage, redelivery
+from schemas.webhooks.webhook import (
+    AttemptRecord,
+    DeliveryQuery,
+    DeliveryRecord,
+    RedeliveryAnswer,
+    RedeliveryPortion,
+    RedeliveryWindow,
+    SentEvent,
+    WholeDelivery,
+)
+
+blueprint = Blueprint("webhook_deliveries", __name__)
+
+# Endpoints outlive a plan: what became of what they were told can be looked at, and sent again, on every one.
+_READ = Guard(audience="brand")
+_KEEP = Guard(audience="brand", scope="read_write")
+
+_DELIVERY = DeliveryRecord()
+_EVENT, _ATTEMPT = SentEvent(), AttemptRecord()
+_PORTION = RedeliveryPortion()
+_DELIVERIES_PER_PAGE = 50
+
+_Answer = tuple[int, Mapping[str, object]]
+
+
+@blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries")
+@operation(_READ, page(_DELIVERY), asks=DeliveryQuery(), refuses=("404 not_found",))
+def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
+    """List an endpoint's deliveries, newest first, 50 per page; by status, type and time if asked."""
+    query = body.query()
+    wanted_page = paging.wanted(query, most=_DELIVERIES_PER_PAGE)
+    with db.unit_of_work(guards.organization_id()):
+        endpoint = named.endpoint(endpoint_id)
+        rows = outbox.history(
+            organization_id=endpoint.organization_id,
+            endpoint_id=endpoint.id,
+            wanted=WantedDeliveries(
+                status=query["status"],
+                event_type=query["event_type"],
+                since=query["since"],
+                until=query["until"],
+            ),
+            after=wanted_page.after,
+            limit=wanted_page.limit,
+        )
+    return paging.envelope(wanted_page, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
+
+
+@blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>")
+@operation(_READ, one(WholeDelivery()), refuses=("404 not_found",))
+def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, object]:
+    """Show one delivery: the body as it is sent, the headers, and what came of each attempt. 4 round trips.
+
+    `X-Service-Timestamp` and `X-Service-Signature` are made for each attempt with the secret of that moment, so they
+    are not among the headers: who may read a history could send the event in our name otherwise.
+    """
+    with db.unit_of_work(guards.organization_id()):
+        endpoint = named.endpoint(endpoint_id)
+        wanted_id = path.uuid(delivery_id, "delivery")
+        found = attempts.delivery(
+            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, delivery_id=wanted_id
+        )
+        if found is None:
+            raise not_found("delivery", wanted_id)
+        event = attempts.event(organization_id=endpoint.organization_id, event_id=found.event_id)
+        made = attempts.of_delivery(organization_id=endpoint.organization_id, delivery_id=found.id)
+    return {
+        **_DELIVERY.dump(found),
+        "url": endpoint.url,
+        "event": _EVENT.dump(event),
+        "headers": deliver.headers(event_type=found.event_type, delivery_id=found.id),
+        "attempts": _ATTEMPT.dump(made, many=True),
+    }
+
+
+@blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
+@operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
+def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
+    """Make one more attempt of a delivery that is settled, under the same id. 200."""
+    answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))
+    wake_relay()
+    return answer
+
+
+def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
+    now, endpoint = clock.now(), named.endpoint(endpoint_id)
+    wanted_id = path.uuid(delivery_id, "delivery")
+    manage.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
+    audit.record("delivery.redelivered", wanted_id, after={"endpointId": str(endpoint.id)}, now=now)
+    return 200, {"deliveryId": str(wanted_id)}
+
+
+@blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")
+@operation(_KEEP, one(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
+def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
+    """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second. 202.
+
+    Each goes out under its own id with its own body. While `hasMore`, send it again with `nextCursor` as `cursor`.
+    """
+    answer = answers.once(lambda: _redeliver_window(endpoint_id))
+    wake_relay()
+    return answer
+
+
+def _redeliver_window(endpoint_id: str) -> _Answer:
+    now, endpoint = clock.now(), named.endpoint(endpoint_id)
+    wanted = body.load()
+    window = DeliveryWindow(
+        organization_id=endpoint.organization_id,
+        endpoint_id=endpoint.id,
+        since=wanted["since"],
+        until=wanted["until"] or now,
+        status=wanted["status"],
+    )
+    portion = redelivery.start(window, after=paging.position(wanted["cursor"]), now=now)
+    shown = _PORTION.dump(
+        {
+            "count": portion.count,
+            "last_at": portion.last_at,
+            "next_cursor": paging.cursor(*portion.next_after) if portion.next_after else None,
+            "has_more": portion.next_after is not None,
+        }
+    )
+    done = {**window.shown(), "count": portion.count}
+    audit.record("webhook_endpoint.redelivered", endpoint.id, after=done, now=now)
+    return 202, shown

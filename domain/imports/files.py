@@ -1,0 +1,177 @@
+"""Reads a file of an import: comma or semicolon separated values, with the names of the interface's fields on top.
+
+A row is known by its line in the file, the header being line 1; empty lines count and are passed over. Amounts come in
+minor units (`amountCents`) or in major units (`amount`), by the name of their column.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from domain.imports.rows import BadRow
+from domain.money import currencies
+
+Kind = Literal["Affiliates", "Conversions"]
+
+_BYTE_ORDER_MARK = "\ufeff"
+_PEOPLE = ("email", "fullName", "status", "walletEmail", "slug")
+_MINOR = ("amountCents", "commissionCents")
+#: Columns of amounts in major units, and what each is in minor units.
+_MAJOR = {"amount": "amountCents", "commission": "commissionCents"}
+_SALES = (
+    "affiliateEmail",
+    "affiliateSlug",
+    "customerEmail",
+    "customerName",
+    *_MINOR,
+    *_MAJOR,
+    "currency",
+    "occurredAt",
+    "paid",
+    "type",
+    "processorCustomerId",
+    "processorSubscriptionId",
+    "externalId",
+)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
+# Without thousands apart: of 1,234 nobody can tell whether it is one or a thousand. A comma is a point where cells are
+# not divided by it.
+_DECIMAL = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,4})?")
+_YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
+
+
+class UnreadableFile(ValueError):
+    """A file that cannot be read as rows; its message says why, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """How a file was understood. `amounts` is the column that holds them, None in a file of affiliates."""
+
+    separator: Literal[",", ";"]
+    amounts: Literal["amount", "amountCents"] | None
+    has_byte_order_mark: bool
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A row by its line: what a JSON row would say, or what is wrong with it."""
+
+    line: int
+    values: Mapping[str, object] | BadRow
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFile:
+    """A file that could be read."""
+
+    form: FileForm
+    rows: Sequence[FileRow]
+
+
+def kind(text: str) -> Kind:
+    """Return what a file holds: affiliates where its header says `email`, else conversions.
+
+    Raises UnreadableFile for one without a header.
+    """
+    return "Affiliates" if "email" in _header(text)[0] else "Conversions"
+
+
+def sales(text: str) -> ImportFile:
+    """Read a file of conversions. Raises UnreadableFile."""
+    form = _form(text, _SALES)
+    if wrong := [name for name in _MAJOR if {name, _MAJOR[name]} <= set(form.columns)]:
+        raise UnreadableFile(f"It has both {wrong[0]} and {_MAJOR[wrong[0]]}. Leave one of the two columns out.")
+    return ImportFile(form, [*_rows(text, form, lambda cells: _sale(cells, form))])
+
+
+def people(text: str) -> ImportFile:
+    """Read a file of affiliates. Raises UnreadableFile."""
+    form = _form(text, _PEOPLE)
+    return ImportFile(form, [*_rows(text, form, lambda cells: cells)])
+
+
+def _header(text: str) -> tuple[tuple[str, ...], Literal[",", ";"]]:
+    first = _LINE_END.split(text.removeprefix(_BYTE_ORDER_MARK), 1)[0].strip()
+    if not first:
+        raise UnreadableFile("Its first line must name the columns.")
+    separator: Literal[",", ";"] = ";" if first.count(";") > first.count(",") else ","
+    return tuple(name.strip().strip('"').strip() for name in first.split(separator)), separator
+
+
+def _form(text: str, known: Sequence[str]) -> FileForm:
+    names, separator = _header(text)
+    by_lower = {name.lower(): name for name in known}
+    if unknown := [name for name in names if name.lower() not in by_lower]:
+        said = ", ".join(repr(name) for name in unknown[:5])
+        raise UnreadableFile(f"No field is called {said}. Columns may be: {', '.join(known)}.")
+    columns = tuple(by_lower[name.lower()] for name in names)
+    if twice := sorted({name for name in columns if columns.count(name) > 1}):
+        raise UnreadableFile(f"The column {twice[0]} stands there twice.")
+    has_major = any(name in columns for name in _MAJOR)
+    amounts: Literal["amount", "amountCents"] | None = None
+    if known is _SALES:
+        amounts = "amount" if has_major else "amountCents"
+    return FileForm(separator, amounts, text.startswith(_BYTE_ORDER_MARK), columns)
+
+
+def _rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]) -> Iterator[FileRow]:
+    lines = csv.reader(
+        io.StringIO(text.removeprefix(_BYTE_ORDER_MARK), newline=""), delimiter=form.separator, strict=True
+    )
+    line = 1
+    try:
+        next(lines)
+        line = lines.line_num + 1
+        for cells in lines:
+            if any(cell.strip() for cell in cells):
+                yield FileRow(line, _read(cells, form, read))
+            line = lines.line_num + 1
+    except csv.Error as error:
+        raise UnreadableFile(f"Row {line} cannot be read: {error}.") from error
+
+
+def _read(
+    cells: Sequence[str], form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]
+) -> Mapping[str, object] | BadRow:
+    if len(cells) != len(form.columns):
+        return BadRow("wrong_cell_count")
+    filled = {name: cell.strip() for name, cell in zip(form.columns, cells, strict=True) if cell.strip()}
+    try:
+        return read(filled)
+    except BadRow as bad:
+        return bad
+
+
+def _sale(cells: Mapping[str, str], form: FileForm) -> Mapping[str, object]:
+    row: dict[str, object] = {name: cell for name, cell in cells.items() if name not in _MAJOR}
+    for name in _MINOR:
+        if _WHOLE.fullmatch(cells.get(name, "")):
+            row[name] = int(cells[name])
+    for name in _MAJOR:
+        if name in cells:
+            row[_MAJOR[name]] = _minor(cells[name], cells.get("currency", ""), form, code=f"invalid_{name}")
+    if "paid" in cells:
+        said = cells["paid"].lower()
+        row["paid"] = True if said in _YES else False if said in _NO else said
+    return row
+
+
+def _minor(said: str, currency: str, form: FileForm, *, code: str) -> int:
+    """Return an amount in minor units; raises BadRow for one that has none in whole."""
+    known = currencies.normalize(currency)
+    if known is None:
+        raise BadRow("unsupported_currency")
+    plain = said.replace(",", ".") if form.separator == ";" else said
+    if not _DECIMAL.fullmatch(plain):
+        raise BadRow(code)
+    minor = Decimal(plain).scaleb(currencies.exponent(known))
+    if minor != minor.to_integral_value():
+        raise BadRow(code)
+    return int(minor)

@@ -1,0 +1,60 @@
+"""What came of the attempts of a delivery, and the event that all of them sent."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from models.table import Rows, columns
+from models.webhooks.outbox import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredEvent:
+    """An event as every attempt sends it: `body` byte for byte."""
+
+    id: UUID
+    type: str
+    created_at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PastAttempt:
+    """An attempt with what came back: a status with the start of the body, or the reason why nothing did."""
+
+    number: int
+    began_at: datetime
+    ended_at: datetime
+    response_status: int | None
+    response_excerpt: str | None
+    failure_reason: str | None
+
+    @property
+    def duration_ms(self) -> int:
+        """How long the receiver took, in milliseconds."""
+        return (self.ended_at - self.began_at) // timedelta(milliseconds=1)
+
+
+_DELIVERIES, _EVENTS, _ATTEMPTS = Rows(Delivery), Rows(DeliveredEvent), Rows(PastAttempt)
+_DELIVERY = f"select {columns(Delivery)} from delivery where organization_id = %s and endpoint_id = %s and id = %s"
+_EVENT = f"select {columns(DeliveredEvent)} from event where organization_id = %s and id = %s"
+_OF_DELIVERY = f"""
+select {columns(PastAttempt)} from delivery_attempt where organization_id = %s and delivery_id = %s order by number desc
+"""
+
+
+def delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID) -> Delivery | None:
+    """Return one delivery of an endpoint."""
+    return _DELIVERIES.first(_DELIVERY, (organization_id, endpoint_id, delivery_id))
+
+
+def event(*, organization_id: UUID, event_id: UUID) -> DeliveredEvent:
+    """Return the event of a delivery; it is there as long as its delivery."""
+    found = _EVENTS.first(_EVENT, (organization_id, event_id))
+    assert found is not None
+    return found
+
+
+def of_delivery(*, organization_id: UUID, delivery_id: UUID) -> list[PastAttempt]:
+    """Return the attempts of a delivery that came to an end, the latest first."""
+    return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, delivery_id))

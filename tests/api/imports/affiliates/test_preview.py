@@ -1,0 +1,88 @@
+"""The look at an import of affiliates, and its files. Source: core spec, "Affiliates" (import body)."""
+
+import pytest
+
+from tests.support.api.importing import AFFILIATES_IMPORT, import_people, person_row
+
+PREVIEW = f"{AFFILIATES_IMPORT}/preview"
+
+
+def _send(brand, url=PREVIEW, **fields):
+    return brand.post(url, {"programId": str(brand.programs[-1])} | fields)
+
+
+@pytest.fixture
+def campaign(brand):
+    brand.program()
+    return brand
+
+
+def test_a_preview_says_what_would_become_of_each_row_and_writes_nothing(campaign):
+    import_people(campaign, person_row("known"))
+    before = campaign.rows("select count(*) from audit_entry")
+    rows = [person_row("new"), person_row("known"), {}, {"email": "no address"}, person_row("new"),
+            person_row("out", status="banned")]  # fmt: skip
+
+    answer = _send(campaign, affiliates=rows, includeStatuses=["approved"])
+
+    assert answer.status_code == 200
+    assert [(row["line"], row["outcome"], row["reason"]) for row in answer.json["rows"]] == [
+        (None, "new", None),
+        (None, "known", "already_exists"),
+        (None, "wrong", "missing_email"),
+        (None, "wrong", "invalid_email"),
+        (None, "known", "duplicate_in_batch"),
+        (None, "leftOut", "status_excluded"),
+    ]
+    assert (answer.json["rowsTotal"], answer.json["wouldImport"], answer.json["wouldSkip"]) == (6, 1, 5)
+    assert answer.json["understood"] is None
+    assert campaign.rows("select count(*) from affiliate") == [(1,)]
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
+    assert campaign.rows("select count(*) from audit_entry") == before
+
+
+def test_a_preview_and_its_import_agree(campaign):
+    text = f"email;fullName;slug\nann@x.test;Ann Ek;ann\nno address;;\nbea@x.test;{'x' * 201};\ncy@x.test\n"
+
+    seen = _send(campaign, file=text).json
+    came = _send(campaign, AFFILIATES_IMPORT, file=text).json
+
+    assert [(row["line"], row["reason"]) for row in seen["rows"]] == [
+        (2, None), (3, "invalid_email"), (4, "invalid_row"), (5, "wrong_cell_count")
+    ]  # fmt: skip
+    assert (seen["wouldImport"], seen["wouldSkip"], seen["skipReasons"]) == (
+        came["imported"],
+        came["skipped"],
+        came["reasons"],
+    )
+    assert campaign.rows("select email, full_name from affiliate") == [("ann@x.test", "Ann Ek")]
+    assert campaign.rows("select slug from tracking_link") == [("ann",)]
+
+
+def test_another_tenants_program_is_not_there(campaign, rival):
+    answer = rival.post(PREVIEW, {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]})
+
+    assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({}, "affiliates"),
+        ({"affiliates": [], "file": "email\na@x.test\n"}, "affiliates"),
+        ({"affiliates": [person_row("ann")], "file": "email\na@x.test\n"}, "file"),
+        ({"file": "email,phone\na@x.test,1\n"}, "file"),
+        ({"file": "email\n"}, "file"),
+        ({"affiliates": [7]}, "affiliates"),
+    ],
+)
+def test_a_malformed_one_is_refused(campaign, fields, field):
+    answer = _send(campaign, **fields)
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
+
+
+def test_it_takes_a_thousand_rows(campaign):
+    answer = _send(campaign, affiliates=[person_row(f"n{number}") for number in range(1001)])
+
+    assert (answer.status_code, answer.json["error"]) == (400, "row_cap_exceeded")

@@ -1,0 +1,128 @@
+"""Imports of conversions from a file: what is understood, what becomes of each line, and leaving wrong rows out."""
+
+import pytest
+
+from tests.support.api.importing import URL, import_sales, past_sale
+
+_FILE = """affiliateSlug,amountCents,commissionCents,currency,occurredAt,externalId
+ben,10000,2000,USD,2024-01-31,1
+ben,10000,2000,USD,2024-01-31,known
+ben,10000,2000,EURO,2024-01-31,3
+
+nobody,10000,2000,USD,2024-01-31,4
+ben,10000,2000,USD,2024-01-31,1
+"""
+
+
+def _send(brand, text, url=URL, **fields):
+    return brand.post(url, {"programId": str(brand.programs[-1]), "file": text} | fields)
+
+
+def _preview(brand, text, **fields):
+    return _send(brand, text, f"{URL}/preview", **fields)
+
+
+def test_a_preview_says_of_each_line_what_would_become_of_it(campaign):
+    import_sales(campaign, past_sale(externalId="known"))
+
+    answer = _preview(campaign, _FILE)
+
+    assert answer.status_code == 200
+    assert [(row["index"], row["line"], row["outcome"], row["reason"]) for row in answer.json["rows"]] == [
+        (0, 2, "new", None),
+        (1, 3, "known", "already_imported"),
+        (2, 4, "wrong", "unsupported_currency"),
+        (3, 6, "wrong", "affiliate_not_found"),
+        (4, 7, "known", "duplicate_in_batch"),
+    ]
+    assert answer.json["rows"][2]["message"] == "Its currency is none of those that are supported."
+    assert (answer.json["wouldImport"], answer.json["wouldSkip"], answer.json["wouldError"]) == (1, 3, 1)
+    assert answer.json["understood"] == {
+        "separator": ",",
+        "amounts": "amountCents",
+        "hasByteOrderMark": False,
+        "columns": ["affiliateSlug", "amountCents", "commissionCents", "currency", "occurredAt", "externalId"],
+    }
+
+
+def test_paid_rows_that_are_left_out_are_told_apart(campaign):
+    text = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,paid\nben,1,1,USD,2024-01-31,yes\n"
+
+    (row,) = _preview(campaign, text, excludePaid=True).json["rows"]
+
+    assert (row["outcome"], row["reason"]) == ("leftOut", "excluded_paid")
+
+
+def test_a_wrong_row_refuses_all_and_is_named_with_its_line(campaign):
+    refused = _send(campaign, _FILE)
+
+    assert (refused.status_code, refused.json["error"]) == (400, "invalid_rows")
+    assert refused.json["rows"] == [{"index": 2, "error": "unsupported_currency", "line": 4}]
+    assert campaign.rows("select count(*) from conversion") == [(0,)]
+
+
+def test_wrong_rows_are_left_out_where_that_is_wanted(campaign):
+    answer = _send(campaign, _FILE, skipInvalid=True)
+
+    assert answer.status_code == 200
+    came = answer.json
+    assert (came["total"], came["imported"], came["skipped"], came["errored"]) == (5, 2, 2, 1)
+    assert answer.json["reasons"] == {"affiliate_not_found": 1, "duplicate_in_batch": 1, "unsupported_currency": 1}
+    assert campaign.rows("select count(*) from conversion") == [(2,)]
+
+
+def test_rows_of_json_can_be_left_out_too(campaign):
+    answer = import_sales(campaign, past_sale(currency="EURO"), past_sale(), skipInvalid=True)
+
+    assert (answer.json["imported"], answer.json["errored"]) == (1, 1)
+
+
+def test_amounts_in_major_units_arrive_in_minor_ones(campaign):
+    text = "\ufeffaffiliateSlug;amount;commission;currency;occurredAt\nben;49,00;9.80;EUR;2024-01-31\n"
+
+    seen = _preview(campaign, text).json
+    _send(campaign, text, confirmUnpaidPayout=True)
+
+    assert seen["understood"] | {"columns": []} == {
+        "separator": ";", "amounts": "amount", "hasByteOrderMark": True, "columns": []
+    }  # fmt: skip
+    assert campaign.rows("select amount_cents, commission_cents, currency from conversion") == [(4_900, 980, "EUR")]
+    assert seen["unpaidBalance"] == [{"currency": "EUR", "commissionCents": 980, "count": 1}]
+
+
+def test_a_file_and_its_json_are_the_same_rows(campaign):
+    import_sales(campaign, past_sale(occurredAt="2024-01-31", customerEmail="a@x.test"))
+    header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,customerEmail"
+    text = f"{header}\nben,10000,2000,USD,2024-01-31,a@x.test\n"
+
+    assert _preview(campaign, text).json["skipReasons"] == {"already_imported": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"file": ""}, "file"),
+        ({"file": "affiliateSlug,currency\n"}, "file"),
+        ({"file": "affiliateSlug,what\nben,1\n"}, "file"),
+        ({"file": "affiliateSlug\nb\x00n\n"}, "file"),
+        ({"file": 7}, "file"),
+        ({"file": None}, "conversions"),
+        ({"file": "affiliateSlug\nben\n", "conversions": [past_sale()]}, "file"),
+    ],
+)
+@pytest.mark.parametrize("path", ["", "/preview"])
+def test_a_file_that_cannot_be_read_is_named(campaign, fields, field, path):
+    answer = campaign.post(f"{URL}{path}", {"programId": str(campaign.programs[-1])} | fields)
+
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
+
+
+def test_a_file_takes_a_thousand_rows(campaign):
+    header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt\n"
+    lines = [f"ben,{number},0,USD,2024-01-31\n" for number in range(1001)]
+
+    refused = _preview(campaign, header + "".join(lines))
+    taken = _preview(campaign, header + "".join(lines[:1000]))
+
+    assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "row_cap_exceeded", "file")
+    assert (taken.status_code, taken.json["wouldImport"]) == (200, 1000)
