@@ -34,17 +34,19 @@ _DEFAULT_TAKE = 100
 @blueprint.get("/api/v1/conversions")
 @operation(_READ, page(_RECORD), asks=ConversionsQuery())
 def list_conversions() -> Mapping[str, object]:
-    """List conversions, newest first."""
+    """List conversions, newest first unless asked for another order."""
     query = body.query()
-    asked = paging.wanted(query, default=_DEFAULT_TAKE)
+    order = query["order"]
+    asked = paging.wanted(query, default=_DEFAULT_TAKE, order=order)
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters=ConversionFilters(**query["filters"]),
+            order=order,
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, _shown)
+    return paging.envelope(asked, rows, _shown, moment="moment")
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")
@@ -54,7 +56,7 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
-        found = conversions.find(organization_id=organization_id, conversion_id=wanted_id)
+        found = lists.find(organization_id=organization_id, conversion_id=wanted_id)
         history = conversions.history(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:
         raise not_found("conversion", wanted_id)

@@ -71,6 +71,11 @@ class Conversion:
         """What the affiliate still earns."""
         return self.commission_cents - self.reversed_cents
 
+    @property
+    def payable_at(self) -> datetime | None:
+        """From when it is payable, if it is by then; None: never, it is locked history."""
+        return None if self.payout_locked else self.hold_until
+
 
 _ROWS = Rows(Conversion)
 _COLUMNS = columns(Conversion)

@@ -1,11 +1,15 @@
 """Conversions as the brand lists and exports them: light rows by prepared statements, each filter with its index."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
+from domain.conversions.orders import ConversionOrder
+from models.conversions import searches
 from models.hot import Hot
 from models.listing import Position
 from models.table import Rows, columns
@@ -14,7 +18,11 @@ Row = TypeVar("Row")
 
 
 class ListedConversion(NamedTuple):
-    """A conversion as a page shows it. Ids are texts."""
+    """A conversion as a page shows it, with whom and what it belongs to. Ids are texts.
+
+    `payable_at` None: never, it is locked history. `payout_id` is the last payout that holds or paid it. `moment` is its
+    place in the list.
+    """
 
     id: str
     affiliate_id: str
@@ -44,12 +52,21 @@ class ListedConversion(NamedTuple):
     is_disputed: bool
     customer_name: str | None
     customer_avatar_url: str | None
+    rate_source: str
+    rate_type: str | None
+    rate_value: Decimal | None
+    affiliate_name: str
+    affiliate_email: str
+    program_name: str
+    payable_at: datetime | None
+    payout_id: str | None
+    moment: datetime
 
 
 class ExportedConversion(NamedTuple):
     """A conversion as the file has it: fifty thousand are mostly the making of objects, so the database brings texts.
 
-    What is null is an empty text. `moment` is `created_at` again, as a place in the list.
+    What is null is an empty text. `moment` is its place in the list.
     """
 
     id: str
@@ -69,40 +86,49 @@ class ExportedConversion(NamedTuple):
     moment: datetime
 
 
-_IDS = {"id": "id::text", "affiliate_id": "affiliate_id::text", "program_id": "program_id::text"}
-_LISTED = columns(
-    ListedConversion,
+_IDS = {"id": "c.id::text", "affiliate_id": "c.affiliate_id::text", "program_id": "c.program_id::text"}
+_NET = "c.commission_cents - c.reversed_cents"
+# Said per row by their keys and not joined: the rows come in the order of their index whatever the plan was made of.
+_AFFILIATE = "(select a.{} from affiliate a where a.id = c.affiliate_id)"
+_PROGRAM = "(select p.name from program p where p.id = c.program_id)"
+_PAYOUT = """(select l.payout_id::text from payout_line l
+  where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null
+  order by l.id desc limit 1)"""
+_LISTED = {
     **_IDS,
-    parent_id="parent_id::text",
-    is_disputed="disputed_at is not null",
-    net_commission_cents="commission_cents - reversed_cents as net_commission_cents",
-)
+    "affiliate_coupon_id": "c.affiliate_coupon_id::text",
+    "parent_id": "c.parent_id::text",
+    "is_disputed": "c.disputed_at is not null",
+    "net_commission_cents": f"{_NET} as net_commission_cents",
+    "affiliate_name": _AFFILIATE.format("full_name"),
+    "affiliate_email": _AFFILIATE.format("email"),
+    "program_name": _PROGRAM,
+    "payable_at": "case when not c.payout_locked then c.hold_until end",
+    "payout_id": _PAYOUT,
+}
 _MOMENT = "to_char({} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-_EXPORTED = columns(
-    ExportedConversion,
+_EXPORTED = {
     **_IDS,
-    amount_cents="amount_cents::text",
-    net_commission_cents="(commission_cents - reversed_cents)::text",
-    created_at=_MOMENT.format("created_at"),
-    refunded_at=f"coalesce({_MOMENT.format('refunded_at')}, '')",
-    attribution_method="coalesce(attribution_method, '')",
-    coupon_code="coalesce(coupon_code, '')",
-    sub_id="coalesce(sub_id, '')",
-    moment="created_at",
-)
+    "amount_cents": "c.amount_cents::text",
+    "net_commission_cents": f"({_NET})::text",
+    "created_at": _MOMENT.format("c.created_at"),
+    "refunded_at": f"coalesce({_MOMENT.format('c.refunded_at')}, '')",
+    "attribution_method": "coalesce(c.attribution_method, '')",
+    "coupon_code": "coalesce(c.coupon_code, '')",
+    "sub_id": "coalesce(c.sub_id, '')",
+}
 
 # As the index on it has it, letter by letter.
-_KIND = "(case type when 'LeadReward' then 'lead' when 'ClickReward' then 'click' else 'sale' end)"
+_KIND = "(case c.type when 'LeadReward' then 'lead' when 'ClickReward' then 'click' else 'sale' end)"
 _CONDITIONS = {
-    "affiliate_id": "affiliate_id = %(affiliate_id)s",
-    "program_id": "program_id = %(program_id)s",
-    "status": "status = %(status)s",
+    "affiliate_id": "c.affiliate_id = %(affiliate_id)s",
+    "program_id": "c.program_id = %(program_id)s",
+    "status": "c.status = %(status)s",
     "kind": f"{_KIND} = %(kind)s",
-    "since": "created_at >= %(since)s",
-    "until": "created_at < %(until)s",
-    "sub_id": "sub_id = %(sub_id)s",
-    "untagged": "sub_id is null",
-    "before": "(created_at, id) < (%(before)s, %(before_id)s)",
+    "since": "c.created_at >= %(since)s",
+    "until": "c.created_at < %(until)s",
+    "sub_id": "c.sub_id = %(sub_id)s",
+    "untagged": "c.sub_id is null",
 }
 
 
@@ -110,7 +136,8 @@ _CONDITIONS = {
 class ConversionFilters:
     """What a list is narrowed by; None leaves a column alone. `until` is not included.
 
-    `kind` is sale, lead or click. `untagged` asks for rows without a channel tag.
+    `kind` is sale, lead or click. `untagged` asks for rows without a channel tag. `sought` is an id of the conversion,
+    its external id, or how the name or the email of its affiliate begins, in any case.
     """
 
     affiliate_id: UUID | None = None
@@ -121,33 +148,85 @@ class ConversionFilters:
     until: datetime | None = None
     sub_id: str | None = None
     untagged: bool = False
+    sought: str | None = None
+
+
+class _Order(NamedTuple):
+    """A column and a direction with an index; `among` are the rows that the index has."""
+
+    moment: str
+    direction: str
+    among: str = "true"
+
+    @property
+    def columns(self) -> str:
+        return f"{self.moment} {self.direction}, c.id {self.direction}"
+
+    @property
+    def behind(self) -> str:
+        return f"({self.moment}, c.id) {'<' if self.direction == 'desc' else '>'} (%(before)s, %(before_id)s)"
+
+
+_ORDERS = {
+    ConversionOrder.newest: _Order("c.created_at", "desc"),
+    ConversionOrder.oldest: _Order("c.created_at", "asc"),
+    ConversionOrder.payable: _Order("c.hold_until", "asc", among="c.status = 'Pending'"),
+}
 
 
 class _List(Generic[Row]):
-    """Conversions as rows of one class in the order (created_at, id), newest first."""
+    """Conversions as rows of one class, in any of the orders."""
 
-    def __init__(self, kind: type[Row], selected: str) -> None:
+    def __init__(self, kind: type[Row], selected: Mapping[str, str]) -> None:
+        self._kind = kind
         self._rows = Rows(kind)
         self._selected = selected
 
     def read(
-        self, *, organization_id: UUID, filters: ConversionFilters, after: Position | None, limit: int
+        self,
+        *,
+        organization_id: UUID,
+        filters: ConversionFilters,
+        order: ConversionOrder,
+        after: Position | None,
+        limit: int,
     ) -> list[Row]:
-        before, before_id = after or (None, None)
-        values = {name: getattr(filters, name, None) for name in _CONDITIONS}
-        values |= {"untagged": filters.untagged or None, "before": before}
+        values = {name: getattr(filters, name) for name in _CONDITIONS} | {"untagged": filters.untagged or None}
         wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
-        known = values | {"organization_id": organization_id, "before_id": before_id, "limit": limit}
-        return self._rows.all(self._statement(wanted), known)
+        before, before_id = after or (None, None)
+        known = values | _sought(filters.sought) | {"before": before, "before_id": before_id}
+        statement = self._statement(wanted, _ORDERS[order], after is not None, filters.sought is not None)
+        return self._rows.all(statement, known | {"organization_id": organization_id, "limit": limit})
+
+    def one(self, *, organization_id: UUID, conversion_id: UUID) -> Row | None:
+        return self._rows.first(self._found, {"organization_id": organization_id, "id": conversion_id})
+
+    @functools.cached_property
+    def _found(self) -> Hot:
+        selected = self._select(_ORDERS[ConversionOrder.newest])
+        return Hot(f"{selected} where c.organization_id = %(organization_id)s and c.id = %(id)s")
 
     @functools.cache  # noqa: B019  # lists live as long as the process
-    def _statement(self, wanted: tuple[str, ...]) -> Hot:
-        conditions = ["organization_id = %(organization_id)s", *(_CONDITIONS[name] for name in wanted)]
+    def _statement(self, wanted: tuple[str, ...], order: _Order, is_behind: bool, is_sought: bool) -> Hot:
+        conditions = ["c.organization_id = %(organization_id)s", order.among, *(_CONDITIONS[name] for name in wanted)]
+        if is_behind:
+            conditions.append(order.behind)
+        where = " and ".join(conditions)
+        if is_sought:
+            found = searches.found(where=where, moment=order.moment, direction=order.direction)
+            where = f"c.id = any(array({found}))"
         # Ordered by the columns and not by what is shown under their names, which no index knows.
-        return Hot(f"""
-select {self._selected} from conversion where {" and ".join(conditions)}
-order by conversion.created_at desc, conversion.id desc limit %(limit)s
-""")
+        return Hot(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
+
+    def _select(self, order: _Order) -> str:
+        return f"select {columns(self._kind, 'c', **self._selected, moment=order.moment)} from conversion c"
+
+
+def _sought(text: str | None) -> Mapping[str, object]:
+    try:
+        return {"sought": text, "sought_id": UUID(text or "")}
+    except ValueError:
+        return {"sought": text, "sought_id": None}
 
 
 _PAGES = _List(ListedConversion, _LISTED)
@@ -155,10 +234,24 @@ _PIECES = _List(ExportedConversion, _EXPORTED)
 
 
 def page(
-    *, organization_id: UUID, filters: ConversionFilters, after: Position | None, limit: int
+    *,
+    organization_id: UUID,
+    filters: ConversionFilters,
+    order: ConversionOrder = ConversionOrder.newest,
+    after: Position | None,
+    limit: int,
 ) -> list[ListedConversion]:
-    """Return up to `limit` conversions, newest first, after the keyset position `after`."""
-    return _PAGES.read(organization_id=organization_id, filters=filters, after=after, limit=limit)
+    """Return up to `limit` conversions in an order, after the keyset position `after`.
+
+    The order `payable` is of Pending rows alone. What it costs does not grow with the rows that are not shown, but for
+    filters that hold for few of a long list; with `sought` it grows with the affiliates whose name begins so.
+    """
+    return _PAGES.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
+
+
+def find(*, organization_id: UUID, conversion_id: UUID) -> ListedConversion | None:
+    """Return one conversion of the organization as a page shows it, or None."""
+    return _PAGES.one(organization_id=organization_id, conversion_id=conversion_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +262,14 @@ class Piece:
     end: Position
 
 
-def piece(*, organization_id: UUID, filters: ConversionFilters, after: Position | None, limit: int) -> Piece | None:
-    """Return the next up to `limit` conversions of an export, newest first; None at the end."""
-    rows = _PIECES.read(organization_id=organization_id, filters=filters, after=after, limit=limit)
+def piece(
+    *,
+    organization_id: UUID,
+    filters: ConversionFilters,
+    order: ConversionOrder = ConversionOrder.newest,
+    after: Position | None,
+    limit: int,
+) -> Piece | None:
+    """Return the next up to `limit` conversions of an export; None at the end."""
+    rows = _PIECES.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
     return Piece(rows, (rows[-1].moment, UUID(rows[-1].id))) if rows else None

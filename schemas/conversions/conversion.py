@@ -9,21 +9,27 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
 from domain.clicks import subid
-from schemas.base import Instant, Wire, one_of, text
+from domain.conversions.orders import ConversionOrder
+from schemas.base import MAY_LACK, Amount, Instant, Wire, one_of, text
 from schemas.paging import PageQuery
 
 _UNTAGGED = "untagged"
 
 
 class _Filters(Wire):
-    """What a list is narrowed by. Loads to `filters`, named as `models.conversions.lists.Filters` has them."""
+    """What a list is narrowed by, and its order. Loads to `filters`, named as
+    `models.conversions.lists.ConversionFilters` has them, and to `order`.
+    """
 
     affiliate_id = fields.UUID(load_default=None)
     program_id = fields.UUID(load_default=None)
     status = one_of(statuses.ConversionStatus, load_default=None)
     kind = one_of(("sale", "lead", "click"), load_default=None)
     since = Instant(load_default=None)
+    until = Instant(load_default=None)
     sub_id = text(longest=1024, load_default=None)
+    q = text(longest=512, load_default=None)
+    sort = one_of(ConversionOrder, load_default=ConversionOrder.newest)
 
     @post_load
     def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -31,22 +37,25 @@ class _Filters(Wire):
         tag = None if asked == _UNTAGGED else subid.normalize(asked)
         if asked and asked != _UNTAGGED and tag is None:
             raise ValidationError("It has no character that a tag can hold.", "subId")
+        sought = (query.pop("q") or "").strip() or None
+        order = ConversionOrder(query.pop("sort"))
+        if order == ConversionOrder.payable and query["status"] != statuses.ConversionStatus.Pending:
+            raise ValidationError("Only what is Pending becomes payable: ask for that status as well.", "sort")
         paging = {name: query.pop(name) for name in ("take", "cursor") if name in query}
-        return paging | {"filters": query | {"sub_id": tag, "untagged": asked == _UNTAGGED}}
+        filters = query | {"sub_id": tag, "untagged": asked == _UNTAGGED, "sought": sought}
+        return paging | {"filters": filters, "order": order}
 
 
 class ConversionsQuery(_Filters, PageQuery):
-    """The list's filters. Loads to `take`, `cursor` and `filters`."""
+    """The list's filters and its order. Loads to `take`, `cursor`, `filters` and `order`."""
 
 
 class ExportQuery(_Filters):
-    """The export's filters: those of the list, and `until`, which is not included. Loads to `filters`."""
-
-    until = Instant(load_default=None)
+    """The export's filters and its order: those of the list. Loads to `filters` and `order`."""
 
 
 class ConversionRecord(Wire):
-    """A conversion in a list."""
+    """A conversion. Whom and what it belongs to is said where conversions are read, not by what changes one."""
 
     id = fields.UUID()
     affiliate_id = fields.UUID()
@@ -76,6 +85,14 @@ class ConversionRecord(Wire):
     disputed = fields.Boolean(attribute="is_disputed")
     customer_name = fields.String(allow_none=True)
     customer_avatar_url = fields.String(allow_none=True)
+    payable_at = Instant(allow_none=True)
+    rate_source = fields.String()
+    rate_type = fields.String(allow_none=True)
+    rate_value = Amount(allow_none=True)
+    affiliate_name = fields.String(metadata=MAY_LACK)
+    affiliate_email = fields.String(metadata=MAY_LACK)
+    program_name = fields.String(metadata=MAY_LACK)
+    payout_id = fields.UUID(allow_none=True, metadata=MAY_LACK)
 
 
 class EventRecord(Wire):

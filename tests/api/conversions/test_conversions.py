@@ -27,7 +27,7 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
 
     shown = campaign.get(f"{URL}/{sale.json['conversionId']}").json
 
-    moments = ("createdAt", "occurredAt")
+    moments = ("createdAt", "occurredAt", "payableAt")
     (line,) = shown["events"]
     assert {name: value for name, value in shown.items() if name not in (*moments, "events")} == {
         "id": sale.json["conversionId"],
@@ -56,7 +56,15 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "disputed": False,
         "customerName": "Cleo",
         "customerAvatarUrl": C_AT_X,
+        "rateSource": "program",
+        "rateType": "Percentage",
+        "rateValue": 20,
+        "affiliateName": "Ben",
+        "affiliateEmail": "ben@example.com",
+        "programName": shown["programName"],
+        "payoutId": None,
     }
+    assert shown["programName"] == campaign.rows("select name from program")[0][0]
     assert all(shown[moment].endswith("Z") for moment in moments)
     assert {name: line[name] for name in line if name not in ("id", "occurredAt")} == {
         "eventType": "initial",

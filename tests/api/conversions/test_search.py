@@ -1,0 +1,202 @@
+"""Finding conversions in the list and the export, and the orders of both, through HTTP."""
+
+import csv
+import io
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from models import db
+from tests.support.api.lists import trips_of
+from tests.support.rows.program_rows import NOW, ago, conversion
+
+URL = "/api/v1/conversions"
+
+
+@pytest.fixture
+def people(brand):
+    """The affiliates Ada Ek and Adam Olt of a campaign, each with two conversions."""
+    brand.program()
+    found = {}
+    for slug, name in (("ada", "Ada Ek"), ("adam", "Adam Olt")):
+        affiliate_id = brand.affiliate(slug, full_name=name)
+        found[slug] = [
+            str(conversion(brand, affiliate_id, external_event_id=f"{slug}-{number}", created_at=ago(hours=9 - number)))
+            for number in range(2)
+        ]
+    return found
+
+
+def _ids(answer):
+    assert answer.status_code == 200, answer.data
+    return [item["id"] for item in answer.json["items"]]
+
+
+@pytest.mark.parametrize("q", ["Ada Ek", "ada ek", "ADA E", " ada e ", "ada@example.com", "ADA@"])
+def test_conversions_are_found_by_how_their_affiliates_name_or_email_begins(brand, people, q):
+    assert _ids(brand.get(f"{URL}?q={q}")) == people["ada"][::-1]
+
+
+def test_one_beginning_finds_the_conversions_of_several_affiliates_in_one_order(brand, people):
+    (a1, a2), (b1, b2) = people["ada"], people["adam"]
+
+    assert _ids(brand.get(f"{URL}?q=ada&take=4")) == [b2, a2, b1, a1]
+
+
+def test_a_conversion_is_found_by_its_external_id_and_by_its_own(brand, people):
+    wanted = people["adam"][1]
+
+    assert _ids(brand.get(f"{URL}?q=adam-1")) == [wanted]
+    assert _ids(brand.get(f"{URL}?q={wanted}")) == [wanted]
+    assert _ids(brand.get(f"{URL}?q={wanted.upper()}")) == [wanted]
+
+
+def test_an_external_id_of_several_sources_finds_them_all(brand, people):
+    affiliate_id = brand.affiliate("zoe")
+    twins = {str(conversion(brand, affiliate_id, source=each, external_event_id="same")) for each in ("s2s", "import")}
+
+    assert set(_ids(brand.get(f"{URL}?q=same"))) == twins
+
+
+@pytest.mark.parametrize("q", ["da Ek", "adam-", "nobody", "%25", "a_a", "\\", "ad%25", "Ω", "é"])
+def test_what_nothing_is_called_finds_nothing(brand, people, q):
+    assert _ids(brand.get(f"{URL}?q={q}")) == []
+
+
+def test_a_search_stays_within_its_tenant(brand, rival, people):
+    rival.program()
+    rival.affiliate("ada", full_name="Ada Ek")
+
+    for q in ("ada", "ada-1", people["ada"][0]):
+        assert _ids(rival.get(f"{URL}?q={q}")) == []
+
+
+def test_a_search_and_filters_add_up_and_pages_keep_them(brand, people):
+    affiliate_id = brand.affiliate("adela")
+    paid = [str(conversion(brand, affiliate_id, status="Paid", created_at=ago(minutes=9 - n))) for n in range(3)]
+    query = f"{URL}?q=ad&status=Paid&take=2"
+
+    first = brand.get(query)
+    second = brand.get(f"{query}&cursor={first.json['nextCursor']}")
+
+    assert _ids(first) + _ids(second) == paid[::-1]
+    assert second.json["hasMore"] is False
+
+
+def test_a_blank_search_is_none(brand, people):
+    assert len(_ids(brand.get(f"{URL}?q=%20"))) == 4
+    assert len(_ids(brand.get(f"{URL}?q="))) == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("q=%00", "q"),
+        (f"q={'x' * 513}", "q"),
+        ("until=soon", "until"),
+        ("sort=amount", "sort"),
+        ("sort=", "sort"),
+        ("sort=payable", "sort"),
+        ("sort=payable&status=Paid", "sort"),
+    ],
+)
+@pytest.mark.parametrize("path", [URL, f"{URL}/export.csv"])
+def test_a_search_that_says_nothing_sensible_is_refused(brand, path, query, field):
+    answer = brand.get(f"{path}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [field]
+
+
+def test_until_leaves_out_its_own_moment(brand, people):
+    until = ago(hours=8).isoformat().replace("+00:00", "Z")
+
+    assert set(_ids(brand.get(f"{URL}?until={until}"))) == {people["ada"][0], people["adam"][0]}
+
+
+def test_the_oldest_come_first_when_asked(brand, people):
+    newest = _ids(brand.get(f"{URL}?sort=newest"))
+    first = brand.get(f"{URL}?sort=oldest&take=3")
+    second = brand.get(f"{URL}?sort=oldest&take=3&cursor={first.json['nextCursor']}")
+
+    assert newest == _ids(brand.get(URL))
+    assert _ids(first) + _ids(second) == newest[::-1]
+
+
+def test_what_is_payable_next_comes_first_when_asked(brand, people):
+    affiliate_id = brand.affiliate("zoe")
+    made = [
+        str(conversion(brand, affiliate_id, hold_until=NOW + timedelta(days=days), created_at=ago(hours=days)))
+        for days in (5, 1, 3)
+    ]
+    conversion(brand, affiliate_id, hold_until=ago(days=9), status="Approved")
+    query = f"{URL}?sort=payable&status=Pending&take=2"
+
+    first = brand.get(query)
+    second = brand.get(f"{query}&cursor={first.json['nextCursor']}")
+    moments = [item["payableAt"] for page in (first, second) for item in page.json["items"]]
+
+    assert (_ids(first) + _ids(second))[:3] == [made[1], made[2], made[0]]
+    assert all(before <= after for before, after in pairwise(moments))
+    assert _ids(brand.get(f"{query}&q=zoe")) == [made[1], made[2]]
+
+
+def test_a_cursor_of_one_order_is_none_of_another(brand, people):
+    cursor = brand.get(f"{URL}?take=1&status=Pending").json["nextCursor"]
+
+    for order in ("oldest", "payable"):
+        answer = brand.get(f"{URL}?take=1&status=Pending&sort={order}&cursor={cursor}")
+        assert (answer.status_code, list(answer.json["errors"])) == (400, ["cursor"])
+
+
+def test_the_file_is_searched_and_ordered_as_the_list_is(brand, people):
+    file = brand.get(f"{URL}/export.csv?q=ada&sort=oldest").get_data(as_text=True)
+
+    shown = [row["id"] for row in csv.DictReader(io.StringIO(file, newline=""))]
+    assert shown == _ids(brand.get(f"{URL}?q=ada&sort=oldest"))
+
+
+def test_locked_history_is_never_payable(brand):
+    brand.program()
+    made = conversion(brand, brand.affiliate("ben"), payout_locked=True)
+
+    assert brand.get(f"{URL}/{made}").json["payableAt"] is None
+    assert brand.get(f"{URL}?sort=payable&status=Pending").json["items"][0]["payableAt"] is None
+
+
+def test_a_list_names_its_affiliates_and_programs_in_one_statement(brand, people):
+    few = trips_of(lambda: brand.get(f"{URL}?q=ada&take=1"))
+    many = trips_of(lambda: brand.get(f"{URL}?q=a"))
+
+    (shown, *_) = brand.get(f"{URL}?q=ada%20ek").json["items"]
+    assert (shown["affiliateName"], shown["affiliateEmail"]) == ("Ada Ek", "ada@example.com")
+    assert shown["programName"] == brand.rows("select name from program")[0][0]
+    assert many == few == trips_of(lambda: brand.get(URL))
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("", "conversion_list"),
+        ("sort=oldest", "conversion_list"),
+        ("status=Pending&sort=payable", "conversion_payable_list"),
+        ("q=ada", "conversion_affiliate_list"),
+        ("q=ada&sort=oldest", "conversion_affiliate_list"),
+        ("programId={program}", "conversion_program_list"),
+    ],
+)
+def test_a_page_is_read_by_an_index_and_nothing_is_counted(brand, people, query, index):
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        brand.get(f"{URL}?{query.format(program=brand.programs[0])}&take=2")
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+    asked = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip][-1]
+    plan = "\n".join(line for (line,) in brand.rows("explain " + asked))
+
+    assert index in plan, plan
+    assert "Seq Scan on conversion" not in plan, plan
+    assert "Seq Scan on affiliate" not in plan, plan
+    assert "count(" not in " ".join(map(bytes.decode, trips))
