@@ -41,7 +41,7 @@ ALL: tuple[Resource, ...] = (
         "programs",
         "Programs",
         "A brand's campaigns: their terms, groups, tiers and numbers.",
-        ("programs", "program_numbers", "partner_groups", "performance_tiers"),
+        ("programs", "program_numbers", "daily_numbers", "partner_groups", "performance_tiers"),
     ),
     Resource(
         "affiliates",

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ConversionOrder(StrEnum):
-    """`newest` and `oldest` go by when a conversion was recorded, `payable` by when its hold ends, the next one first."""
+    """`newest` and `oldest` go by when a conversion was recorded, `payable` by when its hold ends."""
 
     newest = "newest"
     oldest = "oldest"

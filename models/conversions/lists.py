@@ -20,8 +20,8 @@ Row = TypeVar("Row")
 class ListedConversion(NamedTuple):
     """A conversion as a page shows it, with whom and what it belongs to. Ids are texts.
 
-    `payable_at` None: never, it is locked history. `payout_id` is the last payout that holds or paid it. `moment` is its
-    place in the list.
+    `payable_at` None: never, it is locked history. `payout_id` is the last payout that holds or paid it. `moment` is
+    its place in the list.
     """
 
     id: str
@@ -222,7 +222,7 @@ class _List(Generic[Row]):
         return f"select {columns(self._kind, 'c', **self._selected, moment=order.moment)} from conversion c"
 
 
-def _sought(text: str | None) -> Mapping[str, object]:
+def _sought(text: str | None) -> dict[str, object]:
     try:
         return {"sought": text, "sought_id": UUID(text or "")}
     except ValueError:

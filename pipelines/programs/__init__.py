@@ -8,5 +8,6 @@ tiering       rates by lifetime revenue
 standing      how far an affiliate has come among them
 rewards       what a click or a lead pays, and what the budget still holds
 numbers       statistics
+daily         what they brought in, day by day
 home_rate     what limits in the home currency are measured with
 """

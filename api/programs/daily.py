@@ -1,0 +1,36 @@
+"""What programs brought in, day by day, for charts. An addition to the interface."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+from marshmallow import ValidationError
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body
+from api.edge.operations import one, operation
+from domain.organization import plans
+from domain.programs import days
+from models import db
+from pipelines.programs import daily
+from schemas.programs.daily import DailyNumbers, DailyQuery
+
+blueprint = Blueprint("daily_numbers", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_NUMBERS = DailyNumbers()
+
+
+@blueprint.get("/api/v1/stats/daily")
+@operation(_READ, one(_NUMBERS), asks=DailyQuery(), refuses=("404 not_found",))
+def get_daily_numbers() -> Mapping[str, object]:
+    """Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366."""
+    query, organization_id = body.query(), guards.organization_id()
+    wanted = days.asked(query["first"], query["last"], today=clock.now().date())
+    if wanted is None:
+        raise ValidationError({"from": [f"It must be at most {days.MOST_DAYS - 1} days before the last day."]})
+    with db.unit_of_work(organization_id):
+        found = daily.numbers(organization_id=organization_id, program_id=query["program_id"], days=wanted)
+    shown: Mapping[str, object] = _NUMBERS.dump({"first": wanted.first, "last": wanted.last, "days": found})
+    return shown

@@ -1,0 +1,75 @@
+"""What an organization's programs brought in by day. Days are in UTC, money is minor units, test rows never count.
+
+An override is earned and is no sale.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from domain.programs.days import DayRange
+from models import conditions
+from models.db import db, reading_whole_tables
+from models.table import Rows
+
+_IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
+
+
+@dataclass(frozen=True, slots=True)
+class DaySum:
+    """What the conversions of one day and currency come to; what was refunded since is taken off."""
+
+    day: date
+    currency: str
+    sales: int
+    leads: int
+    amount_cents: int
+    commission_cents: int
+
+
+_SUMS_ROWS = Rows(DaySum)
+# By program, so that a month of many years is read by the index of its programs.
+_SUMS = f"""
+select (c.occurred_at at time zone 'UTC')::date, c.currency,
+  count(*) filter (where {_IS_SALE}), count(*) filter (where c.type = 'LeadReward' and c.parent_id is null),
+  coalesce(sum(c.amount_cents - c.refunded_cents) filter (where {_IS_SALE}), 0)::bigint,
+  sum(c.commission_cents - c.reversed_cents)::bigint
+from program p join conversion c on c.organization_id = p.organization_id and c.program_id = p.id
+where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+  and c.occurred_at >= %(since)s and c.occurred_at < %(until)s
+  and c.status not in {conditions.EARNS_NOTHING} and not c.is_test
+group by 1, 2 order by 1, 2
+"""
+
+
+def sums(*, organization_id: UUID, program_id: UUID | None, days: DayRange) -> list[DaySum]:
+    """Return what the conversions of these days come to; None is every program, archived ones too."""
+    with reading_whole_tables():
+        return _SUMS_ROWS.all(_SUMS, _params(organization_id, program_id, days))
+
+
+_CLICKS = """
+select day, sum(number)::bigint from (
+  select (k.occurred_at at time zone 'UTC')::date as day, count(*) as number
+  from program p join click k on k.organization_id = p.organization_id and k.program_id = p.id
+  where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+    and k.occurred_at >= %(since)s and k.occurred_at < %(until)s and not k.is_duplicate and k.outcome <> 'blocked'
+  group by 1
+  union all
+  select (h.hour at time zone 'UTC')::date, sum(h.number)
+  from program p join click_hour h on h.organization_id = p.organization_id and h.program_id = p.id
+  where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+    and h.last_at >= %(since)s and h.hour < %(until)s and not h.is_duplicate and h.outcome <> 'blocked'
+  group by 1
+) found group by day
+"""
+
+
+def clicks(*, organization_id: UUID, program_id: UUID | None, days: DayRange) -> dict[date, int]:
+    """Return how many visits each day had, of those that had any; clicks that are only counts by now are among them."""
+    with reading_whole_tables():
+        return dict(db.run(_CLICKS, _params(organization_id, program_id, days)))
+
+
+def _params(organization_id: UUID, program_id: UUID | None, days: DayRange) -> dict[str, object]:
+    return {"org": organization_id, "program": program_id, "since": days.since, "until": days.until}

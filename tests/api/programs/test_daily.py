@@ -1,0 +1,156 @@
+"""What programs brought in by day, through HTTP."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.api.lists import trips_of
+from tests.support.rows.brands import Brand
+from tests.support.rows.program_rows import click, conversion
+
+URL = "/api/v1/stats/daily"
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAYS = "from=2026-03-09&to=2026-03-11"
+
+
+@pytest.fixture
+def ben(brand):
+    """The affiliate of the brand's one campaign."""
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _days(answer):
+    assert answer.status_code == 200, answer.data
+    return {day.pop("day"): day for day in answer.json["days"]}
+
+
+_NOTHING = {"clicks": 0, "sales": 0, "leads": 0, "amountByCurrency": {}, "commissionByCurrency": {}}
+
+
+def test_every_day_is_there_and_those_without_anything_have_zeros(brand, ben):
+    conversion(brand, ben, occurred_at=NOON)
+    conversion(brand, ben, occurred_at=NOON, type="Recurring", currency="EUR", refunded_cents=4_000, reversed_cents=400)
+    conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
+    click(brand, ben, occurred_at=NOON)
+    click(brand, ben, occurred_at=NOON - timedelta(hours=1))
+
+    found = _days(brand.get(f"{URL}?{DAYS}"))
+
+    assert list(found) == ["2026-03-09", "2026-03-10", "2026-03-11"]
+    assert found["2026-03-09"] == found["2026-03-11"] == _NOTHING
+    assert found["2026-03-10"] == {
+        "clicks": 2,
+        "sales": 2,
+        "leads": 1,
+        "amountByCurrency": {"EUR": 6_000, "USD": 10_000},
+        "commissionByCurrency": {"EUR": 600, "USD": 1_050},
+    }
+
+
+def test_a_day_begins_and_ends_at_midnight_in_utc(brand, ben):
+    midnight = datetime(2026, 3, 10, tzinfo=UTC)
+    for at in (midnight, midnight + timedelta(days=1) - timedelta(microseconds=1)):
+        conversion(brand, ben, occurred_at=at)
+        click(brand, ben, occurred_at=at)
+    for at in (midnight - timedelta(microseconds=1), midnight + timedelta(days=1)):
+        conversion(brand, ben, occurred_at=at)
+        click(brand, ben, occurred_at=at)
+
+    (day,) = _days(brand.get(f"{URL}?from=2026-03-10&to=2026-03-10")).values()
+
+    assert (day["sales"], day["clicks"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}, {"occurred_at": NOON.replace(day=20)}],
+)
+def test_what_does_not_count_is_not_counted(brand, ben, columns):
+    conversion(brand, ben, **{"occurred_at": NOON} | columns)
+
+    assert all(day == _NOTHING for day in _days(brand.get(f"{URL}?{DAYS}")).values())
+
+
+@pytest.mark.parametrize("columns", [{"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}])
+def test_repeats_and_blocked_clicks_are_no_visits(brand, ben, columns):
+    click(brand, ben, occurred_at=NOON, **columns)
+
+    assert _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]["clicks"] == 0
+
+
+def test_the_share_of_a_recruiter_is_earned_and_no_sale(brand, ben):
+    sold = conversion(brand, ben, occurred_at=NOON)
+    conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+
+    day = _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]
+
+    assert (day["sales"], day["commissionByCurrency"]) == (1, {"USD": 1_100})
+
+
+def test_one_program_or_all_of_them(brand, ben):
+    first = brand.programs[-1]
+    conversion(brand, ben, occurred_at=NOON)
+    second = brand.program()
+    conversion(brand, brand.affiliate("zoe"), occurred_at=NOON)
+
+    def sales(query=""):
+        return _days(brand.get(f"{URL}?{DAYS}{query}"))["2026-03-10"]["sales"]
+
+    assert (sales(), sales(f"&programId={first}"), sales(f"&programId={second}")) == (2, 1, 1)
+
+
+def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
+    conversion(brand, ben, occurred_at=NOON)
+    click(brand, ben, occurred_at=NOON)
+
+    assert all(day == _NOTHING for day in _days(rival.get(f"{URL}?{DAYS}")).values())
+    answer = rival.get(f"{URL}?programId={brand.programs[-1]}")
+    assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_thirty_days_end_today_when_nobody_says_which(brand):
+    found = brand.get(URL).json
+
+    today = datetime.now(UTC).date()
+    assert found["to"] == today.isoformat()
+    assert found["from"] == (today - timedelta(days=29)).isoformat()
+    assert len(found["days"]) == 30
+    assert brand.get(f"{URL}?to=2026-03-31").json["from"] == "2026-03-02"
+
+
+def test_a_year_and_a_day_may_be_asked_for_and_not_more(brand):
+    assert len(brand.get(f"{URL}?from=2025-03-10&to=2026-03-10").json["days"]) == 366
+    assert brand.get(f"{URL}?from=2025-03-09&to=2026-03-10").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("from=2026-03-11&to=2026-03-10", "from"),
+        ("from=today", "from"),
+        ("to=%00", "to"),
+        ("to=", "to"),
+        ("to=0001-01-05", "from"),
+        ("to=9999-12-31", "from"),
+        ("from=0001-01-01", "from"),
+        ("programId=1", "programId"),
+    ],
+)
+def test_days_that_are_none_are_refused(brand, query, field):
+    answer = brand.get(f"{URL}?{query}")
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert list(answer.json["errors"]) == [field]
+
+
+def test_it_costs_the_same_for_few_and_for_many(brand, ben):
+    few = trips_of(lambda: brand.get(URL))
+    for _ in range(5):
+        conversion(brand, ben)
+
+    assert trips_of(lambda: brand.get(f"{URL}?from=2026-01-01")) == few
+
+
+def test_plans_are_asked_for(app):
+    assert Brand.create(app, plan="Free").get(URL).status_code == 402
