@@ -137,7 +137,7 @@ class ConversionFilters:
     """What a list is narrowed by; None leaves a column alone. `until` is not included.
 
     `kind` is sale, lead or click. `untagged` asks for rows without a channel tag. `sought` is an id of the conversion,
-    its external id, or how the name or the email of its affiliate begins, in any case.
+    its external id, or a part of the name or the email of its affiliate, in any case.
     """
 
     affiliate_id: UUID | None = None
@@ -244,7 +244,7 @@ def page(
     """Return up to `limit` conversions in an order, after the keyset position `after`.
 
     The order `payable` is of Pending rows alone. What it costs does not grow with the rows that are not shown, but for
-    filters that hold for few of a long list; with `sought` it grows with the affiliates whose name begins so.
+    filters that hold for few of a long list; with `sought` it grows with the affiliates that the organization has.
     """
     return _PAGES.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
 

@@ -1,4 +1,4 @@
-"""Finds conversions by what a person has at hand: an id, an order's number, how an affiliate's name or email begins."""
+"""Finds conversions by what a person has at hand: an id, an order's number, a part of an affiliate's name or email."""
 
 # The sources that the organization has conversions of, one row of each looked at: external ids are unique within one.
 _SOURCES = """
@@ -10,13 +10,14 @@ source (name) as (
   from source where name is not null
 )
 """
-# Byte by byte, so that one index serves every beginning; the last character of all ends what begins so.
-_BEGINS = "{0} ~>=~ lower(%(sought)s) and {0} ~<~ (lower(%(sought)s) || chr(1114111))"
-_AFFILIATES = f"""
-select id from affiliate where organization_id = %(organization_id)s and {_BEGINS.format("email")}
-union
-select id from affiliate where organization_id = %(organization_id)s and {_BEGINS.format("name_sought")}
+_WHOSE = """
+whose (id) as materialized (
+  select id from affiliate where organization_id = %(organization_id)s
+    and strpos(name_sought || ' ' || email, lower(%(sought)s)) > 0
+)
 """
+# Each affiliate's rows are looked up while they are few; the rows of many lie close together in the list itself.
+_FEW = 200
 
 
 def found(*, where: str, moment: str, direction: str) -> str:
@@ -24,20 +25,27 @@ def found(*, where: str, moment: str, direction: str) -> str:
 
     It takes the parameters `sought`, `sought_id` (None: it is no id), `organization_id`, `limit` and the condition's.
     """
+    shown = f"select c.id, {moment} as moment from"
     order = f"order by {moment} {direction}, c.id {direction} limit %(limit)s"
-    # What is looked up apart, behind an `offset 0`, goes by its own index whatever the plan was made of.
+    # What is looked up apart, behind an `offset 0`, goes by its own index whatever the plan was made of; so does the
+    # list, whose condition on affiliates is no condition that an index could take.
     return f"""
-with recursive {_SOURCES}
+with recursive {_SOURCES}, {_WHOSE}
 select id from (
-  select c.id, {moment} as moment from (select * from conversion where id = %(sought_id)s offset 0) c where {where}
+  {shown} (select * from conversion where id = %(sought_id)s offset 0) c where {where}
   union
-  select c.id, {moment} from source cross join lateral (
+  {shown} source cross join lateral (
     select * from conversion s where s.organization_id = %(organization_id)s and s.source = source.name
       and s.external_event_id = %(sought)s offset 0
   ) c where {where}
   union
-  select k.id, k.moment from ({_AFFILIATES}) a cross join lateral (
-    select c.id, {moment} as moment from conversion c where {where} and c.affiliate_id = a.id {order}
+  select k.id, k.moment from whose cross join lateral (
+    {shown} conversion c where {where} and c.affiliate_id = whose.id {order}
+  ) k where not exists (select from whose offset {_FEW})
+  union
+  select k.id, k.moment from (
+    {shown} conversion c where {where} and (c.affiliate_id in (select id from whose)) is true
+      and exists (select from whose offset {_FEW}) {order}
   ) k
 ) known order by moment {direction}, id {direction} limit %(limit)s
 """
