@@ -24,7 +24,7 @@ from tests.support.installation import servers
 #: How long a hand-out is valid here.
 LEASE_S = 2
 #: How long anything may take that a test waits for.
-PATIENCE_S = 40
+PATIENCE_S = 60
 
 # A delivery has a lease of its own, 90 s for endpoints that take ten. Nobody here is given more than one.
 _SHORT_LEASES = """
