@@ -5,7 +5,7 @@ Source: tracking spec, "Campaign coupon", section 3 "States and transitions", "C
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -26,9 +26,6 @@ from pipelines.coupons.calls import Made
 from pipelines.coupons.places import MintingPlace
 from pipelines.programs import home_rate, lifecycle
 from pipelines.webhooks import emit
-
-# A request that is repeated within this time with its Idempotency-Key goes on with what it began.
-_REPEATED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ def begin(
     """
     program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
     begun = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
-    if begun is not None and begun.program_id == program_id and now - begun.created_at < _REPEATED_WITHIN:
+    if begun is not None and begun.program_id == program_id and now - begun.created_at < places.REPEATED_WITHIN:
         place = places.acting(organization_id, begun.connection_id, now=now)
         if place is None:
             raise places.not_connected()

@@ -5,7 +5,7 @@ Caps and allow-lists are decided under the lock of the family. Source: tracking 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from domain import jobs
@@ -25,8 +25,6 @@ from pipelines.coupons.calls import Made
 from pipelines.coupons.places import MintingPlace
 from pipelines.webhooks import emit
 
-# A request that is repeated within this time with its Idempotency-Key goes on with what it began.
-_REPEATED_WITHIN = timedelta(hours=1)
 # Of thirty characters eight make so many texts that a second draw is rare.
 _DRAWS = 5
 
@@ -208,7 +206,7 @@ def _begun_before(
     if begun is None and wanted.text is not None:
         begun = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=wanted.text)
         is_repeated = begun is not None and begun.unanswered_at is not None
-    if begun is None or not is_repeated or now - begun.created_at >= _REPEATED_WITHIN:
+    if begun is None or not is_repeated or now - begun.created_at >= places.REPEATED_WITHIN:
         return None
     asked = (affiliate.id, family.id, wanted.origin)
     return begun if (begun.affiliate_id, begun.campaign_coupon_id, begun.origin) == asked else None

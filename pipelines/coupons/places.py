@@ -22,6 +22,8 @@ from pipelines.gateways import accounts
 
 #: How long a request may be at work before a job looks after what it began.
 LEFT_ALONE = timedelta(seconds=40)
+#: A request that is repeated within this time with its Idempotency-Key goes on with what it began.
+REPEATED_WITHIN = timedelta(hours=1)
 # While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
 

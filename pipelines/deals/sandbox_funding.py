@@ -28,7 +28,7 @@ class SandboxFunding:
 
     def ask(self, call: FundingCall) -> Answer:
         """Book the call, once. Raises KeyTaken."""
-        state = self._first_state(call.key)
+        state = sandbox_rail.first_state(self._mode, call.key)
         booked = BookedCharge(
             call.kind,
             call.amount_cents,
@@ -52,16 +52,6 @@ class SandboxFunding:
         with db.unit_of_work(call.organization_id):
             known = _known(call)
         return self._said(known) if known else NotFound()
-
-    def _first_state(self, key: str) -> SandboxState:
-        match self._mode:
-            case "fail":
-                return SandboxState.Rejected
-            case "slow":
-                return SandboxState.Accepted
-            case "ambiguous":
-                return SandboxState.Paid if sandbox_rail.is_carried_out(key) else SandboxState.Lost
-        return SandboxState.Paid
 
     def _said(self, booked: BookedCharge) -> Answer:
         match booked.state:

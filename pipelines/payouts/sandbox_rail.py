@@ -35,7 +35,7 @@ class SandboxRail:
 
     def send(self, transfer: Transfer) -> Answer:
         """Book the transfer, once. Raises KeyTaken."""
-        state = self._first_state(transfer.key)
+        state = first_state(self._mode, transfer.key)
         booked = Booked(
             transfer.amount_cents,
             transfer.currency,
@@ -65,16 +65,6 @@ class SandboxRail:
         """Return None: the sandbox tells nothing by itself."""
         return None
 
-    def _first_state(self, key: str) -> SandboxState:
-        match self._mode:
-            case "fail":
-                return SandboxState.Rejected
-            case "slow":
-                return SandboxState.Accepted
-            case "ambiguous":
-                return SandboxState.Paid if is_carried_out(key) else SandboxState.Lost
-        return SandboxState.Paid
-
     def _said(self, booked: Booked) -> Answer:
         match booked.state:
             case SandboxState.Lost:
@@ -84,6 +74,18 @@ class SandboxRail:
             case SandboxState.Accepted if self._now - booked.created_at < SETTLES_AFTER:
                 return Accepted(booked.references)
         return Paid(booked.references)
+
+
+def first_state(mode: str, key: str) -> SandboxState:
+    """Return what a sandbox in one of `MODES` does with a request that it sees for the first time."""
+    match mode:
+        case "fail":
+            return SandboxState.Rejected
+        case "slow":
+            return SandboxState.Accepted
+        case "ambiguous":
+            return SandboxState.Paid if is_carried_out(key) else SandboxState.Lost
+    return SandboxState.Paid
 
 
 def is_carried_out(key: str) -> bool:

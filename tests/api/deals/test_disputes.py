@@ -10,12 +10,7 @@ from models import db
 from pipelines.deals import release
 from tests.support.api.racing import at_once
 from tests.support.draining import drain
-from tests.support.rows.dealing import OWN, REASON, URL, Dealing
-
-
-@pytest.fixture
-def dealing(app):
-    return Dealing.create(app)
+from tests.support.rows.dealing import OWN, REASON, URL
 
 
 def _milestone(dealing, deal_id, seq=1):

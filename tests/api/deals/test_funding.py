@@ -9,12 +9,7 @@ from adapters import clock
 from tests.support.api.payouts import without_login
 from tests.support.api.racing import at_once
 from tests.support.draining import drain
-from tests.support.rows.dealing import URL, Dealing
-
-
-@pytest.fixture
-def dealing(app):
-    return Dealing.create(app)
+from tests.support.rows.dealing import URL
 
 
 @pytest.fixture

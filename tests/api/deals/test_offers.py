@@ -6,14 +6,9 @@ import pytest
 
 from tests.support.api.racing import at_once
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import OWN, URL, Dealing
+from tests.support.rows.dealing import OWN, URL
 
 _NOBODY = "01890000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def dealing(app):
-    return Dealing.create(app)
 
 
 def _codes(answers):

@@ -10,32 +10,8 @@ from models import db
 from pipelines.deals import release
 from tests.support.api.racing import at_once
 from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
 
 _PAYOUTS = "/api/v1/payouts"
-
-
-@pytest.fixture
-def dealing(app):
-    return Dealing.create(app)
-
-
-@pytest.fixture
-def submitted(dealing):
-    """A brand whose deal has its one milestone handed in, and the deal's id."""
-    deal_id = dealing.funded()
-    assert dealing.submit(deal_id).status_code == 200
-    return dealing, deal_id
-
-
-def _tick():
-    with db.any_org_work():
-        release.any_org_start(now=clock.now())
-    drain("payouts")
-
-
-def _payouts(dealing):
-    return dealing.brand.rows("select status, amount_cents from payout order by created_at, id")
 
 
 def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
@@ -92,7 +68,7 @@ def test_another_currency_is_paid_in_usd_at_the_days_rate(dealing):
     drain("payouts")
 
     # 10.03 EUR are 12.5375 USD.
-    assert _payouts(dealing) == [("Paid", 1_254)]
+    assert dealing.payouts() == [("Paid", 1_254)]
     assert dealing.told("milestone.released")[0]["grossCents"] == 1_003
     assert dealing.shown(deal_id)["escrowCents"] == 0
 
@@ -114,7 +90,7 @@ def test_approving_at_once_pays_once(submitted):
     drain("payouts", deliveries=3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
-    assert _payouts(dealing) == [("Paid", 50_000)]
+    assert dealing.payouts() == [("Paid", 50_000)]
     assert len(dealing.told("milestone.released")) == 1
 
 
@@ -177,7 +153,7 @@ def test_a_payout_that_was_let_go_of_is_made_anew(failed):
     assert dealing.approve(deal_id).status_code == 200
     drain("payouts")
 
-    assert [status for status, _ in _payouts(dealing)] == ["Failed", "Paid"]
+    assert [status for status, _ in dealing.payouts()] == ["Failed", "Paid"]
     assert dealing.shown(deal_id)["status"] == "Completed"
 
 
@@ -214,10 +190,10 @@ def test_who_cannot_be_paid_waits(submitted, sql, code):
 
     answer = dealing.approve(deal_id)
     dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    _tick()
+    dealing.tick()
 
     assert (answer.status_code, answer.json["error"]) == (409, code)
-    assert (_payouts(dealing), dealing.statuses(deal_id)) == ([], ["Submitted"])
+    assert (dealing.payouts(), dealing.statuses(deal_id)) == ([], ["Submitted"])
 
 
 def test_a_ban_lets_go_of_what_was_not_sent(submitted):
@@ -228,7 +204,7 @@ def test_a_ban_lets_go_of_what_was_not_sent(submitted):
     drain("payouts")
 
     assert answer.status_code in (200, 204)
-    assert _payouts(dealing) == [("Failed", 50_000)]
+    assert dealing.payouts() == [("Failed", 50_000)]
     assert (dealing.statuses(deal_id), dealing.shown(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
     assert dealing.approve(deal_id).json["error"] == "affiliate_not_approved"
 
@@ -236,16 +212,16 @@ def test_a_ban_lets_go_of_what_was_not_sent(submitted):
 def test_what_nobody_decides_is_released_by_itself(dealing):
     deal_id = dealing.funded(100, 200)
     dealing.submit(deal_id, 1)
-    _tick()
+    dealing.tick()
     before = dealing.statuses(deal_id)
 
     dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    _tick()
-    _tick()
+    dealing.tick()
+    dealing.tick()
 
     assert before == ["Submitted", "Funded"]
     assert dealing.statuses(deal_id) == ["Released", "Funded"]
-    assert _payouts(dealing) == [("Paid", 100)]
+    assert dealing.payouts() == [("Paid", 100)]
 
 
 def test_ticks_and_an_approval_at_once_pay_once(submitted):
@@ -262,7 +238,7 @@ def test_ticks_and_an_approval_at_once_pay_once(submitted):
     at_once(tick, tick, lambda: dealing.approve(deal_id))
     drain("payouts")
 
-    assert _payouts(dealing) == [("Paid", 50_000)]
+    assert dealing.payouts() == [("Paid", 50_000)]
 
 
 def test_a_release_and_a_ban_at_once_pay_nobody_who_is_banned(submitted):
@@ -273,4 +249,4 @@ def test_a_release_and_a_ban_at_once_pay_nobody_who_is_banned(submitted):
         lambda: dealing.owner.post(f"/api/v1/fraud-events/ban-affiliate/{dealing.affiliate_id}"),
     )
 
-    assert [status for status, _ in _payouts(dealing)] in ([], ["Failed"])
+    assert [status for status, _ in dealing.payouts()] in ([], ["Failed"])

@@ -7,37 +7,13 @@ import pytest
 
 from adapters import clock
 from models import db, turns
-from pipelines.deals import release
 from tests.support.api.payouts import NOBODY
 from tests.support.api.racing import begun
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import OWN, URL, URLS, Dealing
+from tests.support.rows.dealing import OWN, URL, URLS
 
 _PAYOUTS = "/api/v1/payouts"
-
-
-@pytest.fixture
-def dealing(app):
-    return Dealing.create(app)
-
-
-@pytest.fixture
-def submitted(dealing):
-    """A brand whose deal has its one milestone handed in, and the deal's id."""
-    deal_id = dealing.funded()
-    assert dealing.submit(deal_id).status_code == 200
-    return dealing, deal_id
-
-
-def _tick():
-    with db.any_org_work():
-        release.any_org_start(now=clock.now())
-    drain("payouts")
-
-
-def _payouts(dealing):
-    return dealing.brand.rows("select status, amount_cents from payout order by created_at, id")
 
 
 def test_a_milestone_is_submitted(dealing):

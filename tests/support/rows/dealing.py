@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
+from adapters import clock
 from models import db
+from pipelines.deals import release
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand, Partner
 from tests.support.rows.paying import VERIFIED
@@ -43,6 +45,16 @@ class Dealing:
             "cleo", email=email, email_normalized=email, payout_method="Wallet", payout_destination="cleo@example.com"
         )
         return cls(brand, brand.person("Owner"), Partner(brand.app, email), program_id, affiliate_id)
+
+    def tick(self) -> None:
+        """Release what has lain long enough, as the schedule does, and let it be paid."""
+        with db.any_org_work():
+            release.any_org_start(now=clock.now())
+        drain("payouts")
+
+    def payouts(self) -> list[tuple[Any, ...]]:
+        """Return the state and amount of each payout, in the order in which they were made."""
+        return self.brand.rows("select status, amount_cents from payout order by created_at, id")
 
     def body(self, *cents: int, **more: Any) -> dict[str, Any]:
         """Return what drafts a deal of these milestones."""

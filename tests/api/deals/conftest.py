@@ -1,0 +1,19 @@
+"""A brand and a creator who have something to do with each other."""
+
+import pytest
+
+from tests.support.rows.dealing import Dealing
+
+
+@pytest.fixture
+def dealing(app):
+    """A verified brand and its affiliate with an account."""
+    return Dealing.create(app)
+
+
+@pytest.fixture
+def submitted(dealing):
+    """A brand whose deal has its one milestone handed in, and the deal's id."""
+    deal_id = dealing.funded()
+    assert dealing.submit(deal_id).status_code == 200
+    return dealing, deal_id
