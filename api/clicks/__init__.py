@@ -3,6 +3,7 @@
 clicks               a visit told by a script or by a picture
 loader               the script that the pages load
 install_snippet      the HTML that loads it
+install_check        is it on a page, and does it work
 attribution_params   the query parameters it looks for
 express              the usual visit, answered in front of the routes
 short_links          where a short link leads, the click on its way
@@ -12,11 +13,12 @@ debug                what became of a click, for people who test their links
 page_seen            a note that a page carries the tag
 """
 
-from api.clicks import attribution_params, clicks, install_snippet, loader
+from api.clicks import attribution_params, clicks, install_check, install_snippet, loader
 
 BLUEPRINTS = (
     clicks.blueprint,
     loader.blueprint,
     install_snippet.blueprint,
+    install_check.blueprint,
     attribution_params.blueprint,
 )

@@ -40,6 +40,7 @@ _COUNTS = {
     "import": f"{_PER_PERSON}: imports",
     "invite": f"{_PER_PERSON}: invites",
     "strict_write": f"{_PER_PERSON}: conversions by hand; an affiliate: where they are paid",
+    "page_check": f"{_PER_PERSON}: pages of a brand's site that are looked at",
     "apply": "an address: the application form",
     "anonymous": "an address: storefront, invitations, pages, this description",
     "anonymous_tracking": "an address: clicks, leads of pages, attribution defaults, together",

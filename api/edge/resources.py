@@ -35,7 +35,7 @@ ALL: tuple[Resource, ...] = (
         "clicks",
         "Clicks and links",
         "Visits that a link brought, and what a brand's pages need to tell of them.",
-        ("clicks", "short_links", "checkout_door", "loader", "install_snippet"),
+        ("clicks", "short_links", "checkout_door", "loader", "install_snippet", "install_check"),
     ),
     Resource(
         "programs",

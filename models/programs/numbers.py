@@ -205,14 +205,17 @@ class Traffic:
         return self.is_installed or self.last_click_at is not None or self.last_conversion_at is not None
 
 
+#: The moment of a program's last click, the forgotten ones too, and of its last conversion.
+LAST_CLICK = """greatest(
+    (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
+    (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s))"""
+LAST_CONVERSION = """(select max(occurred_at) from conversion
+   where organization_id = %(org)s and program_id = %(program)s and parent_id is null)"""
 _TRAFFIC_ROWS = Rows(Traffic)
 _TRAFFIC = f"""
 select
-  greatest(
-    (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
-    (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s)),
-  (select max(occurred_at) from conversion
-   where organization_id = %(org)s and program_id = %(program)s and parent_id is null),
+  {LAST_CLICK},
+  {LAST_CONVERSION},
   (select count(*) from click
    where organization_id = %(org)s and program_id = %(program)s and occurred_at >= %(since)s and {_IS_VISIT}),
   (select count(*) from conversion

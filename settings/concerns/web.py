@@ -63,6 +63,7 @@ class Web(Concern):
             "import": _limit("IMPORT", 6, "imports, per user"),
             "invite": _limit("INVITE", 10, "invitations, per user"),
             "strict_write": _limit("STRICT_WRITE", 10, "conversions by hand, and where an affiliate is paid, per user"),
+            "page_check": _limit("PAGE_CHECK", 10, "pages of a brand's site that are looked at, per user"),
             "apply": _limit("APPLY", 5, "the application form, per address"),
             "anonymous": _limit("ANONYMOUS", 60, "storefront and invite look-ups, per address"),
             "anonymous_tracking": _limit("ANONYMOUS_TRACKING", 60, "clicks and leads, per address"),

@@ -44,6 +44,7 @@ _LOOKS = {
     "POST /api/v1/payouts/preview",
     "POST /api/v1/connections/<connection_id>/check",
     "POST /api/v1/platforms/<connection_id>/check",
+    "POST /api/v1/programs/<program_id>/install-check",
 }
 
 # What a call takes: the rest of the path after the route's own, and the body. The owner sends it.

@@ -40,6 +40,7 @@ _DEFAULTS = {
             "import": 6,
             "invite": 10,
             "strict_write": 10,
+            "page_check": 10,
             "apply": 5,
             "anonymous": 60,
             "anonymous_tracking": 60,

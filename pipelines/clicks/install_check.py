@@ -1,0 +1,99 @@
+"""Is a program's tag on a page of the brand's site, and does it work?
+
+A page is looked at outside of any transaction. Of what was read only what the four lights need is kept.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from adapters.safe_http import addresses, pages
+from domain.clicks import install_snippet, installation, page_policies, tags
+from domain.clicks.attribution_params import Params
+from domain.clicks.installation import HandedOutTag, Lights, SeenTraffic, TagFinding
+from domain.refused import Refused, not_found
+from models.clicks import install_checks
+from models.clicks.install_checks import InstallCheck, InstallState
+from models.organization import organizations
+from models.programs import programs
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What is known of a program's installation, and which of its lights are on."""
+
+    state: InstallState
+    lights: Lights
+
+
+def show(*, organization_id: UUID, program_id: UUID) -> Installation:
+    """Return a program's installation as it is now. Raises Refused 404 not_found. Budget: 1 statement."""
+    state = install_checks.state(organization_id=organization_id, program_id=program_id)
+    if state is None:
+        raise not_found("program", program_id)
+    finding = TagFinding(state.check.finding) if state.check else None
+    seen = SeenTraffic(state.script_seen_at, state.last_click_at, state.last_conversion_at)
+    return Installation(state, installation.lights(finding, seen))
+
+
+def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> HandedOutTag:
+    """Return the tag that a page of the program should carry. Raises Refused 404 not_found.
+
+    `base_url` is the service's own address.
+    """
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    organization = organizations.find(organization_id)
+    if program is None or organization is None:
+        raise not_found("program", program_id)
+    host = install_snippet.host(
+        tracking_domain=organization.tracking_domain,
+        is_verified=organization.tracking_domain is not None and organization.tracking_domain_verified,
+        base_url=base_url,
+    )
+    return HandedOutTag(host, str(program.id), Params(organization.attribution_params).printable.custom or "")
+
+
+def look(url: str, handed_out: HandedOutTag, *, now: datetime) -> InstallCheck:
+    """Fetch the page and say what it carries. Takes seconds, so never inside a transaction.
+
+    Raises Refused: 400 invalid_url, https_required, url_not_allowed; 422 page_not_read; 503 page_check_busy.
+    """
+    try:
+        page = pages.fetch(url)
+    except addresses.UrlRefused as refused:
+        raise Refused(400, refused.code, refused.message, field="url") from refused
+    except pages.PageNotRead as error:
+        raise Refused(422, "page_not_read", error.reason, field="url") from error
+    except pages.TooManyAtOnce as error:
+        message = "Other pages are being checked. Try again in a moment."
+        raise Refused(503, "page_check_busy", message, field="url") from error
+    found = tags.read(page.html, page=page.url)
+    policies = [page.headers.get("Content-Security-Policy", ""), *found.policies]
+    judged = page_policies.judge(
+        policies,
+        page=page.url,
+        script=f"{handed_out.script_host}{install_snippet.SCRIPT_PATH}",
+        nonce=found.tags[0].nonce if found.tags else None,
+    )
+    return InstallCheck(
+        page_url=_without_query(page.url),
+        checked_at=now,
+        finding=installation.judge(found.tags, handed_out).value,
+        page_bytes=page.size,
+        took_ms=page.took_ms,
+        policy_allows=judged.is_allowed,
+        policy_lines=judged.lines,
+    )
+
+
+def keep(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> Installation:
+    """Keep a check and return the program's installation. Raises Refused 404 not_found."""
+    install_checks.stage_keep(check, organization_id=organization_id, program_id=program_id)
+    return show(organization_id=organization_id, program_id=program_id)
+
+
+def _without_query(url: str) -> str:
+    """Return where a page is; its query may hold a secret."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -1,0 +1,116 @@
+"""What a checked page is found to carry, and whether its policy lets the script in."""
+
+from uuid import uuid4
+
+import pytest
+
+import settings
+
+OLD = "https://old.example/api/v1/r/loader.js"
+
+
+def _check(brand, address, url):
+    answer = brand.post(address, {"url": url})
+    assert answer.status_code == 200, answer.text
+    return answer.json["check"]
+
+
+def _finding(brand, address, url):
+    return _check(brand, address, url)["finding"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "{tag}",
+        "<HTML><BODY><p>unclosed {tag}",
+        "<![endif]><!doctype html><!-- c -->{tag}</html>",
+        "<script>var a = '<script>' + '</' + 'div>'</script>{tag}",
+        "<p title='>'>{tag}",
+        "\ufeff{tag}<p>été</p>",
+    ],
+)
+def test_the_tag_is_found_wherever_it_stands(brand, address, site, tag, html):
+    assert _finding(brand, address, site.show(html.replace("{tag}", tag))) == "Newest"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<!-- {tag} -->",
+        "<script>var tag = '{url}'</script>",
+        "<textarea>{url}</textarea>",
+        '<script src="https://www.shop.test/other.js"></script>',
+        '<link rel="preload" href="{url}">',
+        '<script async data-program-id="x" src="{url}"',
+        '<script src="http://[/r/loader.js"></script>',
+    ],
+)
+def test_what_is_no_tag_is_none(brand, address, site, tag, html):
+    url = f"{settings.current().web.url}/api/v1/r/loader.js"
+
+    assert _finding(brand, address, site.show(html.replace("{tag}", tag).replace("{url}", url))) == "NoTag"
+
+
+def test_the_tag_of_another_program_or_of_none_is_not_this_ones(brand, address, program, site, tag):
+    other = brand.get(f"/api/v1/r/install-snippet?programId={brand.program()}").json["snippet"]
+    theirs = tag.replace(program, str(uuid4()))
+    unnamed = tag.replace(f' data-program-id="{program}"', "")
+
+    for html in (other, theirs, unnamed, tag + other):
+        assert _finding(brand, address, site.show(html)) == "OtherProgram"
+
+
+def test_a_tag_from_elsewhere_or_with_other_parameters_is_an_older_one(brand, address, program, site, tag):
+    host = settings.current().web.url
+    elsewhere = tag.replace(f"{host}/api/v1/r/loader.js", OLD)
+    assert _finding(brand, address, site.show(elsewhere)) == "Older"
+
+    brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
+    assert _finding(brand, address, site.show(tag)) == "Older"
+    newest = brand.get(f"/api/v1/r/install-snippet?programId={program}").json["snippet"]
+    assert _finding(brand, address, site.show(newest)) == "Newest"
+
+
+def test_a_verified_tracking_domain_makes_the_tag_of_before_an_older_one(brand, address, program, site, tag):
+    brand.set(trackingDomain=f"go.{uuid4().hex}.example", trackingDomainVerified="on")
+    newest = brand.get(f"/api/v1/r/install-snippet?programId={program}").json["snippet"]
+
+    assert _finding(brand, address, site.show(tag)) == "Older"
+    assert _finding(brand, address, site.show(newest)) == "Newest"
+
+
+def test_capturing_emails_or_not_is_the_same_tag(brand, address, program, site):
+    bare = brand.get(f"/api/v1/r/install-snippet?programId={program}&emailCapture=false").json["snippet"]
+
+    assert _finding(brand, address, site.show(bare)) == "Newest"
+
+
+def test_a_base_says_where_a_relative_address_leads(brand, address, program, site):
+    host = settings.current().web.url
+    html = f'<base href="{host}/x/"><script src="/api/v1/r/loader.js" data-program-id="{program.upper()}"></script>'
+
+    assert _finding(brand, address, site.show(html)) == "Newest"
+
+
+def test_a_policy_that_keeps_the_script_out_is_told_with_the_line_to_copy(brand, address, site, tag):
+    host = settings.current().web.url
+    url = site.show(tag, headers={"Content-Security-Policy": "default-src 'self'; img-src *"})
+
+    check = _check(brand, address, url)
+
+    assert check["policyAllows"] is False
+    assert check["policyLines"] == [f"script-src 'self' {host}", f"connect-src 'self' {host}"]
+    mended = "; ".join(["default-src 'self'; img-src *", *check["policyLines"]])
+    assert _check(brand, address, site.show(tag, headers={"Content-Security-Policy": mended}))["policyAllows"]
+
+
+def test_every_policy_counts_that_of_the_page_too(brand, address, site, tag):
+    host = settings.current().web.url
+    meta = '<meta http-equiv="Content-Security-Policy" content="script-src \'none\'">'
+    two = f"script-src {host}\nconnect-src 'self'"
+
+    check = _check(brand, address, site.show(meta + tag, headers={"Content-Security-Policy": two}))
+
+    assert check["policyLines"] == [f"connect-src 'self' {host}", f"script-src {host}"]

@@ -1,0 +1,113 @@
+"""How far the installation of a program's tag is: four lights, each by what was seen."""
+
+from datetime import UTC, datetime, timedelta
+
+from api.clicks import page_seen
+from models import db
+from tests.support.rows.program_rows import click, conversion
+from tests.support.rows.visiting import visit
+
+
+def _lights(answer):
+    assert answer.status_code == 200, answer.text
+    return tuple(answer.json[name] for name in ("tagIsThere", "tagIsNewest", "wasVisited", "hasConverted"))
+
+
+def _runs_on_a_page(app, program):
+    page_seen.forget()
+    headers = {"Origin": "https://www.shop.test"}
+    assert visit(app, "/api/v1/r/c.gif", query_string={"programId": program, "script": "1"}, headers=headers)
+
+
+def test_before_anything_happened_all_are_off(brand, address):
+    answer = brand.get(address)
+
+    assert _lights(answer) == (False, False, False, False)
+    assert answer.json["check"] is None
+    assert [answer.json[name] for name in ("scriptSeenAt", "scriptOrigin", "lastClickAt", "lastConversionAt")] == [
+        None
+    ] * 4
+
+
+def test_a_page_with_the_tag_turns_on_the_first_two(brand, address, site, tag):
+    url = site.show(f"<!doctype html><title>Knives</title>{tag}<h1>Knives</h1>", path="/knives")
+
+    answer = brand.post(address, {"url": f"{url}?token=secret#top"})
+
+    assert _lights(answer) == (True, True, False, False)
+    check = answer.json["check"]
+    assert (check["pageUrl"], check["finding"], check["policyAllows"], check["policyLines"]) == (
+        url,
+        "Newest",
+        True,
+        [],
+    )
+    assert check["pageBytes"] == len(site.pages["/knives"].html)
+    assert check["tookMs"] >= 0
+    assert abs(datetime.fromisoformat(check["checkedAt"]) - datetime.now(UTC)) < timedelta(minutes=1)
+    assert site.asked == ["/knives?token=secret"]
+    assert brand.get(address).json == answer.json
+
+
+def test_a_page_that_ran_the_script_turns_on_the_third_and_what_it_proves(app, brand, address, program):
+    _runs_on_a_page(app, program)
+
+    answer = brand.get(address)
+
+    assert _lights(answer) == (True, True, True, False)
+    assert answer.json["scriptOrigin"] == "https://www.shop.test"
+    assert answer.json["scriptSeenAt"]
+
+
+def test_a_click_is_a_visit_and_a_sale_or_lead_turns_on_the_fourth(brand, address):
+    ben = brand.affiliate("ben")
+    click(brand, ben)
+    clicked = brand.get(address)
+    conversion(brand, ben)
+
+    assert _lights(clicked) == (False, False, True, False)
+    assert _lights(brand.get(address)) == (False, False, True, True)
+
+
+def test_a_sale_of_a_test_key_is_seen(brand, address):
+    ben = brand.affiliate("ben")
+    conversion(brand, ben, is_test=True)
+
+    assert _lights(brand.get(address))[3]
+
+
+def test_a_wrong_tag_that_was_found_has_to_be_mended_also_where_the_script_ran(brand, address, program, site):
+    url = site.show('<script src="https://x.test/api/v1/r/loader.js" data-program-id="other"></script>')
+    brand.post(address, {"url": url})
+    _runs_on_a_page(brand.app, program)
+
+    assert _lights(brand.get(address)) == (True, False, True, False)
+
+
+def test_the_last_check_counts(brand, address, site, tag):
+    with_tag, without = site.show(tag), site.show("<p>Nothing", path="/other")
+    brand.post(address, {"url": with_tag})
+    second = brand.post(address, {"url": without})
+
+    assert _lights(second) == (False, False, False, False)
+    assert (second.json["check"]["pageUrl"], second.json["check"]["finding"]) == (without, "NoTag")
+    assert brand.rows("select count(*) from install_check") == [(1,)]
+
+
+def test_the_lights_of_another_program_stay_off(brand, address, site, tag):
+    brand.post(address, {"url": site.show(tag)})
+    other = brand.program()
+
+    assert _lights(brand.get(f"/api/v1/programs/{other}/install-check")) == (False, False, False, False)
+
+
+def test_asking_costs_one_statement(brand, address):
+    trips = []
+    brand.get(address)
+    db.db.trip_hooks.append(trips.append)
+    try:
+        brand.get(address)
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+    assert len([trip for trip in trips if b"install_check" in trip]) == 1

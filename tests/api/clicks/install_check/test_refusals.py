@@ -1,0 +1,213 @@
+"""Pages that cannot be read, bodies that are wrong, and people who may not ask."""
+
+import time
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from adapters.safe_http import pages
+from tests.support.outside.brand_site import SitePage
+from tests.support.rows.visiting import limited
+from tests.support.turning import turn
+
+
+def _refused(answer):
+    return answer.status_code, answer.json["error"], answer.json.get("field")
+
+
+def _is_nothing_kept(brand):
+    return brand.rows("select count(*) from install_check") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        "https://shop.test/",
+        {},
+        {"url": None},
+        {"url": 17},
+        {"url": ["https://shop.test/"]},
+        {"url": ""},
+        {"url": "https://shop.test/\0"},
+        {"url": "https://shop.test/" + "x" * 2048},
+    ],
+    ids=repr,
+)
+def test_a_malformed_body_is_told_in_problem_details(brand, address, body):
+    answer = brand.post(address, body)
+
+    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("shop.test", "invalid_url"),
+        ("https://", "invalid_url"),
+        ("https://exämple.test/", "invalid_url"),
+        ("https://shop.test:99999/", "invalid_url"),
+        ("https://shop.test/a b", "invalid_url"),
+        ("javascript:alert(1)", "invalid_url"),
+        ("file:///etc/passwd", "https_required"),
+        ("http://shop.test/", "https_required"),
+        ("https://ada:pw@shop.test/", "url_not_allowed"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_at_its_field(brand, address, url, code):
+    assert _refused(brand.post(address, {"url": url})) == (400, code, "url")
+    assert _is_nothing_kept(brand)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://127.0.0.1/", "https://10.0.0.7/", "https://169.254.169.254/latest/", "https://[::1]/"]
+)
+def test_what_is_not_public_is_not_asked(brand, address, url, monkeypatch):
+    turn(monkeypatch, webhooks={"allow_private": False})
+
+    assert _refused(brand.post(address, {"url": url})) == (400, "url_not_allowed", "url")
+
+
+def test_a_redirect_is_vetted_like_the_first_address(brand, address, site):
+    for to, code in (("http://shop.test/", "https_required"), ("https://ada:pw@shop.test/", "url_not_allowed")):
+        assert _refused(brand.post(address, {"url": site.move("/", to)})) == (400, code, "url")
+
+
+def test_redirects_are_followed_and_the_page_is_where_they_end(brand, address, site, tag):
+    site.show(tag, path="/shop/en")
+    site.move("/shop", "en?x=1#top", 308)
+    site.move("/moved", f"{site.url}/shop/", 301)
+    site.pages["/shop/"] = SitePage(status=307, headers={"Location": "/shop/en?x=1"})
+
+    check = brand.post(address, {"url": f"{site.url}/moved"}).json["check"]
+
+    assert (check["finding"], check["pageUrl"]) == ("Newest", f"{site.url}/shop/en")
+    assert site.asked == ["/moved", "/shop/", "/shop/en?x=1"]
+
+
+def test_redirects_without_an_end_are_left(brand, address, site):
+    assert _refused(brand.post(address, {"url": site.move("/", "/")})) == (422, "page_not_read", "url")
+    assert len(site.asked) == 6
+
+
+def _drip(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 900\r\n\r\n")
+    for _ in range(60):
+        handler.wfile.write(b"<p>")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def _says(raw):
+    return lambda handler: handler.wfile.write(raw)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        SitePage("Gone.", 404),
+        SitePage("Oops.", 500),
+        SitePage("", 204),
+        SitePage("", 302),
+        SitePage("", 302, {"Location": "http://["}),
+        SitePage("{}", headers={"Content-Type": "application/json"}),
+        SitePage("\x1f\x8b", headers={"Content-Type": "text/html", "Content-Encoding": "gzip"}),
+        SitePage(answering=_says(b"")),
+        SitePage(answering=_says(b"SSH-2.0-OpenSSH\r\n")),
+        SitePage(answering=_says(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<p>")),
+        SitePage(answering=_drip),
+    ],
+    ids=["404", "500", "204", "nowhere", "no address", "json", "gzip", "silent", "ssh", "cut short", "dripping"],
+)
+def test_a_page_that_does_not_come_is_told_and_nothing_is_kept(brand, address, site, page, monkeypatch):
+    monkeypatch.setattr(pages, "_IN_ALL_S", 1.0)
+    site.pages["/"] = page
+
+    answer = brand.post(address, {"url": site.url})
+
+    assert _refused(answer) == (422, "page_not_read", "url"), answer.text
+    assert answer.json["message"].endswith(".")
+    assert _is_nothing_kept(brand)
+
+
+def test_a_host_that_nobody_has_is_told(brand, address):
+    answer = brand.post(address, {"url": "https://nobody.invalid/"})
+
+    assert _refused(answer) == (422, "page_not_read", "url")
+
+
+def test_of_a_huge_page_the_beginning_is_read(brand, address, site, tag):
+    early = site.show(tag + "x" * (3 * pages.MOST_READ))
+    late = site.show("x" * pages.MOST_READ + tag, path="/late")
+
+    found = brand.post(address, {"url": early}).json["check"]
+
+    assert (found["finding"], found["pageBytes"]) == ("Newest", pages.MOST_READ)
+    assert brand.post(address, {"url": late}).json["check"]["finding"] == "NoTag"
+
+
+@pytest.mark.parametrize("text", ["<a ", "<a b='", "<![", "<!--", "</", "<script><", "&#", "<a/", "<a\n", "\0"])
+def test_html_that_makes_parsers_slow_is_read_all_the_same(brand, address, site, text):
+    url = site.show(text * (pages.MOST_READ // len(text)))
+
+    assert brand.post(address, {"url": url}).json["check"]["finding"] == "NoTag"
+
+
+def test_no_more_pages_are_looked_at_at_once_than_threads_can_be_spared(brand, address, site, tag):
+    url = site.show(tag)
+    with pages._turn(), pages._turn():
+        assert _refused(brand.post(address, {"url": url})) == (503, "page_check_busy", "url")
+    assert site.asked == []
+
+    assert brand.post(address, {"url": url}).status_code == 200
+
+
+def test_checks_have_a_limit_of_their_own(brand, address, site, monkeypatch):
+    monkeypatch.setitem(brand.app.extensions, "limiter", limited(page_check=1))
+    url = site.show("")
+
+    assert brand.post(address, {"url": url}).status_code == 200
+    assert brand.post(address, {"url": url}).status_code == 429
+    assert brand.get(address).status_code == 200
+
+
+def test_a_repeated_request_looks_once(brand, address, site, tag):
+    url = site.show(tag)
+    key = {"Idempotency_Key": uuid4().hex}
+
+    first = brand.post(address, {"url": url}, **key)
+    again = brand.post(address, {"url": url}, **key)
+
+    assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
+    assert site.asked == ["/"]
+
+
+@pytest.mark.parametrize("program_id", ["17", "0192f0c1-0000-7000-8000-000000000001", "%00", "x" * 300])
+def test_a_program_that_is_not_there_comes_before_a_wrong_body(brand, program_id):
+    address = f"/api/v1/programs/{program_id}/install-check"
+
+    assert _refused(brand.post(address, {"url": 17}))[:2] == (404, "not_found")
+    assert _refused(brand.get(address))[:2] == (404, "not_found")
+
+
+def test_another_tenants_program_is_none(brand, rival, site):
+    address = f"/api/v1/programs/{rival.program()}/install-check"
+
+    assert _refused(brand.post(address, {"url": site.url}))[:2] == (404, "not_found")
+    assert brand.get(address).status_code == 404
+    assert site.asked == []
+
+
+def test_an_archived_program_is_still_looked_at(brand, site):
+    program = brand.program(archived_at=datetime.now(UTC))
+
+    assert brand.post(f"/api/v1/programs/{program}/install-check", {"url": site.show("")}).status_code == 200
+
+
+def test_who_only_reads_sees_the_lights_and_checks_nothing(brand, address, site):
+    for caller in (brand.other_key(scope="read"), brand.person("Viewer")):
+        assert caller.get(address).status_code == 200
+        assert caller.post(address, {"url": site.url}).status_code == 403
+    assert site.asked == []

@@ -1,0 +1,75 @@
+"""A brand's own web site for the tests: plain HTTP on this machine, each path as a test says."""
+
+import http.server
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Answering = Callable[["_Handler"], None]
+
+
+@dataclass(slots=True)
+class SitePage:
+    """What a path answers; `answering` instead of all else, for what no good server does."""
+
+    html: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    answering: Answering | None = None
+
+
+class BrandSite:
+    """Serves `pages` by path; what is not there is a 404. Keeps the paths that were asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, SitePage] = {}
+        self.asked: list[str] = []
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.daemon_threads = True
+        self._server.site = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where the site is, without a slash at the end."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def show(self, html: str, *, path: str = "/", headers: dict[str, str] | None = None) -> str:
+        """Put a page at a path and return its URL."""
+        kinds = {"Content-Type": "text/html; charset=utf-8"}
+        self.pages[path] = SitePage(html, headers=kinds | (headers or {}))
+        return f"{self.url}{path}"
+
+    def move(self, path: str, to: str, status: int = 302) -> str:
+        """Have a path lead to another address and return its URL."""
+        self.pages[path] = SitePage(status=status, headers={"Location": to})
+        return f"{self.url}{path}"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        site: BrandSite = self.server.site  # type: ignore[attr-defined]
+        site.asked.append(self.path)
+        shown = site.pages.get(self.path.partition("?")[0], SitePage("Nothing here.", 404))
+        if shown.answering is not None:
+            self.close_connection = True
+            return shown.answering(self)
+        body = shown.html.encode()
+        self.send_response(shown.status)
+        for name, value in shown.headers.items():
+            for one in value.split("\n"):
+                self.send_header(name, one)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        return None
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
