@@ -20,6 +20,8 @@ from pages import session
 
 View = Callable[..., Any]
 
+_NOT_TO_MEND = (401, 403, 404, 429)
+
 
 class FreshLoginNeeded(Exception):
     """The API wants the person to have logged in a shorter time ago; the screens lead there and back."""
@@ -82,6 +84,22 @@ def needed(view: View, *, path: Mapping[str, object] | None = None, query: Mappi
     if answer.refusal is not None:
         raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
     return answer.data
+
+
+def tried(
+    view: View,
+    *,
+    path: Mapping[str, object] | None = None,
+    body: Mapping[str, Any] | None = None,
+    key: str | None = None,
+) -> CallAnswer:
+    """Ask for what a form asks for, like `call`. Raises Refused where nothing in the form can be mended: the person may
+    not, what it is about is gone, it comes too often, or it is our fault.
+    """
+    answer = call(view, path=path, body=body, key=key)
+    if answer.refusal is not None and (answer.status in _NOT_TO_MEND or answer.status >= 500):
+        raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
+    return answer
 
 
 def may(view: View) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from api.access.persons import Person, PersonKind
+from api.affiliates.affiliates import list_affiliates
 from api.programs.numbers import list_program_stats
 from pages import calls
 from pages.calls import View
@@ -36,7 +37,13 @@ class Area:
 AREAS: Mapping[PersonKind, Area] = MappingProxyType(
     {
         "member": Area(
-            "Dashboard", "Finderfee", "/dashboard", (BarPlace("/dashboard", "Overview", "home", list_program_stats),)
+            "Dashboard",
+            "Finderfee",
+            "/dashboard",
+            (
+                BarPlace("/dashboard", "Overview", "home", list_program_stats),
+                BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
+            ),
         ),
         "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),
         "operator": Area("Console", "Console", "/console", (BarPlace("/console", "Now", "pulse"),)),

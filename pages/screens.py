@@ -78,8 +78,13 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
     return wrap
 
 
-def show(template: str, *, status: int = 200, form: FormState = forms.EMPTY, **shown: Any) -> Response:
-    """Return a template in its frame, with what every screen has: the `form` in it, and the filter in its address."""
+def show(
+    template: str, *, status: int = 200, form: FormState = forms.EMPTY, here: str | None = None, **shown: Any
+) -> Response:
+    """Return a template in its frame, with what every screen has: the `form` in it, and the filter in its address.
+
+    `here` is the page's own address where its form was sent to another one.
+    """
     person = session.present()
     answer = documents.page(
         f"screens/{template}",
@@ -90,7 +95,7 @@ def show(template: str, *, status: int = 200, form: FormState = forms.EMPTY, **s
         person=person,
         area=navigation.of(person) if person else None,
         places=navigation.seen(person) if person else (),
-        here=request.path,
+        here=here or request.path,
         may=calls.may,
         form=form,
         new_key=forms.new_key,

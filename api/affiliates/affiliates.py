@@ -68,7 +68,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    Three round trips for any number: page, links, commit.
+    Three round trips for any number: page, links, commit; a fourth for `balances`.
     """
     query, organization_id = body.query(), guards.organization_id()
     asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
@@ -81,7 +81,7 @@ def list_affiliates() -> Mapping[str, object]:
             skip=query["skip"],
             order=query["sort"],
         )
-        return paging.envelope(asked, rows, view.shown_all)
+        return paging.envelope(asked, rows, view.shown_with_balances if query["balances"] else view.shown_all)
 
 
 @blueprint.get("/api/v1/affiliates/applications")

@@ -9,12 +9,17 @@ from typing import Any
 from uuid import UUID
 
 import settings
+from adapters import clock
 from api.access import guards
 from api.edge import audit
 from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
+from models.ledger import balances
 from schemas.affiliates.affiliate import affiliate_records, link_records
+from schemas.affiliates.balance import BalanceRecord
+
+_BALANCE = BalanceRecord()
 
 
 def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
@@ -26,6 +31,17 @@ def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
     ids = [row.id for row in rows]
     return _records(rows, tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids))
+
+
+def shown_with_balances(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return several like `shown_all`, each with their balances; one statement more for those of all."""
+    shown = shown_all(rows)
+    found = balances.of_affiliates(
+        organization_id=guards.organization_id(), affiliate_ids=[UUID(one["id"]) for one in shown], now=clock.now()
+    )
+    for one in shown:
+        one["balances"] = _BALANCE.dump(found[UUID(one["id"])], many=True)
+    return shown
 
 
 def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """What an affiliate is owed, by currency: sums of ledger rows, split by where the money stands."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from models import conditions
 from models.table import Rows
 
-_ONE = "with mine as (select %(org)s::uuid as organization_id, %(affiliate)s::uuid as id)"
+_OURS = "with mine as (select %(org)s::uuid as organization_id, unnest(%(affiliates)s::uuid[]) as id)"
 _OF_CONVERSION = "on c.organization_id = mine.organization_id and c.affiliate_id = mine.id"
 _FREE = """not exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
@@ -31,45 +33,56 @@ class CurrencyBalance:
     paid_cents: int
 
 
-_BALANCES_ROWS = Rows(CurrencyBalance)
+class _Share(NamedTuple):
+    affiliate_id: UUID
+    balance: CurrencyBalance
+
+
+_BALANCES_ROWS = Rows(_Share)
 # Imported history that is never payable is in the ledger only where it was refunded, so that is taken off again.
 _BALANCES = f"""
-, part (currency, owed, held, sent, paid) as (
-  select l.currency, coalesce(sum(l.amount_cents) filter (where l.milestone_id is null), 0), 0::numeric, 0::numeric,
+, part (id, currency, owed, held, sent, paid) as (
+  select mine.id, l.currency, coalesce(sum(l.amount_cents) filter (where l.milestone_id is null), 0),
+    0::numeric, 0::numeric,
     coalesce(-sum(l.amount_cents) filter (where l.kind in ('pay', 'clawback', 'escrow_out')), 0)
   from mine join ledger_entry l on l.organization_id = mine.organization_id and l.affiliate_id = mine.id
-  where not l.is_test group by l.currency
+  where not l.is_test group by mine.id, l.currency
   union all
-  select l.currency, -sum(l.amount_cents), 0, 0, 0
+  select mine.id, l.currency, -sum(l.amount_cents), 0, 0, 0
   from mine join ledger_entry l on l.organization_id = mine.organization_id and l.affiliate_id = mine.id
   join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
-  where l.kind in ('reverse', 'restore') and c.payout_locked and not l.is_test group by l.currency
+  where l.kind in ('reverse', 'restore') and c.payout_locked and not l.is_test group by mine.id, l.currency
   union all
-  select c.currency, 0, sum({_LEFT}), 0, 0 from mine join conversion c {_OF_CONVERSION}
+  select mine.id, c.currency, 0, sum({_LEFT}), 0, 0 from mine join conversion c {_OF_CONVERSION}
   where {_UNPAID} and (c.status = 'Pending' and c.hold_until > %(now)s or c.disputed_at is not null) and {_FREE}
-  group by c.currency
+  group by mine.id, c.currency
   union all
-  select l.native_currency, 0, 0, sum(l.native_amount_cents), 0
+  select mine.id, l.native_currency, 0, 0, sum(l.native_amount_cents), 0
   from mine join payout p on p.organization_id = mine.organization_id and p.affiliate_id = mine.id
   join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
-  where p.status <> 'Paid' and p.voided_at is null and l.is_open group by l.native_currency
+  where p.status <> 'Paid' and p.voided_at is null and l.is_open group by mine.id, l.native_currency
   union all
-  select r.native_currency, sum(r.native_amount_cents), 0, sum(r.native_amount_cents), 0
+  select mine.id, r.native_currency, sum(r.native_amount_cents), 0, sum(r.native_amount_cents), 0
   from mine join payout p on p.organization_id = mine.organization_id and p.affiliate_id = mine.id
   join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id
-  where p.status <> 'Paid' and p.voided_at is null group by r.native_currency
+  where p.status <> 'Paid' and p.voided_at is null group by mine.id, r.native_currency
 )
-select currency, sum(held)::bigint, sum(owed - held - sent)::bigint, sum(sent)::bigint, sum(paid)::bigint
-from part group by currency
+select id, currency, sum(held)::bigint, sum(owed - held - sent)::bigint, sum(sent)::bigint, sum(paid)::bigint
+from part group by id, currency
 having sum(held) <> 0 or sum(owed - held - sent) <> 0 or sum(sent) <> 0 or sum(paid) <> 0
-order by currency
+order by id, currency
 """
 
 
-def of_affiliate(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> list[CurrencyBalance]:
-    """Return what an affiliate has in each currency that anything is in.
+def of_affiliates(
+    *, organization_id: UUID, affiliate_ids: Sequence[UUID], now: datetime
+) -> Mapping[UUID, list[CurrencyBalance]]:
+    """Return what each of these affiliates has in each currency that anything is in.
 
     Budget: 1 statement.
     """
-    params = {"org": organization_id, "affiliate": affiliate_id, "now": now}
-    return _BALANCES_ROWS.all(_ONE + _BALANCES, params)
+    found: dict[UUID, list[CurrencyBalance]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
+    params = {"org": organization_id, "affiliates": list(affiliate_ids), "now": now}
+    for one in _BALANCES_ROWS.all(_OURS + _BALANCES, params):
+        found[one.affiliate_id].append(one.balance)
+    return found

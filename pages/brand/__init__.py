@@ -1,5 +1,5 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import overview
+from pages.brand import affiliates, overview
 
-BLUEPRINTS = (overview.blueprint,)
+BLUEPRINTS = (overview.blueprint, *affiliates.BLUEPRINTS)

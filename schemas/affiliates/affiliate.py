@@ -10,8 +10,9 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain import links, slugs, statuses
 from domain.conversions.commission import CommissionType
+from schemas.affiliates.balance import BalanceRecord
 from schemas.base import MAY_LACK, Amount, Email, Instant, Wire, one_of, rate, text
-from schemas.paging import DEEPEST_SKIP, QueryInteger, SkippingPageQuery
+from schemas.paging import DEEPEST_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
 
 _MOST_TAGS = 50
 _LONGEST_TAG = 50
@@ -137,7 +138,10 @@ class LinkRecord(Wire):
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`. A person at the dashboard also sees `applicationData`, a key never does."""
+    """An affiliate with `links`, in lists that ask for it with `balances`.
+
+    A person at the dashboard also sees `applicationData`, a key never does.
+    """
 
     id = fields.UUID()
     program_id = fields.UUID()
@@ -156,6 +160,7 @@ class AffiliateRecord(Wire):
     approved_at = Instant(allow_none=True)
     created_at = Instant()
     application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True, metadata=MAY_LACK)
+    balances = fields.List(fields.Nested(BalanceRecord), metadata=MAY_LACK)
     links = fields.List(fields.Nested(LinkRecord))
 
 
@@ -166,6 +171,7 @@ class AffiliatesQuery(SkippingPageQuery):
     status = one_of(statuses.AffiliateStatus, load_default=None)
     q = text(longest=200, load_default=None)
     sort = one_of(ORDERS, load_default=ORDERS[0])
+    balances = QueryFlag(load_default=False)
 
     @post_load
     def _trim(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -180,8 +186,8 @@ class ApplicationsQuery(Wire):
     program_id = fields.UUID(load_default=None)
 
 
-_FOR_DASHBOARD = AffiliateRecord(exclude=("links",))
-_FOR_KEY = AffiliateRecord(exclude=("links", "application_data"))
+_FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances"))
+_FOR_KEY = AffiliateRecord(exclude=("links", "balances", "application_data"))
 _LINK = LinkRecord(exclude=("url",))
 
 

@@ -140,3 +140,30 @@ def test_a_balance_costs_the_same_for_one_sale_and_for_many(payroll):
         payroll.sell("ben", currency=currency)
 
     assert trips_of(lambda: payroll.brand.get(url)) == one
+
+
+def test_a_list_brings_the_balances_that_it_is_asked_for(payroll):
+    payroll.affiliate("eva")
+    payroll.sell("ben", 10_000)
+    payroll.sell("ben", 10_000, "EUR")
+    listed = payroll.brand.get("/api/v1/affiliates?sort=name&balances=true").json["items"]
+
+    assert [(one["fullName"], [part["currency"] for part in one["balances"]]) for one in listed] == [
+        ("Ben", ["EUR", "USD"]),
+        ("Eva", []),
+    ]
+    ben = payroll.brand.get(f"/api/v1/affiliates/{payroll.affiliates['ben']}/balance").json
+    assert listed[0]["balances"] == ben["balances"]
+    for query in ("", "?balances=false"):
+        assert all("balances" not in one for one in payroll.brand.get(f"/api/v1/affiliates{query}").json["items"])
+    assert payroll.brand.get("/api/v1/affiliates?balances=1").status_code == 400
+
+
+def test_balances_in_a_list_cost_one_statement_for_any_number(payroll):
+    url = "/api/v1/affiliates?balances=true"
+    one = trips_of(lambda: payroll.brand.get(url))
+    for slug in ("eva", "cleo"):
+        payroll.affiliate(slug)
+        payroll.sell(slug)
+
+    assert trips_of(lambda: payroll.brand.get(url)) == one == trips_of(lambda: payroll.brand.get(url[:18])) + 1

@@ -1,0 +1,74 @@
+"""Applications in a real browser: decided by keyboard alone, and without scripts."""
+
+import pytest
+
+_HERE = "/dashboard/affiliates/applications"
+
+
+@pytest.fixture
+def waiting(brand, link):
+    """A link of the Owner; Ada, Ben and the one of `link` wait, in this order."""
+    url = link("owner")
+    for slug, name in (("ben", "Ben Osei"), ("ada", "Ada Ek")):
+        brand.affiliate(slug, full_name=name, status="Pending", approved_at=None)
+    return url
+
+
+def _tab_to(page, words, most=60):
+    """Go on by Tab until something of this name has the focus; it is seen at every stop."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        stop = page.evaluate("document.activeElement.textContent.replace(/\\s+/g, ' ').trim()")
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", stop
+        if stop == words:
+            return
+    raise AssertionError(f"{words} is not reached")
+
+
+def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, waiting, site, brand):
+    page = window()
+    page.goto(waiting)
+    page.goto(site + _HERE)
+    _tab_to(page, "Approve Ada Ek")
+    page.keyboard.press("Enter")
+    page.get_by_text("Ada Ek is let in.").wait_for()
+
+    assert page.get_by_role("table", name="Applications").get_by_role("row", name="Ada Ek").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "Ben Osei"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]
+
+    _tab_to(page, "Reject Ben Osei", most=4)
+    page.keyboard.press("Enter")
+    page.get_by_text("Ben Osei is turned down.").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "New"
+
+
+def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting, site):
+    page = window()
+    page.goto(waiting)
+    page.goto(site + _HERE)
+    for who in ("Ada Ek", "Ben Osei", "New"):
+        page.get_by_role("button", name=f"Approve {who}").press("Enter")
+        page.get_by_text(f"{who} is let in.").wait_for()
+
+    assert "New is let in." in page.evaluate("document.activeElement.textContent")
+    assert page.get_by_text("Nobody waits").count() == 1
+
+
+def test_without_scripts_somebody_is_let_in_and_somebody_turned_down_with_a_reason(window, waiting, site, brand):
+    page = window(java_script_enabled=False)
+    page.goto(waiting)
+    page.goto(site + _HERE)
+    page.get_by_role("button", name="Approve Ada Ek").click()
+    assert page.get_by_role("row", name="Ada Ek").count() == 0
+
+    page.get_by_text("with a reason Ben Osei").click()
+    page.get_by_label("Reason").locator("visible=true").fill("Not yet")
+    page.get_by_role("button", name="Reject Ben Osei").click()
+    assert page.get_by_role("row", name="Ben Osei").count() == 0
+    assert brand.rows("select rejection_reason from affiliate where status = 'Rejected'") == [("Not yet",)]
+
+    page.get_by_label("Tick New").check()
+    page.get_by_role("button", name="Let in all who are ticked").click()
+    assert page.get_by_text("1 is let in.").count() == 1

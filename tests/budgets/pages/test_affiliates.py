@@ -1,0 +1,30 @@
+"""The screens of affiliates cost the same with many as with one."""
+
+import pytest
+
+from models import db
+from tests.support.outside.visitor import Visitor
+from tests.support.turning import turn
+
+_MOST = {"/dashboard/affiliates": 11, "/dashboard/affiliates/applications": 6}
+
+
+@pytest.mark.parametrize("path", _MOST)
+def test_a_list_costs_the_same_for_one_row_and_for_many(app, brand, flask, monkeypatch, path):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    visitor, counts = Visitor(app), []
+    brand.program()
+    brand.affiliate("first", status="Pending", approved_at=None)
+    visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
+    visitor.open(path)
+    for number in range(3):
+        trips = []
+        db.db.trip_hooks.append(trips.append)
+        assert visitor.open(path).status_code == 200
+        db.db.trip_hooks.remove(trips.append)
+        counts.append(len([trip for trip in trips if b"prepare hot_" not in trip]))
+        for each in range(5):
+            brand.affiliate(f"more-{number}-{each}", status="Pending", approved_at=None)
+
+    assert len(set(counts)) == 1, counts
+    assert counts[0] <= _MOST[path], counts

@@ -1,0 +1,99 @@
+"""The list of affiliates at the dashboard."""
+
+import re
+
+import pytest
+
+from tests.support.rows.paying import Payroll
+
+_HERE = "/dashboard/affiliates"
+
+
+def _names(shown):
+    return re.findall(r'<th scope="row"><a [^>]*>([^<]+)</a>', shown)
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign and three affiliates."""
+    brand.program(name="Spring")
+    brand.affiliate("ann", full_name="Ann <Ek>", tags=["video", "north"])
+    brand.affiliate("ben", full_name="Ben", status="Paused", source="Invite")
+    brand.affiliate("cleo", full_name="", is_test=True)
+    return brand
+
+
+def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
+    shown = people("Viewer").open(_HERE).text
+
+    assert '<table aria-label="Affiliates">' in shown
+    assert _names(shown) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
+    assert "video, north" in shown
+    assert '<span class="chip run">Paused</span>' in shown
+    assert '<span class="chip test">Test</span>' in shown
+    assert "invited" in shown
+
+
+def test_the_filter_stands_in_the_address_and_in_the_form(campaign, people):
+    visitor = people()
+    shown = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
+
+    assert _names(shown) == ["Ben"]
+    assert 'value="BEN"' in shown
+    assert '<option value="Paused" selected>' in shown
+    assert '<option value="name" selected>' in shown
+    assert _names(visitor.open(f"{_HERE}?sort=name").text) == ["cleo@example.com", "Ann &lt;Ek&gt;", "Ben"]
+    assert _names(visitor.open(f"{_HERE}?sort=oldest").text) == ["Ann &lt;Ek&gt;", "Ben", "cleo@example.com"]
+
+
+def test_what_somebody_has_coming_stands_beside_them(app, flask, visitor):
+    payroll = Payroll.create(app)
+    payroll.affiliate("ben")
+    payroll.sell("ben", 617_250)
+    payroll.sell("ben", 5_000, "JPY")
+    visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
+    shown = visitor.open(_HERE).text
+
+    assert "1,234.50 USD" in shown
+    assert "1,000 JPY" in shown
+
+
+def test_older_keeps_the_filter(brand, people):
+    brand.program()
+    for number in range(52):
+        brand.affiliate(f"number-{number}", full_name=f"N{number}", status="Paused" if number else "Approved")
+    visitor = people()
+    first = visitor.open(f"{_HERE}?status=Paused&sort=oldest").text
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+
+    assert "status=Paused" in older
+    assert _names(visitor.open(older).text) == ["N51"]
+
+
+def test_nobody_at_all_and_nobody_with_this_filter_differ(brand, people):
+    visitor = people()
+    assert "No affiliates yet" in visitor.open(_HERE).text
+    assert "No affiliates yet" in visitor.open(f"{_HERE}?sort=name").text
+    assert "Nobody is here" in visitor.open(f"{_HERE}?q=zoe").text
+
+
+@pytest.mark.parametrize("query", ["status=x", "sort=x", "programId=x", "cursor=x", "q=%00", f"q={'x' * 201}"])
+def test_a_filter_that_says_nothing_sensible_is_said(campaign, people, query):
+    answer = people().open(f"{_HERE}?{query}")
+
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert "<h1>Affiliates</h1>" in answer.text
+
+
+def test_who_waits_is_counted_beside_the_way_to_them(campaign, people):
+    campaign.affiliate("new", status="Pending", approved_at=None)
+
+    assert re.search(r"Applications <span class=\"chip wait\">1</span>", people().open(_HERE).text)
+
+
+def test_no_other_brands_affiliate_is_there(campaign, people, rival):
+    rival.program()
+    rival.affiliate("eva", full_name="Eva")
+
+    assert "Eva" not in people().open(_HERE).text

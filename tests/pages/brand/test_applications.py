@@ -1,0 +1,165 @@
+"""Applications at the dashboard. Source: the pages' interface, "Applications"."""
+
+import re
+
+import pytest
+
+_HERE = "/dashboard/affiliates/applications"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, to which Ada, Ben and Cleo have applied."""
+    brand.program(name="Spring")
+    for slug, name in (("cleo", "Cleo"), ("ben", "Ben Osei"), ("ada", "Ada Ek")):
+        answers = {"website": "https://ada.example", "whyInterested": "I <b>like</b> it"} if slug == "ada" else None
+        brand.affiliate(slug, full_name=name, status="Pending", approved_at=None, application_data=answers)
+    return brand
+
+
+def _id(brand, name):
+    ((found,),) = brand.rows("select id from affiliate where full_name = %s", name)
+    return str(found)
+
+
+def _names(shown):
+    return re.findall(r'<th scope="row"><a [^>]*>([^<]+)</a>', shown)
+
+
+def _status(brand, name):
+    return brand.rows("select status, rejection_reason from affiliate where full_name = %s", name)[0]
+
+
+def _buttons(shown):
+    plain = re.sub(r"<span class=\"unseen\">|</span>", "", shown)
+    return re.findall(r"<button class=\"button slim[^>]*>((?:Approve|Reject) [^<]+)<", plain)
+
+
+def test_who_waits_is_listed_newest_first_with_what_they_say(campaign, people):
+    shown = people().open(_HERE).text
+
+    assert '<table aria-label="Applications">' in shown
+    assert _names(shown) == ["Ada Ek", "Ben Osei", "Cleo"]
+    assert _buttons(shown) == [f"{verb} {who}" for who in _names(shown) for verb in ("Approve", "Reject")]
+    assert "I &lt;b&gt;like&lt;/b&gt; it" in shown
+    assert "Spring" in shown
+
+
+def test_who_is_approved_is_gone_and_in(campaign, people):
+    visitor, ada, ben = people("Manager"), _id(campaign, "Ada Ek"), _id(campaign, "Ben Osei")
+    answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1", "at": ben})
+    shown = visitor.open(answer.headers["Location"]).text
+
+    assert answer.status_code == 303
+    assert _status(campaign, "Ada Ek") == ("Approved", None)
+    assert _names(shown) == ["Ben Osei", "Cleo"]
+    assert "Ada Ek is let in." in shown
+    assert re.search(rf'<a href="/dashboard/affiliates/{ben}" autofocus>', shown)
+
+
+def test_who_is_rejected_is_gone_with_the_reason(campaign, people):
+    visitor, ben = people(), _id(campaign, "Ben Osei")
+    answer = visitor.send(f"{_HERE}/{ben}/reject", {"_key": "k1", "reason": "No site of his own"})
+    shown = visitor.open(answer.headers["Location"]).text
+
+    assert _status(campaign, "Ben Osei") == ("Rejected", "No site of his own")
+    assert "Ben Osei is turned down." in shown
+    assert _names(shown) == ["Ada Ek", "Cleo"]
+
+
+def test_a_double_click_decides_once(campaign, people):
+    visitor, ada = people(), _id(campaign, "Ada Ek")
+    for _ in range(2):
+        assert visitor.send(f"{_HERE}/{ada}/approve", {"_key": "same"}).status_code == 303
+
+    assert campaign.rows("select count(*) from audit_entry where action = 'affiliate.approved'") == [(1,)]
+
+
+def test_several_are_let_in_at_once(campaign, people):
+    visitor = people()
+    ids = [_id(campaign, name) for name in ("Ada Ek", "Cleo")]
+    answer = visitor.send(f"{_HERE}/approve", {"_key": "k1", "ids": ids})
+    shown = visitor.open(answer.headers["Location"]).text
+
+    assert "2 are let in." in shown
+    assert _names(shown) == ["Ben Osei"]
+
+
+def test_when_nobody_is_ticked_it_says_so(campaign, people):
+    answer = people().send(f"{_HERE}/approve", {"_key": "k1"})
+
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert "<title>Error: Applications" in answer.text
+    assert _names(answer.text) == ["Ada Ek", "Ben Osei", "Cleo"]
+
+
+def test_somebody_whom_another_one_paused_meanwhile_is_said_and_not_changed(campaign, people):
+    visitor, ada = people(), _id(campaign, "Ada Ek")
+    campaign.person("Owner").call("PATCH", f"/api/v1/affiliates/{ada}", {"status": "Paused"})
+    answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1"})
+
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    assert _names(answer.text) == ["Ben Osei", "Cleo"]
+    assert f'<form class="filters" method="get" action="{_HERE}"' in answer.text or "filters" not in answer.text
+
+
+def test_a_reason_that_is_too_long_is_said(campaign, people):
+    answer = people().send(f"{_HERE}/{_id(campaign, 'Cleo')}/reject", {"_key": "k1", "reason": "x" * 1_001})
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
+    assert _status(campaign, "Cleo") == ("Pending", None)
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_nobody_of_another_brand_and_nobody_unknown_is_decided(campaign, people, rival, verb):
+    rival.program()
+    theirs = rival.affiliate("eva", status="Pending", approved_at=None)
+    visitor = people()
+    for wanted in (theirs, "none", "01900000-0000-7000-8000-000000000001"):
+        assert visitor.send(f"{_HERE}/{wanted}/{verb}", {"_key": "k1"}).status_code == 404
+    assert "eva@" not in visitor.open(f"{_HERE}?done=approved&who={theirs}").text
+
+
+def test_a_viewer_reads_and_decides_nothing(campaign, people):
+    visitor = people("Viewer")
+    shown = visitor.open(_HERE).text
+
+    assert _names(shown) == ["Ada Ek", "Ben Osei", "Cleo"]
+    assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"]
+    assert 'type="checkbox"' not in shown
+    assert visitor.send(f"{_HERE}/{_id(campaign, 'Cleo')}/approve", {"_key": "k"}).status_code == 403
+
+
+def test_what_is_empty_says_why_and_what_to_do(brand, people):
+    visitor = people()
+    assert "Nobody waits" in visitor.open(_HERE).text
+
+    first, _ = brand.program(name="One"), brand.program(name="Two")
+    brand.affiliate("ann", status="Pending", approved_at=None)
+    shown = visitor.open(f"{_HERE}?programId={first}").text
+    assert "Nobody waits here" in shown
+    assert "Show all applications" in shown
+
+
+@pytest.mark.parametrize(
+    "query", ["programId=x", "cursor=x", "cursor=-1", "cursor=9999999999999999999", "done=many", "at=x"]
+)
+def test_an_address_that_says_nothing_sensible_is_a_page(campaign, people, query):
+    answer = people().open(f"{_HERE}?{query}")
+
+    assert answer.status_code in (200, 400)
+    assert "<h1>Applications</h1>" in answer.text
+
+
+def test_fifty_stand_on_a_page_and_the_rest_is_older(brand, people):
+    brand.program()
+    for number in range(51):
+        brand.affiliate(f"number-{number}", full_name=f"N{number}", status="Pending", approved_at=None)
+    visitor = people()
+    first = visitor.open(_HERE).text
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1]
+
+    assert len(_names(first)) == 50
+    assert _names(visitor.open(older).text) == ["N0"]
