@@ -13,8 +13,6 @@ from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import OWN, URL, URLS
 
-_PAYOUTS = "/api/v1/payouts"
-
 
 def test_a_milestone_is_submitted(dealing):
     deal_id = dealing.funded()
