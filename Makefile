@@ -33,7 +33,7 @@ faults: .venv/.dev ## the tests that kill, freeze and cut off whole installation
 	@$(PYTEST) $(SPREAD) tests/faults
 
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
-	@$(PYTEST) tests/browser
+	@$(PYTEST) -n 2 --dist loadfile tests/browser
 
 check: lint types layers advisories test long faults browser ## exactly what CI runs
 

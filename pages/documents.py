@@ -17,7 +17,8 @@ from pages import show
 #: What the operation of a page gives.
 HTML = text("text/html")
 
-_TEMPLATES = Environment(
+#: All templates of the pages; the words in them go through gettext.
+TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),
     autoescape=True,
     undefined=StrictUndefined,
@@ -25,9 +26,9 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
-_TEMPLATES.add_extension("jinja2.ext.i18n")
-_TEMPLATES.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the extension brings it
-_TEMPLATES.filters.update(show.FILTERS)
+TEMPLATES.add_extension("jinja2.ext.i18n")
+TEMPLATES.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the extension brings it
+TEMPLATES.filters.update(show.FILTERS)
 _POLICY = {
     "default-src": "'none'",
     "style-src": "'unsafe-inline'",
@@ -41,7 +42,7 @@ _NOTHING: Mapping[str, str] = {}
 def page(template: str, *, status: int = 200, allows: Mapping[str, str] = _NOTHING, **shown: Any) -> Response:
     """Return a template filled with what is `shown`; `allows` is as in `headers`."""
     return Response(
-        _TEMPLATES.get_template(template).render(shown),
+        TEMPLATES.get_template(template).render(shown),
         status=status,
         content_type="text/html; charset=utf-8",
         headers=headers(allows),

@@ -6,6 +6,7 @@ Source: the pages' interface, "Every page"; WCAG 2.2 A and AA, as far as axe can
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from pages import documents
 from tests.support.operators import Operator
 from tests.support.pages import full, screens
 from tests.support.rows.brands import Brand
@@ -50,6 +51,10 @@ def _faults(page, width):
     """Yield what is wrong with a page as it stands."""
     for found in Axe().run(page, options={"runOnly": _LEVELS, "resultTypes": ["violations"]}).response["violations"]:
         yield f"{found['id']}: {[node['html'][:120] for node in found['nodes'][:3]]}"
+    yield from _sticks_out(page, width)
+
+
+def _sticks_out(page, width):
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         yield f"{wide} px wide"
     if cut_off := page.evaluate(_CUT_OFF):
@@ -91,3 +96,33 @@ def test_every_screen_is_light_and_asks_little(app, window, sign_in, brands, kin
             heavy[path] = len(sizes), sum(sizes)
 
     assert heavy == {}
+
+
+@pytest.fixture
+def longer():
+    """Every sentence of the pages two fifths longer, as in a language that takes more room."""
+
+    def stretched(words):
+        return words + "".join(" " if at % 9 == 8 else "~" for at in range(len(words) * 2 // 5))
+
+    def counted(one, many, count):
+        return stretched(one if count == 1 else many)
+
+    documents.TEMPLATES.install_gettext_callables(stretched, counted, newstyle=True)
+    yield
+    documents.TEMPLATES.install_null_translations(newstyle=True)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("longer")
+@pytest.mark.parametrize("kind", screens.KINDS)
+def test_every_screen_has_room_for_longer_words(app, window, sign_in, brands, kind):
+    wrong = {}
+    for width in (320, 1280):
+        page = window(viewport={"width": width, "height": 800})
+        sign_in(page, kind, brands["full"])
+        for path in _paths(app, kind, brands["full"]):
+            page.goto(path)
+            wrong |= {f"{path} {width}": found} if (found := list(_sticks_out(page, width))) else {}
+
+    assert wrong == {}
