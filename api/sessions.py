@@ -8,23 +8,43 @@ from flask import g, request
 from adapters import clock
 from api.access import persons
 from api.access.persons import Person
+from api.edge.wake import wake_relay
 from models import db
 from models.organization import audit, web_sessions
 from models.organization.web_sessions import WebSession
-from pipelines.organization import sessions
+from pipelines.organization import mailed_links, sessions
 from pipelines.organization.sessions import Begun
 
 _ACTORS = {"member": "member", "account": "affiliate", "operator": "operator"}
 _LONGEST_USER_AGENT = 500
 
 
-def open_link(token: str, *, cookie: str | None) -> Begun | None:
-    """Use up a one-time link and begin its session; None for a link that is used, over or unknown.
+def ask_for_link(*, email: str, asked: str, back: str | None) -> None:
+    """Have a link mailed if the address is an affiliate's, which nobody learns here.
 
-    What the browser's `cookie` stood for ends with that.
+    `asked` is the cookie of the browser that asks, `back` the page of ours that it wants to see.
     """
     with db.any_org_work():
-        begun = sessions.any_org_open_link(token, cookie=cookie, user_agent=_user_agent() or "", now=clock.now())
+        mailed_links.any_org_stage_asked(email=email, asked=asked, back=back)
+    wake_relay()
+
+
+def is_link(token: str) -> bool:
+    """Say whether a link is good and not used yet."""
+    with db.any_org_work():
+        return web_sessions.any_org_is_link(sessions.secret_hash(token), now=clock.now())
+
+
+def open_link(token: str, *, cookie: str | None, asked: str | None, is_sure: bool = False) -> Begun | None:
+    """Use up a one-time link and begin its session; None for a link that is used, over or unknown.
+
+    A mailed one needs the cookie that it was `asked` with, or somebody who `is_sure`. What the browser's `cookie` stood
+    for ends with that.
+    """
+    with db.any_org_work():
+        begun = sessions.any_org_open_link(
+            token, cookie=cookie, asked=asked, is_sure=is_sure, user_agent=_user_agent() or "", now=clock.now()
+        )
         if begun is not None:
             _record("session.began", begun.session, begun.member_id, {"by": "link", "role": begun.session.role})
             if begun.replaced is not None:

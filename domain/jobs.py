@@ -62,6 +62,8 @@ PAYOUT_CADENCE = Job("payout.cadence", queue="payouts")
 PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)
 # A mail server that is away, or wants to be asked again later (greylisting), is given hours.
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
+# Finds out whether an address is an affiliate's, which who asks for a sign-in link does not learn.
+SIGN_IN_LETTER = Job("sign_in.letter", queue="mail")
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
 WEBHOOKS_FAILING = Job("webhooks.failing", queue="upkeep")

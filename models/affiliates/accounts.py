@@ -61,6 +61,17 @@ def any_org_stage_adoption(*, account_id: UUID, email: str) -> None:
     db.stage(_ANY_ORG_ADOPTION, (account_id, email))
 
 
+_ANY_ORG_NEWEST_BRAND = """
+select organization_id from affiliate where email = %s and deleted_at is null order by created_at desc, id desc limit 1
+"""
+
+
+def any_org_newest_brand(email: str) -> UUID | None:
+    """Return the organization that an address became an affiliate of last; None for no affiliate's address."""
+    row = db.row(_ANY_ORG_NEWEST_BRAND, (email,))
+    return row[0] if row else None
+
+
 _ANY_ORG_IS_SLUG_TAKEN = """
 select from affiliate_account where slug = %(slug)s
 union all

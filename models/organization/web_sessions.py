@@ -29,12 +29,13 @@ class WebSession:
 
 @dataclass(frozen=True, slots=True)
 class SignInLink:
-    """Whom a one-time link signs in."""
+    """Whom a one-time link signs in; a mailed one was `asked_by` the browser with this hash of its cookie."""
 
     kind: str
     organization_id: UUID | None
     role: str | None
     email: str
+    asked_by: bytes | None = None
 
 
 _SESSIONS = Table("web_session", WebSession, key=("id_hash",))
@@ -85,24 +86,56 @@ def any_org_stage_end_other_roles(*, subject: str, organization_id: UUID, role: 
 
 
 _INSERT_LINK = """
-insert into sign_in_link (token_hash, kind, organization_id, role, email, expires_at) values (%s, %s, %s, %s, %s, %s)
+insert into sign_in_link (token_hash, kind, organization_id, role, email, asked_by, expires_at)
+values (%s, %s, %s, %s, %s, %s, %s)
 """
 
 
 def any_org_stage_link(token_hash: bytes, link: SignInLink, *, expires_at: datetime) -> None:
     """Stage a one-time link."""
-    db.stage(_INSERT_LINK, (token_hash, link.kind, link.organization_id, link.role, link.email, expires_at))
+    values = (token_hash, link.kind, link.organization_id, link.role, link.email, link.asked_by, expires_at)
+    db.stage(_INSERT_LINK, values)
 
 
-_USE_UP = f"delete from sign_in_link where token_hash = %s and expires_at > %s returning {columns(SignInLink)}"
+_USE_UP = f"""
+delete from sign_in_link
+where token_hash = %s and expires_at > %s and (asked_by is null or asked_by = %s or %s)
+returning {columns(SignInLink)}
+"""
 
 
-def any_org_use_up(token_hash: bytes, *, now: datetime) -> SignInLink | None:
+def any_org_use_up(token_hash: bytes, *, asked_by: bytes | None, is_sure: bool, now: datetime) -> SignInLink | None:
     """Take a link away and return whom it signs in; None for one that is used, over, or was never there.
 
+    A mailed one stays where another browser than the one that asked opens it, unless that `is_sure`.
     Of two who open it at once one gets it.
     """
-    return _LINKS.first(_USE_UP, (token_hash, now))
+    return _LINKS.first(_USE_UP, (token_hash, now, asked_by, is_sure))
+
+
+def any_org_is_link(token_hash: bytes, *, now: datetime) -> bool:
+    """Say whether a link is there, good, and not used yet."""
+    return bool(db.run("select from sign_in_link where token_hash = %s and expires_at > %s", (token_hash, now)))
+
+
+_TAKE_LETTER = """
+insert into sign_in_letter (email_hash, place, expires_at)
+select %(email)s, free.place, %(until)s from generate_series(1, %(most)s) free (place)
+where not exists (
+  select from sign_in_letter t where t.email_hash = %(email)s and t.place = free.place and t.expires_at > %(now)s
+)
+order by free.place limit 1
+on conflict (email_hash, place) do update set expires_at = excluded.expires_at
+  where sign_in_letter.expires_at <= %(now)s
+returning 1
+"""
+#: How many letters an address gets until the first of them is forgotten.
+MOST_LETTERS = 3
+
+
+def any_org_take_letter(email_hash: bytes, *, now: datetime, until: datetime) -> bool:
+    """Count a letter to an address until a time; False when it has had as many as it gets."""
+    return bool(db.run(_TAKE_LETTER, {"email": email_hash, "now": now, "until": until, "most": MOST_LETTERS}))
 
 
 _DROP_OVER = """
@@ -113,6 +146,6 @@ delete from {table} where ctid = any(array(
 
 
 def any_org_stage_drop_over(before: datetime) -> None:
-    """Stage that a few sessions and links whose time is over are dropped."""
-    for table in ("web_session", "sign_in_link"):
+    """Stage that a few sessions, links and counted letters whose time is over are dropped."""
+    for table in ("web_session", "sign_in_link", "sign_in_letter"):
         db.stage(_DROP_OVER.format(table=table), (before, _MOST_DROPPED))

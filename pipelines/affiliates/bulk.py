@@ -12,6 +12,7 @@ from uuid import UUID
 from domain.webhooks import events
 from models.affiliates import sets, tracking_links
 from models.affiliates.sets import ChangedAffiliate
+from pipelines.affiliates import letters
 from pipelines.webhooks import emit
 
 
@@ -26,13 +27,14 @@ class BulkResult:
 def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> BulkResult:
     """Approve those who are Pending, pause those who are Approved, or delete any; an id named twice counts once.
 
-    Approvals are told to the brand. Deleting ends the links and keeps everything that was earned; to end the codes is
-    the caller's.
+    Approvals are told to the brand and to those approved. Deleting ends the links and keeps everything that was earned;
+    to end the codes is the caller's.
     """
     wanted = list(dict.fromkeys(affiliate_ids))
     place = {affiliate_id: number for number, affiliate_id in enumerate(wanted)}
     changed = sorted(_change(organization_id, action, wanted, now), key=lambda one: place[one.id])
     if action == "approve":
+        letters.tell_approved(organization_id=organization_id, emails=[one.email for one in changed], now=now)
         for one in changed:
             emit.event(organization_id=organization_id, type="affiliate.approved", data=_approved(one), at=now)
     elif action == "delete":

@@ -16,6 +16,7 @@ from domain.webhooks import events
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.programs import programs
+from pipelines.affiliates import letters
 from pipelines.payouts import decisions
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -47,8 +48,8 @@ def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
 def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now; any status may become any other.
 
-    `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand; becoming Banned
-    lets go of payouts that were not sent.
+    `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand, and for the first time the affiliate;
+    becoming Banned lets go of payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
@@ -58,6 +59,8 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
         return changed
     if changed.status == AffiliateStatus.Approved:
         _tell_approved(changed, now)
+        if affiliate.approved_at is None:
+            letters.tell_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)
     if changed.status == AffiliateStatus.Banned:
         decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed

@@ -49,13 +49,17 @@ def any_org_issue_link(link: SignInLink, *, now: datetime, ttl_s: int) -> tuple[
     return token, expires_at
 
 
-def any_org_open_link(token: str, *, cookie: str | None, user_agent: str, now: datetime) -> Begun | None:
-    """Use a link up and begin the session that it is good for; None for a link that is good for nothing.
+def any_org_open_link(
+    token: str, *, cookie: str | None, asked: str | None, is_sure: bool, user_agent: str, now: datetime
+) -> Begun | None:
+    """Use a link up and begin the session that it is good for; None for a link that is good for nothing here.
 
+    A mailed link is good in the browser that has the cookie it was `asked` with, and in one whose person `is_sure`.
     What the browser's `cookie` stood for ends, and so does every session of the same person in the same organization
     that has another role.
     """
-    link = web_sessions.any_org_use_up(secret_hash(token), now=now)
+    asked_by = secret_hash(asked) if asked else None
+    link = web_sessions.any_org_use_up(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
     if link is None:
         return None
     web_sessions.any_org_stage_drop_over(now)

@@ -142,7 +142,7 @@ def test_what_is_not_proved_to_come_from_us_is_refused(app, operator, filled, he
     ]
     assert len(open_posts) >= 2
     for kind, rule in [*screens.rules(app, "POST"), *open_posts]:
-        path = screens.address(rule, filled.names)
+        path = screens.address(rule, {**filled.names, "token": "of-nobody"})
         assert people[kind].client.post(path, headers=headers).status_code == 403, rule
     for kind, (_, home) in screens.KINDS.items():
         assert people[kind].open(home).status_code == 200

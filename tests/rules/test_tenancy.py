@@ -14,6 +14,7 @@ _SHARED = {
     "tick",
     "mail_pace",
     "affiliate_account",
+    "sign_in_letter",
     "bare_slug",
     "retention_run",
 }

@@ -1,4 +1,4 @@
-"""The `mail` queue: one attempt of one message, or the wait for its slot."""
+"""The `mail` queue: one attempt of one message, or the wait for its slot; and letters that somebody may be sent."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +9,8 @@ from domain import jobs
 from models import db
 from models.jobs.rows import Claimed
 from pipelines import mail
-from workers.actor import calling_job
+from pipelines.organization import mailed_links
+from workers.actor import calling_job, database_job
 
 
 def _prepare(job: Claimed) -> mail.PreparedMail | None:
@@ -31,3 +32,9 @@ def _record(prepared: mail.PreparedMail, outcome: mail.MailOutcome) -> datetime 
 
 
 calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record)
+
+
+@database_job(jobs.SIGN_IN_LETTER)
+def write_sign_in_letter(job: Claimed) -> None:
+    """Mail a sign-in link to an address, if it is an affiliate's."""
+    mailed_links.any_org_write(sealed=job.args["sealed"], now=clock.now())

@@ -1,0 +1,227 @@
+"""Sign-in links by mail: who gets one, which browser they sign in, and that nobody learns who is known."""
+
+import re
+import uuid
+
+import pytest
+
+from models import db
+from pipelines import mail
+from tests.support.draining import drain
+from tests.support.outside.visitor import Visitor
+
+
+@pytest.fixture
+def email(brand):
+    """The address of an affiliate."""
+    brand.program()
+    found = f"rita-{uuid.uuid4().hex}@example.com"
+    brand.affiliate("rita", email=found)
+    return found
+
+
+def _letters(email):
+    """Return the texts of the sign-in letters to an address."""
+    with db.any_org_work():
+        ids = db.db.run("select id from mail_message where recipient = %s and kind = 'sign_in.link'", (email,))
+        return [mail.any_org_open(found).text for (found,) in ids]
+
+
+def _ask(visitor, email, **more):
+    return visitor.send("/sign-in", {"email": email, **more})
+
+
+def _mailed(visitor, email, **more):
+    """Ask for a link and return its address out of the letter."""
+    drain("mail")
+    before = _letters(email)
+    _ask(visitor, email, **more)
+    drain("mail")
+    (new,) = set(_letters(email)) - set(before)
+    return re.search(r"http\S+", new)[0]
+
+
+def _without_keys(text):
+    return re.sub(r'name="_key" value="[^"]*"', "", text)
+
+
+def test_the_form_has_the_field_and_the_button(visitor):
+    shown = visitor.open("/sign-in?next=/portal/payouts").text
+
+    assert '<label for="email">Email</label>' in shown
+    assert '<button class="button primary">Send me a link</button>' in shown
+    assert '<input type="hidden" name="next" value="/portal/payouts">' in shown
+
+
+def test_an_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):
+    url = _mailed(visitor, email)
+    answer = visitor.open(url)
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/portal")
+    assert visitor.open("/portal").status_code == 200
+    assert visitor.client.get_cookie("finderfee-asked") is None
+    assert visitor.open(url).status_code == 410
+
+
+def test_it_leads_back_to_the_page_that_one_wanted_to_see(visitor, email):
+    url = _mailed(visitor, email, next="/portal/payouts?a=b")
+
+    assert visitor.open(url).headers["Location"] == "/portal/payouts?a=b"
+
+
+def test_it_leads_to_no_other_place(visitor, email):
+    assert "next" not in _mailed(visitor, email, next="//evil.test")
+
+
+def test_any_other_browser_is_asked_first_and_uses_nothing_up_by_looking(app, visitor, email):
+    url = _mailed(visitor, email)
+    other = Visitor(app)
+    for _ in range(2):  # what scans letters opens every link in them
+        looked = other.open(url)
+        assert (looked.status_code, looked.headers.getlist("Set-Cookie")) == (200, [])
+        assert '<button class="button primary">Sign in</button>' in looked.text
+    path = "/" + url.split("/", 3)[3]
+    assert visitor.client.head(path).headers.getlist("Set-Cookie") == []
+    assert visitor.client.get(path, headers={"Purpose": "prefetch"}).status_code == 503
+
+    answer = other.send(path)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/portal")
+    assert other.open("/portal").status_code == 200
+    assert (other.send(path).status_code, visitor.open(url).status_code) == (410, 410)
+
+
+def test_the_button_is_pressed_on_our_own_page_alone(app, visitor, email):
+    path = "/" + _mailed(visitor, email).split("/", 3)[3]
+
+    assert Visitor(app).send(path, Sec_Fetch_Site="cross-site").status_code == 403
+    assert visitor.open(path).status_code == 303
+
+
+def test_a_link_that_another_browser_asked_for_later_is_not_this_ones(app, visitor, email):
+    other = Visitor(app)
+    _ask(visitor, email)
+    url = _mailed(other, email)
+
+    assert visitor.open(url).status_code == 200
+    assert other.open(url).status_code == 303
+
+
+def test_it_is_good_for_a_quarter_of_an_hour(visitor, email):
+    url = _mailed(visitor, email)
+    with db.any_org_work():
+        (good_for,) = db.db.row(
+            "select extract(epoch from expires_at - now()) from sign_in_link where email = %s", (email,)
+        )
+        db.db.run("update sign_in_link set expires_at = now() where email = %s", (email,))
+
+    assert 890 <= good_for <= 900
+    assert visitor.open(url).status_code == 410
+
+
+def test_everybody_gets_the_same_answer(app, email):
+    answers, pages = [], []
+    for asked in (email, f"nobody-{uuid.uuid4().hex}@example.com", "owner@example.com"):
+        visitor = Visitor(app)
+        answer = _ask(visitor, asked)
+        cookie = re.sub(r"=[^;]+;", "=;", answer.headers["Set-Cookie"], count=1)
+        answers.append((answer.status_code, answer.data, answer.headers["Location"], cookie.partition("Expires")[0]))
+        pages.append(_without_keys(visitor.open("/sign-in/asked").text))
+
+    assert len(set(answers)) == 1
+    assert len(set(pages)) == 1
+    assert "flask mail outbox" in pages[0]
+
+
+def test_the_request_does_the_same_whoever_it_is(app, email):
+    told = []
+    for asked in (email, f"nobody-{uuid.uuid4().hex}@example.com"):
+        trips = []
+        db.db.trip_hooks.append(trips.append)
+        try:
+            _ask(Visitor(app), asked)
+        finally:
+            db.db.trip_hooks.remove(trips.append)
+        told.append(len(trips))
+
+    assert told[0] == told[1] <= 2
+
+
+def test_nobody_else_is_written_to(visitor, brand, email):
+    for asked in (f"nobody-{uuid.uuid4().hex}@example.com", "owner@example.com"):
+        _ask(visitor, asked)
+        drain("mail")
+        assert _letters(asked) == []
+    with db.any_org_work():
+        db.db.run("update affiliate set deleted_at = now() where email = %s", (email,))
+    _ask(visitor, email)
+    drain("mail")
+    assert _letters(email) == []
+
+
+def test_an_address_gets_three_letters_an_hour_and_is_told_so_by_nothing(visitor, email):
+    answers = set()
+    for _ in range(5):
+        answers.add(_ask(visitor, email.upper()).status_code)
+        drain("mail")
+    assert answers == {303}
+    assert len(_letters(email)) == 3
+
+    with db.any_org_work():
+        db.db.run("update sign_in_letter set expires_at = now() - interval '1 second'")
+    _ask(visitor, email)
+    drain("mail")
+    assert len(_letters(email)) == 4
+
+
+def test_a_job_that_runs_twice_writes_once(visitor, email):
+    _ask(visitor, email)
+    drain("mail", deliveries=2)
+
+    assert len(_letters(email)) == 1
+
+
+@pytest.mark.parametrize("wrong", ["", "rita", "a@b", "a@b.c\x00", "x" * 400 + "@example.com", "a b@example.com"])
+def test_what_is_no_address_comes_back_with_what_is_wrong(visitor, wrong):
+    answer = _ask(visitor, wrong, next="/portal/links")
+
+    assert answer.status_code in (303, 422)
+    if answer.status_code == 422:
+        assert 'role="alert"' in answer.text
+        assert "<title>Error: " in answer.text
+        assert 'aria-invalid="true"' in answer.text
+        assert 'value="/portal/links"' in answer.text
+
+
+def test_neither_address_nor_token_can_be_read_in_the_database(visitor, email):
+    _ask(visitor, email)
+    with db.any_org_work():
+        asked = db.db.run("select args::text || fair_key from job where name = 'sign_in.letter'")
+    assert asked
+    assert not any("rita" in row for (row,) in asked)
+
+    token = _mailed(visitor, email).rpartition("/")[2]
+    with db.any_org_work():
+        kept = db.db.run("select l::text from sign_in_link l union all select m::text from mail_message m")
+    assert not any(token in row for (row,) in kept)
+
+
+def test_the_letter_says_who_writes_and_that_nothing_happens_without_its_reader(visitor, brand, email):
+    _mailed(visitor, email)
+    (letter,) = _letters(email)
+
+    assert "your affiliate account at Brand" in letter
+    assert "for 15 minutes" in letter
+    assert "ignore this letter" in letter
+
+
+def test_asking_is_limited_for_whoever_asks(app, visitor, monkeypatch):
+    monkeypatch.setattr(app.extensions["limiter"], "allows", lambda bucket, caller: bucket != "anonymous")
+
+    assert _ask(visitor, "rita@example.com").status_code == 429
+
+
+def test_a_link_of_the_past_is_over_in_the_browser_that_asked_too(visitor, email):
+    _ask(visitor, email)
+
+    assert visitor.open("/sign-in/link/none").status_code == 410
+    assert visitor.client.get_cookie("finderfee-asked") is not None
