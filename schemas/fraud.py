@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from domain.fraud.bands import Strictness
+from domain.statuses import ConversionStatus
 from schemas.base import NEEDED, Instant, Wire, one_of
 from schemas.paging import QueryInteger
 
@@ -38,6 +39,10 @@ class FraudEventRecord(Wire):
     occurrences = fields.Integer()
     resolved_at = Instant(allow_none=True)
     resolved_by = fields.UUID(allow_none=True)
+    affiliate_name = fields.String()
+    affiliate_email = fields.String()
+    conversion_id = fields.UUID(allow_none=True)
+    conversion_status = one_of(ConversionStatus, allow_none=True)
 
 
 class FraudEventsQuery(Wire):

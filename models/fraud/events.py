@@ -11,21 +11,24 @@ import orjson
 from models.conditions import EARNS_NOTHING
 from models.db import db
 from models.hot import Hot
-from models.table import Rows, Table, columns
+from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
 class FraudEvent:
-    """A click or lead that was blocked or held. `status` is open, resolved or dismissed.
+    """A click or lead that was blocked or held, and whose it is. `status` is open, resolved or dismissed.
 
-    `conversion_id` is a held click's, once the click is only a count. `occurrences` is how many blocked clicks an event
-    stands for, of which `subject_id` is the first; others stand for one.
+    `conversion_id` and `conversion_status` are of the conversion that was held, as it is now; None: none was made.
+    `occurrences` is how many blocked clicks an event stands for, of which `subject_id` is the first; others stand for
+    one.
     """
 
     id: UUID
     organization_id: UUID
     program_id: UUID
     affiliate_id: UUID
+    affiliate_name: str
+    affiliate_email: str
     subject: str
     subject_id: UUID
     score: int
@@ -36,11 +39,10 @@ class FraudEvent:
     occurred_at: datetime
     resolved_at: datetime | None
     resolved_by: UUID | None
-    conversion_id: UUID | None
     occurrences: int
+    conversion_id: UUID | None
+    conversion_status: str | None
 
-
-_TABLE = Table("fraud_event", FraudEvent)
 
 _INSERT = Hot("""
 insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons, severity,
@@ -77,40 +79,53 @@ def stage_blocked(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -
         db.stage(_COUNT_BLOCKED, {"org": organization_id, "rows": orjson.dumps(rows).decode()})
 
 
-_RECENT = f"""
-select {_TABLE.columns} from fraud_event
-where organization_id = %(org)s and (%(program)s::uuid is null or program_id = %(program)s)
-  and (%(status)s::text is null or status = %(status)s)
-order by occurred_at desc, id desc
+# A lead has its conversion's id; of clicks only a held one has a conversion, and its event stands for it alone: which
+# one, the event itself says once the click is only a count.
+_ITS_CONVERSION = """case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
+    coalesce(e.conversion_id, (select k.conversion_id from click k
+      where k.organization_id = e.organization_id and k.id = e.subject_id)) end"""
+_ROWS = Rows(FraudEvent)
+_SHOWN = columns(
+    FraudEvent,
+    "e",
+    affiliate_name="(select a.full_name from affiliate a where a.id = e.affiliate_id)",
+    affiliate_email="(select a.email from affiliate a where a.id = e.affiliate_id)",
+    conversion_id="c.id",
+    conversion_status="c.status",
+)
+_EVENTS = f"""
+select {_SHOWN} from fraud_event e left join lateral (
+  select id, status from conversion where id = {_ITS_CONVERSION} offset 0
+) c on true
+where e.organization_id = %(org)s
+"""
+_RECENT = f"""{_EVENTS}
+  and (%(program)s::uuid is null or e.program_id = %(program)s) and (%(status)s::text is null or e.status = %(status)s)
+order by e.occurred_at desc, e.id desc
 limit %(limit)s
 """
 
 
 def recent(*, organization_id: UUID, program_id: UUID | None, status: str | None, limit: int) -> list[FraudEvent]:
     """Return up to `limit` events, newest first, of one program and status where they are given."""
-    return _TABLE.all(_RECENT, {"org": organization_id, "program": program_id, "status": status, "limit": limit})
-
-
-_FIND = f"""
-select {_TABLE.columns} from fraud_event where organization_id = %s and id = %s
-"""
+    return _ROWS.all(_RECENT, {"org": organization_id, "program": program_id, "status": status, "limit": limit})
 
 
 def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent | None:
     """Return one event of the organization."""
-    return _TABLE.first(_FIND, (organization_id, event_id))
+    return _ROWS.first(f"{_EVENTS} and e.id = %(id)s", {"org": organization_id, "id": event_id})
 
 
-_CLOSE = f"""
+_CLOSE = """
 update fraud_event set status = %s, resolved_at = %s, resolved_by = %s
 where organization_id = %s and id = %s and status = 'open'
-returning {_TABLE.columns}
+returning 1
 """
 
 
-def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> FraudEvent | None:
-    """Close an open event and return it as it is now; None when it is not open any more."""
-    return _TABLE.first(_CLOSE, (status, at, by, organization_id, event_id))
+def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> bool:
+    """Close an open event; False when it is not open any more."""
+    return bool(db.run(_CLOSE, (status, at, by, organization_id, event_id)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +139,8 @@ class Count:
     released: int
 
 
-# A lead has its conversion's id; of clicks only a held one has a conversion, and its event stands for it alone.
 _IS_RELEASED = f"""exists (select from conversion c where c.organization_id = e.organization_id
-  and c.id = case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
-    coalesce(e.conversion_id, (select k.conversion_id from click k
-      where k.organization_id = e.organization_id and k.id = e.subject_id)) end
-  and c.status not in {EARNS_NOTHING})"""
+  and c.id = {_ITS_CONVERSION} and c.status not in {EARNS_NOTHING})"""
 
 
 _COUNTS = Rows(Count)

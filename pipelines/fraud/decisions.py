@@ -3,6 +3,7 @@
 Source: core spec, "Click and lead fraud review".
 """
 
+import dataclasses
 from datetime import datetime
 from uuid import UUID
 
@@ -28,8 +29,7 @@ def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> FraudEv
     Raises Refused: 409 invalid_status_transition when it is closed, also by somebody a moment ago.
     """
     status = _CLOSED_AS[action]
-    closed = events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now)
-    if closed is None:
+    if not events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now):
         message = f"Only an open fraud event can be {status}; this one is closed."
         raise Refused(409, "invalid_status_transition", message)
-    return closed
+    return dataclasses.replace(event, status=status, resolved_at=now, resolved_by=by)

@@ -8,7 +8,7 @@ from models import db, ids
 from tests.support.api.lists import trips_of
 from tests.support.api.racing import at_once
 from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago
+from tests.support.rows.program_rows import ago, click, conversion
 
 URL = "/api/v1/fraud-events"
 
@@ -40,8 +40,25 @@ def test_an_event_is_shown_with_every_field(brand, affiliate_id):
             "occurrences": 1,
             "resolvedAt": None,
             "resolvedBy": None,
+            "affiliateName": "Ben",
+            "affiliateEmail": "ben@example.com",
+            "conversionId": None,
+            "conversionStatus": None,
         }
     ]
+
+
+def test_what_was_held_is_named_with_its_conversion(brand, affiliate_id):
+    lead = conversion(brand, affiliate_id, type="LeadReward", status="Invalidated")
+    click_conversion = conversion(brand, affiliate_id, type="ClickReward", status="Pending")
+    clicked = click(brand, affiliate_id, conversion_id=click_conversion)
+    flagged(brand, affiliate_id, subject="lead", subject_id=lead, action="held", score=60, at=ago(hours=1))
+    flagged(brand, affiliate_id, subject_id=clicked, action="held", score=60, at=ago(hours=2))
+    flagged(brand, affiliate_id, subject="lead", at=ago(hours=3))
+
+    shown = [(event["conversionId"], event["conversionStatus"]) for event in brand.get(URL).json]
+
+    assert shown == [(str(lead), "Invalidated"), (str(click_conversion), "Pending"), (None, None)]
 
 
 def test_a_subject_is_recorded_once(brand, affiliate_id):
