@@ -3,6 +3,7 @@
 `screen` is for people of one kind who signed in, `open_page` for everybody. Neither is part of the API's description.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -43,12 +44,14 @@ def open_page(*, bucket: str | None = None) -> Callable[[Shown], Shown]:
     return _declared(Guard(audience="public", bucket=bucket), None, ())
 
 
-def screen(kind: PersonKind, *, uses: Sequence[calls.View] = ()) -> Callable[[Shown], Shown]:
-    """Declare a page for people of one kind, and the operations that it `uses`.
+def screen(
+    kind: PersonKind, *, uses: Sequence[calls.View] = (), most_bytes: int = _SCREEN.max_body_bytes
+) -> Callable[[Shown], Shown]:
+    """Declare a page for people of one kind, and the operations that it `uses`; `most_bytes` is its largest form.
 
     Nobody is led to sign in and back; somebody of another kind gets a 403.
     """
-    return _declared(_SCREEN, kind, tuple(uses))
+    return _declared(dataclasses.replace(_SCREEN, max_body_bytes=most_bytes), kind, tuple(uses))
 
 
 def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...]) -> Callable[[Shown], Shown]:

@@ -1,5 +1,9 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, overview
+from pages.brand import affiliates, imports, overview
 
-BLUEPRINTS = (overview.blueprint, *affiliates.BLUEPRINTS)
+BLUEPRINTS = (
+    overview.blueprint,
+    *affiliates.BLUEPRINTS,
+    *imports.BLUEPRINTS,
+)

@@ -1,0 +1,135 @@
+"""A new import: a file is looked at row by row, wrong rows are mended or left out, and then it is imported.
+
+Until the last button nothing is written. Whether a file holds affiliates or conversions is told by its header.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from api.imports.affiliates import import_affiliates, preview_affiliate_import
+from api.imports.conversions import import_conversions, preview_conversion_import
+from api.programs.programs import list_programs
+from domain.imports import files
+from domain.refused import Refused
+from pages import calls, forms, screens
+from pages.brand.imports import upload
+from pages.calls import CallAnswer
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("import_page", __name__)
+
+_USES = (list_programs, preview_affiliate_import, import_affiliates, preview_conversion_import, import_conversions)
+_MOST_PROGRAMS = 200
+#: So many wrong rows are named on the page; whoever has more has something to mend in all of them.
+_MOST_NAMED = 100
+_NAMES = {"programId": "program"}
+_WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
+
+
+@blueprint.get("/dashboard/imports/new")
+@screen("member", uses=_USES)
+def show_new_import() -> Response:
+    """Show the form for a file. Budget: 2 round trips."""
+    return _page(forms.blank(program=request.args.get("program")))
+
+
+@blueprint.post("/dashboard/imports/new")
+@screen("member", uses=_USES, most_bytes=upload.MOST_FORM_BYTES)
+def send_new_import() -> Response:
+    """Show what an import of the file would do, or import it. Budget: 2 round trips besides those of its operation."""
+    try:
+        text = upload.text()
+        kind = files.kind(text)
+    except (upload.UnusableUpload, files.UnreadableFile) as unusable:
+        return _page(forms.wrong({"file": str(unusable)}), status=422)
+    if request.form.get("do") != "import":
+        return _looked_at(kind, text)
+    answer = _import(kind, text)
+    if answer.refusal is None:
+        return screens.sent_on(f"/dashboard/imports/{answer.data['jobId']}")
+    return _page(_refused(answer), status=answer.status, again=_carried(text))
+
+
+def _looked_at(kind: files.Kind, text: str) -> Response:
+    view = preview_affiliate_import if kind == "Affiliates" else preview_conversion_import
+    answer = calls.call(view, body=_body(text))
+    if answer.refusal is not None:
+        return _page(_refused(answer), status=answer.status)
+    return _page(forms.sent(), look=_look(kind, answer.data), again=_carried(text))
+
+
+def _import(kind: files.Kind, text: str) -> CallAnswer:
+    if kind == "Affiliates":
+        body = _body(text) | {"notifyAffiliates": "notify" in request.form}
+        return calls.call(import_affiliates, body=body, key=forms.key())
+    body = _body(text) | {
+        "confirmUnpaidPayout": request.form.get("then") == "payable",
+        "skipInvalid": "skip" in request.form,
+    }
+    return calls.call(import_conversions, body=body, key=forms.key())
+
+
+def _body(text: str) -> dict[str, Any]:
+    return {"programId": request.form.get("program", ""), "file": text}
+
+
+def _carried(text: str) -> Mapping[str, str]:
+    """Return the hidden fields by which the next form brings the same file."""
+    kept = {name: request.form[name] for name in ("program", "skip") if name in request.form}
+    return kept | {"packed": upload.packed(text)}
+
+
+def _look(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return what the page says of a preview: counts, the first wrong rows, and what is paid and unpaid by currency."""
+    counts = Counter(row["outcome"] for row in found["rows"])
+    wrong = [row for row in found["rows"] if row["outcome"] == "wrong"]
+    is_left_out = "skip" in request.form
+    return {
+        "kind": kind,
+        "new": counts["new"],
+        "known": counts["known"],
+        "wrong": 0 if is_left_out else len(wrong),
+        "left_out": counts["leftOut"] + (len(wrong) if is_left_out else 0),
+        "named": wrong[:_MOST_NAMED],
+        "unnamed": max(0, len(wrong) - _MOST_NAMED),
+        "understood": found["understood"],
+        "paid": _by_currency(found.get("paidBalance", ())),
+        "unpaid": _by_currency(found.get("unpaidBalance", ())),
+    }
+
+
+def _by_currency(balances: Any) -> dict[str, int]:
+    return {balance["currency"]: balance["commissionCents"] for balance in balances}
+
+
+def _refused(answer: CallAnswer) -> FormState:
+    """Return what was sent with what the API found wrong; what is wrong with rows stands below the file."""
+    assert answer.refusal is not None
+    errors = {_NAMES.get(name, name): said for name, said in answer.refusal.fields.items()}
+    known = {name: said for name, said in errors.items() if name in ("program", "file")}
+    said = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
+    return FormState(forms.sent().values, known, None if known else said)
+
+
+def _page(
+    form: FormState,
+    *,
+    status: int = 200,
+    look: Mapping[str, object] | None = None,
+    again: Mapping[str, str] | None = None,
+) -> Response:
+    if not calls.may(preview_conversion_import):
+        raise Refused(403)
+    programs = calls.needed(list_programs, query={"take": _MOST_PROGRAMS})["items"]
+    return screens.show(
+        "brand/imports/new.html",
+        status=status,
+        form=form,
+        programs=[(program["id"], program["name"]) for program in programs],
+        look=look,
+        again=again,
+    )

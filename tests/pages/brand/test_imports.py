@@ -1,0 +1,267 @@
+"""Imports at the dashboard. Source: the pages' interface, "New import" and "Import"."""
+
+import base64
+import html
+import io
+import re
+import zlib
+
+import pytest
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import encode_multipart
+
+from tests.support.api.importing import import_people, import_sales, past_sale, person_row
+
+NEW = "/dashboard/imports/new"
+_HEADER = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"
+_GOOD = f"{_HEADER}\nben,10000,2000,USD,2024-01-31\nben,4900,980,EUR,2024-02-01\n"
+_WRONG = f"{_GOOD}ben,4900,980,EURO,2024-02-01\nnobody,4900,980,EUR,2024-02-01\n"
+
+
+@pytest.fixture
+def campaign(brand):
+    brand.program()
+    brand.affiliate("ben")
+    return brand
+
+
+@pytest.fixture
+def owner(campaign, visitor, links):
+    visitor.open(links("owner"))
+    return visitor
+
+
+def _choose(visitor, brand, text, **fields):
+    raw = text if isinstance(text, bytes) else text.encode()
+    chosen = FileStorage(io.BytesIO(raw), "past.csv", "file")
+    # The client would leave a large one in a file on the disk.
+    boundary, body = encode_multipart({"program": str(brand.programs[-1]), "file": chosen} | fields)
+    return visitor.send(NEW, body, Content_Type=f"multipart/form-data; boundary={boundary}")
+
+
+def _next(answer):
+    """Return the fields of the form below a look."""
+    form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="packed"' in form)
+    found = {}
+    for tag in re.findall("<input[^>]*>", form):
+        said = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if said["type"] == "hidden" or " checked" in tag:
+            found[said["name"]] = html.unescape(said["value"])
+    return found
+
+
+def _buttons(answer):
+    return re.findall(r"<button class=\"button (?:primary)?\">([^<]*)</button>", answer.text)
+
+
+def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
+    import_sales(campaign, past_sale(occurredAt="2024-01-31"))
+
+    look = _choose(owner, campaign, _GOOD)
+
+    assert look.status_code == 200
+    assert [words in look.text for words in ("1 new", "1 known", "0 wrong")] == [True] * 3
+    assert "Import 1 row" in _buttons(look)
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
+    assert _next(look)["then"] == "history"
+
+    led = owner.send(NEW, _next(look))
+
+    assert led.status_code == 303
+    shown = owner.open(led.headers["Location"])
+    assert [words in shown.text for words in (">Done<", ">Undo<", "Import of conversions")] == [True] * 3
+    assert campaign.rows("select status, payout_locked from conversion where currency = 'EUR'") == [("Pending", True)]
+
+
+def test_what_was_not_paid_becomes_payable_where_that_is_chosen(campaign, owner):
+    look = _choose(owner, campaign, _GOOD)
+    assert "9.80 EUR + 20.00 USD" in look.text
+
+    owner.send(NEW, _next(look) | {"then": "payable"})
+
+    assert campaign.rows("select distinct status, payout_locked from conversion") == [("Approved", False)]
+
+
+def test_one_import_however_often_its_button_is_pressed(campaign, owner):
+    fields = _next(_choose(owner, campaign, _GOOD))
+
+    first, second = owner.send(NEW, fields), owner.send(NEW, fields)
+
+    assert first.headers["Location"] == second.headers["Location"]
+    assert campaign.rows("select count(*) from import_job") == [(1,)]
+
+
+def test_wrong_rows_are_named_by_their_lines_and_can_only_be_left_out(campaign, owner):
+    look = _choose(owner, campaign, _WRONG)
+
+    assert "2 wrong" in look.text
+    assert re.findall(r"<b>(row \d+)</b> ([^<]*)<", look.text) == [
+        ("row 4", "Its currency is none of those that are supported."),
+        ("row 5", "The program has no such affiliate."),
+    ]
+    assert "Leave the 2 out" in _buttons(look)
+    assert not [words for words in _buttons(look) if words.startswith("Import")]
+
+    without = owner.send(NEW, _next(look) | {"then": "payable"})
+
+    assert [words in without.text for words in ("2 new", "0 wrong", "2 left out")] == [True] * 3
+    assert "Import 2 rows" in _buttons(without)
+    assert _next(without)["then"] == "payable"
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+    shown = owner.open(owner.send(NEW, _next(without)).headers["Location"])
+
+    assert campaign.rows("select imported, skipped, errored from import_job") == [(2, 1, 1)]
+    assert "Its currency is none of those that are supported." in shown.text
+
+
+def test_affiliates_are_imported_by_the_same_form(campaign, owner):
+    look = _choose(owner, campaign, "\ufeffemail;fullName\nann@x.test;Ann Ek\nno address;\n")
+
+    assert [words in look.text for words in ("Read as affiliates.", "semicolons", "byte order mark")] == [True] * 3
+    assert "History only" not in look.text
+    without = owner.send(NEW, _next(look))
+    shown = owner.open(owner.send(NEW, _next(without)).headers["Location"])
+
+    assert "Import of affiliates" in shown.text
+    assert campaign.rows("select full_name from affiliate where email = 'ann@x.test'") == [("Ann Ek",)]
+
+
+def test_amounts_in_major_units_are_said_to_be_so(campaign, owner):
+    text = "affiliateSlug,amount,commission,currency,occurredAt\nben,49.00,9.80,EUR,2024-02-01\n"
+
+    look = _choose(owner, campaign, text)
+
+    assert "Amounts are in major units." in look.text
+    assert "9.80 EUR" in look.text
+
+
+def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
+    owner.send(NEW, _next(_choose(owner, campaign, _GOOD)))
+
+    look = _choose(owner, campaign, _GOOD)
+
+    assert ("2 known" in look.text, "There is nothing new to import." in look.text) == (True, True)
+    assert not [words for words in _buttons(look) if words.startswith(("Import", "Leave"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "Its first line must name the columns."),
+        (b"what,ever\n1,2\n", "No field is called"),
+        (f"{_HEADER}\n".encode(), "The file has a header and no rows."),
+        (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
+        (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
+        (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "It is larger than 2 MiB."),
+        (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import takes at most 1000 rows"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_at_its_field(campaign, owner, text, said):
+    answer = _choose(owner, campaign, text)
+
+    assert answer.status_code in (400, 422)
+    assert "<title>Error: " in answer.text
+    assert re.search(f'id="file-error">[^<]*({said})', html.unescape(answer.text))
+    assert 'aria-invalid="true"' in answer.text
+    assert f'value="{campaign.programs[-1]}" selected' in answer.text
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+
+def test_without_a_file_or_with_a_broken_one_nothing_happens(campaign, owner):
+    none = owner.send(NEW, {"program": str(campaign.programs[-1])})
+    broken = owner.send(NEW, {"program": str(campaign.programs[-1]), "packed": "no base64", "do": "import"})
+    bomb = owner.send(NEW, {"program": str(campaign.programs[-1]), "packed": _bomb(), "do": "import"})
+
+    assert [answer.status_code for answer in (none, broken, bomb)] == [422] * 3
+    assert "Choose a file." in none.text
+    assert "It is larger than 2 MiB." in bomb.text
+
+
+def _bomb():
+    return base64.b64encode(zlib.compress(b"0" * 100_000_000, 9)).decode()
+
+
+def test_a_program_of_somebody_else_is_refused_at_its_field(campaign, owner, rival):
+    rival.program()
+
+    answer = _choose(owner, campaign, _GOOD, program=str(rival.programs[-1]))
+
+    assert answer.status_code == 404
+    assert 'id="program-error"' in answer.text
+
+
+def test_an_import_that_cannot_be_made_now_keeps_its_file(campaign, owner):
+    fields = _next(_choose(owner, campaign, _WRONG))
+    del fields["skip"]
+
+    answer = owner.send(NEW, fields | {"do": "import", "then": "payable"})
+
+    assert answer.status_code == 400
+    assert "Try again" in _buttons(answer)
+    assert (_next(answer)["packed"], _next(answer)["then"]) == (fields["packed"], "payable")
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+
+def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
+    assert "No imports yet" in owner.open("/dashboard/imports").text
+    made = import_people(campaign, person_row("ann")).json
+
+    shown = owner.open("/dashboard/imports").text
+
+    assert 'aria-label="Imports"' in shown
+    assert f'href="/dashboard/imports/{made["jobId"]}"' in shown
+    assert ">Done<" in shown
+
+
+def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
+    made = import_sales(campaign, past_sale(), past_sale(paid=True, externalId="2"), confirmUnpaidPayout=True).json
+    address = f"/dashboard/imports/{made['jobId']}"
+
+    page = owner.open(f"{address}/undo")
+
+    assert "It takes back 2 conversions." in page.text
+    assert "20.00 USD" in page.text
+    key = re.search(r'action="[^"]*/undo"><input type="hidden" name="_key" value="([^"]*)"', page.text)[1]
+    led = owner.send(f"{address}/undo", {"_key": key})
+    assert (led.status_code, led.headers["Location"]) == (303, address)
+    assert ">Undone<" in owner.open(address).text
+    assert "Undo import</button>" not in owner.open(f"{address}/undo").text
+    assert campaign.rows("select count(*) from conversion") == [(0,)]
+
+
+def test_what_is_in_use_is_not_undone_and_says_how_much(campaign, owner):
+    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+    address = f"/dashboard/imports/{made['jobId']}/undo"
+    key = re.search(r'/undo"><input type="hidden" name="_key" value="([^"]*)"', owner.open(address).text)[1]
+    campaign.rows("update conversion set refunded_cents = 1 returning id")
+
+    refused = owner.send(address, {"_key": key})
+
+    assert refused.status_code == 409
+    assert 'role="alert"' in refused.text
+    assert re.search(r"Refunded</dt><dd>1<", refused.text)
+    assert "Undo import</button>" not in refused.text
+
+
+def test_who_may_not_import_sees_what_was_and_no_form(campaign, visitor, links):
+    made = import_people(campaign, person_row("ann")).json
+    visitor.open(links("owner", "--org", campaign.id, "--role", "Viewer", "--email", "vera@x.test"))
+
+    assert "New import" not in visitor.open("/dashboard/imports").text
+    assert ">Undo<" not in visitor.open(f"/dashboard/imports/{made['jobId']}").text
+    assert visitor.open(NEW).status_code == 403
+    assert visitor.open(f"/dashboard/imports/{made['jobId']}/undo").status_code == 403
+
+
+def test_a_live_import_is_silent_until_it_is_undone(campaign, owner):
+    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+    shown = owner.open(f"/dashboard/imports/{made['jobId']}").text
+    part = html.unescape(re.search(r'hx-get="([^"]*)"', shown)[1])
+
+    same = owner.open(part)
+    campaign.person("Admin").post(f"/api/imports/{made['jobId']}/undo")
+    other = owner.open(part)
+
+    assert (same.status_code, other.status_code) == (204, 200)
+    assert ">Undone<" in other.text
