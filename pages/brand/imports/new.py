@@ -15,6 +15,7 @@ from api.programs.programs import list_programs
 from domain.imports import files
 from domain.refused import Refused
 from pages import calls, forms, screens
+from pages.brand import choices
 from pages.brand.imports import upload
 from pages.calls import CallAnswer
 from pages.forms import FormState
@@ -23,7 +24,6 @@ from pages.screens import screen
 blueprint = Blueprint("import_page", __name__)
 
 _USES = (list_programs, preview_affiliate_import, import_affiliates, preview_conversion_import, import_conversions)
-_MOST_PROGRAMS = 200
 #: So many wrong rows are named on the page; whoever has more has something to mend in all of them.
 _MOST_NAMED = 100
 _NAMES = {"programId": "program"}
@@ -124,12 +124,11 @@ def _page(
 ) -> Response:
     if not calls.may(preview_conversion_import):
         raise Refused(403)
-    programs = calls.needed(list_programs, query={"take": _MOST_PROGRAMS})["items"]
     return screens.show(
         "brand/imports/new.html",
         status=status,
         form=form,
-        programs=[(program["id"], program["name"]) for program in programs],
+        programs=choices.programs(),
         look=look,
         again=again,
     )
