@@ -20,6 +20,10 @@ HAS_TIERS = """exists (select from performance_tier t
 #: no account yet. It takes the parameters `account` and `email`.
 OF_PERSON = "(m.deleted_at is null and (m.account_id = %(account)s or (m.account_id is null and m.email = %(email)s)))"
 
+#: The same with those of their account's whom a brand has deleted: what these earned is still theirs.
+EVER_OF_PERSON = """(m.account_id = %(account)s
+  or (m.account_id is null and m.email = %(email)s and m.deleted_at is null))"""
+
 #: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
 EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)
 #: The states of a conversion that is still to be paid.

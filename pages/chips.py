@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _STATES = {
-    "ok": "Accepted Active Approved Completed Confirmed Connected Converted Credited Delivered Done Funded Processed"
-    " Released Resolved Seen Sent Settled",
-    "wait": "Draft Late Minting Offered Open PastDue Parked Pending Queued Submitted Trialing Waiting",
-    "run": "Paused Processing Received Retrying Running",
+    "ok": "Accepted Active Approved Completed Confirmed Connected Converted Credited Delivered Done Funded Payable"
+    " Processed Released Resolved Seen Sent Settled",
+    "wait": "Draft Held Late Minting Offered Open PastDue Parked Pending Queued Submitted Trialing Waiting",
+    "run": "OnItsWay Paused Processing Received Retrying Running",
     "bad": "Banned Broken Contradicts Dead Disputed Failed Lost Suspended",
     "off": "Archived Canceled Cancelled Declined Denied Disabled Disconnected Dismissed Empty Expired Ignored"
-    " Invalidated Kept Noted Refunded Rejected Replaced Revoked Undone",
+    " Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone",
     "test": "Sandbox Test",
 }
 #: A state as the API spells it, and the colour that it has.

@@ -6,14 +6,14 @@ Source: tracking spec, "Coupons" (self-mint).
 from collections.abc import Mapping
 from uuid import UUID
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, jsonify
 
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.coupons import view
 from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge.operations import array, one, operation, page
 from api.edge.wake import wake_relay
 from domain.coupons.discounts import CodeOrigin
 from domain.refused import Refused
@@ -21,15 +21,17 @@ from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import affiliates, recruits
 from models.affiliates.affiliates import Affiliate
-from models.coupons import affiliate_coupons, campaign_coupons
+from models.coupons import affiliate_coupons, campaign_coupons, self_mint
 from pipelines.coupons import ending, minting
-from schemas.coupons.code import MintBody
+from schemas.coupons.code import MintableCouponRecord, MintBody
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("own_coupons", __name__)
 
 _READ = Guard(audience="affiliate")
 _WRITE = Guard(audience="affiliate", scope="read_write")
+_VERIFIED = Guard(audience="affiliate", verified_email=True)
+_MINTABLE = MintableCouponRecord()
 
 
 @blueprint.post("/api/me/coupons/mint")
@@ -89,6 +91,16 @@ def list_own_coupons() -> Mapping[str, object]:
     with db.any_org_work():
         rows = affiliate_coupons.any_org_own(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
     return paging.envelope(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+
+
+@blueprint.get("/api/me/coupons/mintable")
+@operation(_VERIFIED, array(_MINTABLE))
+def list_mintable_coupons() -> Response:
+    """List the coupons that the caller may mint codes from, in all their campaigns. Budget: 1 statement."""
+    account = guards.account()
+    with db.any_org_work():
+        found = self_mint.any_org_mintable(account_id=account.id, email=account.email, now=clock.now())
+    return jsonify(_MINTABLE.dump(found, many=True))
 
 
 @blueprint.delete("/api/me/coupons/<code_id>")

@@ -103,6 +103,12 @@ ALL: tuple[Resource, ...] = (
         ),
     ),
     Resource(
+        "me",
+        "An affiliate's own",
+        "What affiliates who signed in see of themselves, with every brand that they work for.",
+        ("own_account", "own_balance", "own_numbers", "own_links", "own_conversions", "own_payouts"),
+    ),
+    Resource(
         "deals",
         "Creator deals",
         "A fixed fee for an affiliate in milestones, held in escrow until each is done.",

@@ -1,4 +1,7 @@
-"""What an affiliate is owed, by currency: sums of ledger rows, split by where the money stands."""
+"""What an affiliate is owed, by currency: sums of ledger rows, split by where the money stands.
+
+Of some affiliates, as the brand asks, or of all that a person is with every brand, and never another person's.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ from models import conditions
 from models.table import Rows
 
 _OURS = "with mine as (select %(org)s::uuid as organization_id, unnest(%(affiliates)s::uuid[]) as id)"
+_MINE = f"with mine as materialized (select m.organization_id, m.id from affiliate m where {conditions.EVER_OF_PERSON})"
 _OF_CONVERSION = "on c.organization_id = mine.organization_id and c.affiliate_id = mine.id"
 _FREE = """not exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
@@ -86,3 +90,46 @@ def of_affiliates(
     for one in _BALANCES_ROWS.all(_OURS + _BALANCES, params):
         found[one.affiliate_id].append(one.balance)
     return found
+
+
+_PERSONS_ROWS = Rows(CurrencyBalance)
+_OF_PERSON = f"""
+select currency, sum(held)::bigint, sum(payable)::bigint, sum(sent)::bigint, sum(paid)::bigint
+from ({_MINE}{_BALANCES}) each (id, currency, held, payable, sent, paid) group by currency order by currency
+"""
+
+
+def any_org_balances(*, account_id: UUID | None, email: str | None, now: datetime) -> list[CurrencyBalance]:
+    """Return what a person has in each currency that anything is in. `email` is their verified one, or None.
+
+    Budget: 1 statement.
+    """
+    return _PERSONS_ROWS.all(_OF_PERSON, {"account": account_id, "email": email, "now": now})
+
+
+@dataclass(frozen=True, slots=True)
+class ComingMoney:
+    """What becomes payable on a day (UTC) in one currency, all of it from `payable_at` on. Minor units."""
+
+    day: str
+    currency: str
+    amount_cents: int
+    payable_at: datetime
+
+
+_COMING_ROWS = Rows(ComingMoney)
+_COMING = f"""
+{_MINE}
+select (c.hold_until at time zone 'UTC')::date::text as day, c.currency, sum({_LEFT})::bigint, max(c.hold_until)
+from mine join conversion c {_OF_CONVERSION}
+where {_UNPAID} and c.status = 'Pending' and c.hold_until > %(now)s and c.disputed_at is null and {_FREE}
+group by 1, 2 having sum({_LEFT}) <> 0 order by 1, 2 limit %(limit)s
+"""
+
+
+def any_org_coming(*, account_id: UUID | None, email: str | None, now: datetime, limit: int) -> list[ComingMoney]:
+    """Return the next up to `limit` days on which a person's money becomes payable, as the stored holds say.
+
+    Budget: 1 statement.
+    """
+    return _COMING_ROWS.all(_COMING, {"account": account_id, "email": email, "now": now, "limit": limit})

@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from domain.coupons.discounts import CodeOrigin, CodeStatus
+from domain.coupons.discounts import CodeOrigin, CodeStatus, DiscountDuration, DiscountType
 from schemas.base import Flag, Instant, Wire, one_of, text
 
 # Longer than a code can be, so that what is wrong with it is said by the rule for codes.
@@ -39,3 +39,23 @@ class AffiliateCouponRecord(Wire):
     last_redeemed_at = Instant(allow_none=True)
     created_at = Instant()
     revoked_at = Instant(allow_none=True)
+
+
+class MintableCouponRecord(Wire):
+    """A coupon from which an affiliate may mint codes; `codesHeld` are those of it that they have in force."""
+
+    wire_name = "MintableCoupon"
+
+    id = fields.UUID()
+    program_id = fields.UUID()
+    program_name = fields.String()
+    organization_name = fields.String()
+    name = fields.String()
+    discount_type = one_of(DiscountType)
+    discount_value = fields.Integer()
+    discount_currency = fields.String(allow_none=True)
+    duration = one_of(DiscountDuration)
+    duration_in_months = fields.Integer(allow_none=True)
+    expires_at = Instant(allow_none=True)
+    max_codes_per_affiliate = fields.Integer(allow_none=True)
+    codes_held = fields.Integer(attribute="held")

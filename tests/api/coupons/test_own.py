@@ -155,3 +155,24 @@ def test_whoever_leaves_the_allow_list_loses_what_they_minted(shop, drain):
 
 def test_a_brands_key_does_not_mint_for_an_affiliate(shop):
     assert shop.brand.post(MINT, {"campaignCouponId": _mintable(shop)}).status_code in (401, 403)
+
+
+def test_coupons_that_one_may_mint_from_are_listed_with_what_one_holds(shop):
+    coupon_id = _mintable(shop, maxCodesPerAffiliate=3)
+    _mintable(shop, selfMintMode="Disabled")
+    ben = shop.brand.affiliate("ben")
+    coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(ben)])
+    shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id, "code": "BY-JANE"})
+
+    (found,) = shop.jane_herself.get("/api/me/coupons/mintable").json
+    assert (found["id"], found["maxCodesPerAffiliate"], found["codesHeld"]) == (coupon_id, 3, 1)
+    assert found["programId"] == str(shop.brand.programs[-1])
+
+
+@pytest.mark.parametrize("status", ["Pending", "Paused", "Banned"])
+def test_who_is_not_approved_is_shown_no_coupon_to_mint_from(shop, status):
+    _mintable(shop)
+    with db.unit_of_work(shop.brand.id):
+        db.db.run("update affiliate set status = %s where id = %s", (status, shop.jane))
+
+    assert shop.jane_herself.get("/api/me/coupons/mintable").json == []

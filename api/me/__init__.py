@@ -1,0 +1,23 @@
+"""What the affiliate who signed in sees of themselves, with every brand that they work for.
+
+person     their account, their programs, and what else there is
+balance    what they are owed, and when it becomes payable
+numbers    what their links brought
+links      their links
+earnings   what they earned and why, also as a file
+receipts   what they were paid
+
+All of it is for somebody with a verified email alone. Where they are paid is in `payouts.account`, their codes in
+`coupons.own`, their recruits in `affiliates.sub_affiliates`, their deals in `deals.creator`.
+"""
+
+from api.me import balance, earnings, links, numbers, person, receipts
+
+BLUEPRINTS = (
+    person.blueprint,
+    balance.blueprint,
+    numbers.blueprint,
+    links.blueprint,
+    earnings.blueprint,
+    receipts.blueprint,
+)

@@ -1,0 +1,34 @@
+"""What the affiliate who signed in is owed: sums of the ledger by currency, and when more becomes payable."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge.operations import one, operation
+from models import db
+from models.ledger import balances
+from schemas.me.balance import OwnBalanceRecord
+
+blueprint = Blueprint("own_balance", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+_RECORD = OwnBalanceRecord()
+_MOST_DAYS = 50
+
+
+@blueprint.get("/api/me/balance")
+@operation(_READ, one(_RECORD))
+def get_own_balance() -> Mapping[str, object]:
+    """Show what the caller has on hold, payable, on its way and paid, and the next days on which more is payable.
+
+    The days come from the holds that payout runs obey. Budget: 2 statements.
+    """
+    account, now = guards.account(), clock.now()
+    with db.any_org_work():
+        found = balances.any_org_balances(account_id=account.id, email=account.email, now=now)
+        coming = balances.any_org_coming(account_id=account.id, email=account.email, now=now, limit=_MOST_DAYS)
+    shown: Mapping[str, object] = _RECORD.dump({"balances": found, "coming": coming})
+    return shown

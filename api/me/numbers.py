@@ -1,0 +1,58 @@
+"""What the links of the affiliate who signed in brought: by day and by channel tag."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body
+from api.edge.operations import array, operation
+from domain.programs import daily
+from domain.programs.daily import NumbersPart
+from models import db
+from models.programs import own_numbers
+from schemas.me.numbers import ChannelNumbersRecord, DayNumbersRecord, OwnNumbersQuery, days
+
+blueprint = Blueprint("own_numbers", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+_DAY, _CHANNEL = DayNumbersRecord(), ChannelNumbersRecord()
+_MOST_CHANNELS = 200
+
+
+@blueprint.get("/api/me/stats/daily")
+@operation(_READ, array(_DAY), asks=OwnNumbersQuery())
+def list_own_days() -> Response:
+    """Show what the caller's links brought each day, without `from` and `to` in the last 30. Budget: 1 statement."""
+    first, last, parts = _read(own_numbers.any_org_by_day)
+    return jsonify(_DAY.dump(daily.by_day(parts, first=first, last=last), many=True))
+
+
+@blueprint.get("/api/me/stats/channels")
+@operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery())
+def list_own_channels() -> Response:
+    """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
+    _, _, parts = _read(own_numbers.any_org_by_channel)
+    return jsonify(_CHANNEL.dump(daily.by_channel(parts, most=_MOST_CHANNELS), many=True))
+
+
+def _read(ask: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:
+    account, query = guards.account(), dict[str, Any](body.query())
+    first, last = days(query, today=clock.now().date())
+    with db.any_org_work():
+        parts = ask(
+            account_id=account.id,
+            email=account.email,
+            program_id=query["program_id"],
+            since=_begin(first),
+            until=_begin(last) + timedelta(days=1),
+        )
+    return first, last, parts
+
+
+def _begin(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

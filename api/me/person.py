@@ -1,0 +1,54 @@
+"""The account of the affiliate who signed in, the programs that they are in, and those that they may apply to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint
+
+import settings
+from api.access import guards
+from api.access.guards import Guard
+from api.edge.operations import array, one, operation
+from models import db
+from models.affiliates import memberships
+from schemas.me import person
+from schemas.me.person import JoinedProgramRecord, OwnAccountRecord, ProgramOfferRecord
+
+blueprint = Blueprint("own_account", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+
+
+@blueprint.get("/api/me")
+@operation(_READ, one(OwnAccountRecord()))
+def get_own_account() -> Mapping[str, Any]:
+    """Show the caller's account and the brands that they work for. Budget: 1 statement."""
+    account = guards.account()
+    with db.any_org_work():
+        brands = memberships.any_org_brands(account_id=account.id, email=account.email)
+    return person.account_record(
+        account_id=account.id, email=account.email or "", brands=brands, base_url=settings.current().web.url
+    )
+
+
+@blueprint.get("/api/me/programs")
+@operation(_READ, array(JoinedProgramRecord()))
+def list_own_programs() -> list[dict[str, Any]]:
+    """List the programs that the caller is in or has applied to, with what they pay. Budget: 1 statement."""
+    account = guards.account()
+    with db.any_org_work():
+        found = memberships.any_org_joined(account_id=account.id, email=account.email)
+    return person.joined_records(found)
+
+
+@blueprint.get("/api/me/programs/offers")
+@operation(_READ, array(ProgramOfferRecord()))
+def list_program_offers() -> list[dict[str, Any]]:
+    """List open programs of the caller's brands that they are not in; one applies as anybody does.
+
+    Budget: 1 statement.
+    """
+    account = guards.account()
+    with db.any_org_work():
+        found = memberships.any_org_offered(account_id=account.id, email=account.email)
+    return person.offer_records(found)

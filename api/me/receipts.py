@@ -1,0 +1,47 @@
+"""What the affiliate who signed in was paid, and for what."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint
+
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging, path
+from api.edge.operations import one, operation, page
+from domain.refused import not_found
+from models import db
+from models.payouts import receipts
+from schemas.me.receipt import OwnPayoutDetail, OwnPayoutRecord, own_payout_detail
+from schemas.paging import PageQuery
+
+blueprint = Blueprint("own_payouts", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+_RECORD = OwnPayoutRecord()
+
+
+@blueprint.get("/api/me/payouts")
+@operation(_READ, page(_RECORD), asks=PageQuery())
+def list_own_payouts() -> Mapping[str, object]:
+    """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
+    asked, account = paging.wanted(body.query()), guards.account()
+    with db.any_org_work():
+        rows = receipts.any_org_receipts(
+            account_id=account.id, email=account.email, after=asked.after, limit=asked.limit
+        )
+    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+
+
+@blueprint.get("/api/me/payouts/<payout_id>")
+@operation(_READ, one(OwnPayoutDetail()), refuses=("404 not_found",))
+def get_own_payout(payout_id: str) -> Mapping[str, Any]:
+    """Show one payout to the caller with what it pays for, and what it holds back and why. Budget: 2 statements."""
+    wanted_id, account = path.uuid(payout_id, "payout"), guards.account()
+    with db.any_org_work():
+        found = receipts.any_org_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
+        if found is None:
+            raise not_found("payout", wanted_id)
+        lines = receipts.lines(organization_id=UUID(found.organization_id), payout_id=wanted_id)
+    return own_payout_detail(found, lines)

@@ -1,0 +1,162 @@
+"""Where a person is an affiliate, with every brand, and what else these brands offer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from models import conditions
+from models.conditions import OF_PERSON
+from models.table import Rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsBrand:
+    """A brand that a person is an affiliate of, as it shows itself."""
+
+    id: UUID
+    name: str
+    primary_brand_color: str | None
+    logo_file_id: UUID | None
+
+
+_BRANDS = Rows(PersonsBrand)
+_ANY_ORG_BRANDS = f"""
+select {columns(PersonsBrand, "o")} from organization o
+where o.id in (select m.organization_id from affiliate m where {OF_PERSON}) order by o.name, o.id
+"""
+
+
+def any_org_brands(*, account_id: UUID | None, email: str | None) -> list[PersonsBrand]:
+    """Return the brands of a person by name. `email` is their verified one, or None."""
+    return _BRANDS.all(_ANY_ORG_BRANDS, {"account": account_id, "email": email})
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedProgram:
+    """A program with how a person stands in it, and the rate that holds for their sales there (`rate_source`).
+
+    `rate_currency` is that of a Fixed rate, None where it is in each sale's own. `is_open`: something can be earned.
+    """
+
+    affiliate_id: UUID
+    organization_id: UUID
+    program_id: UUID
+    organization_name: str
+    name: str
+    description: str | None
+    terms_url: str | None
+    status: str
+    slug: str | None
+    joined_at: datetime
+    is_open: bool
+    model: str
+    rate_type: str
+    rate_value: Decimal
+    rate_currency: str | None
+    rate_source: str
+    has_tiers: bool
+    recurring_months: int | None
+    recurring_delay_invoices: int
+    cookie_window_days: int
+    hold_days: int
+    recruits: bool
+    recruit_percent: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedProgram:
+    """An open program of a brand that a person works for, in which they are not."""
+
+    organization_id: UUID
+    program_id: UUID
+    organization_name: str
+    name: str
+    description: str | None
+    terms_url: str | None
+    model: str
+    rate_type: str
+    rate_value: Decimal
+    rate_currency: str | None
+    has_tiers: bool
+    recurring_months: int | None
+    recurring_delay_invoices: int
+    cookie_window_days: int
+    hold_days: int
+    auto_approve: bool
+
+
+_OF_PROGRAM = {
+    "program_id": "p.id",
+    "organization_name": "o.name",
+    "model": "p.default_commission_model",
+    "hold_days": "o.payout_grace_days",
+}
+_TIERED = """exists (select from performance_tier t
+  where t.organization_id = p.organization_id and t.program_id = p.id)"""
+_JOINED_COLUMNS = columns(
+    JoinedProgram,
+    "p",
+    **_OF_PROGRAM,
+    affiliate_id="m.id",
+    status="m.status",
+    slug="l.slug",
+    joined_at="coalesce(m.approved_at, m.applied_at)",
+    is_open=conditions.OPEN_PROGRAM,
+    rate_type="coalesce(m.custom_commission_type, g.commission_type, p.default_commission_type)",
+    rate_value="""case when m.custom_commission_type is not null then m.custom_commission_value
+    when g.commission_type is not null then g.commission_value else p.default_commission_value end""",
+    rate_currency="""case when m.custom_commission_type is not null then m.custom_commission_currency
+    when g.commission_type is not null then g.commission_currency else p.fee_currency end""",
+    rate_source="""case when m.custom_commission_type is not null then 'affiliate'
+    when g.commission_type is not null then 'group' else 'program' end""",
+    has_tiers=_TIERED,
+    recruits="p.sub_affiliate_enabled",
+    recruit_percent="p.sub_affiliate_percent",
+)
+_JOINED = Rows(JoinedProgram)
+_ANY_ORG_JOINED = f"""
+select {_JOINED_COLUMNS}
+from affiliate m
+join program p on p.organization_id = m.organization_id and p.id = m.program_id
+join organization o on o.id = m.organization_id
+left join partner_group g on g.organization_id = m.organization_id and g.id = m.partner_group_id
+left join tracking_link l on l.organization_id = m.organization_id and l.affiliate_id = m.id
+  and l.is_default and l.deleted_at is null
+where {OF_PERSON} and p.archived_at is null
+order by o.name, p.name, m.id
+"""
+
+
+def any_org_joined(*, account_id: UUID | None, email: str | None) -> list[JoinedProgram]:
+    """Return the programs that a person is in, or has applied to, by brand and name; archived ones are left out."""
+    return _JOINED.all(_ANY_ORG_JOINED, {"account": account_id, "email": email})
+
+
+_OFFERED_COLUMNS = columns(
+    OfferedProgram,
+    "p",
+    **_OF_PROGRAM,
+    rate_type="p.default_commission_type",
+    rate_value="p.default_commission_value",
+    rate_currency="p.fee_currency",
+    has_tiers=_TIERED,
+)
+_OFFERED = Rows(OfferedProgram)
+_ANY_ORG_OFFERED = f"""
+select {_OFFERED_COLUMNS}
+from program p join organization o on o.id = p.organization_id
+where p.organization_id in (
+    select m.organization_id from affiliate m where {OF_PERSON} and m.status in ('Pending', 'Approved'))
+  and p.id not in (select m.program_id from affiliate m where {OF_PERSON})
+  and {conditions.OPEN_PROGRAM} and p.is_publicly_discoverable and p.network_visibility <> 'InviteOnly'
+order by o.name, p.name, p.id
+"""
+
+
+def any_org_offered(*, account_id: UUID | None, email: str | None) -> list[OfferedProgram]:
+    """Return what the brands of a person offer to everybody and they are not in: nothing hidden or by invite alone.
+
+    Somebody who is Pending or Approved nowhere at a brand is offered nothing there.
+    """
+    return _OFFERED.all(_ANY_ORG_OFFERED, {"account": account_id, "email": email})

@@ -1,0 +1,116 @@
+"""Conversions as the affiliate whom they credit reads them, with every brand: nothing of the buyer, no test sales."""
+
+import functools
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from models import conditions
+from models.hot import Hot
+from models.listing import Position
+from models.table import Rows, columns
+
+
+class Earning(NamedTuple):
+    """A conversion as its affiliate sees it. Ids are texts, money is minor units of `currency`.
+
+    `is_on_its_way`: a payout that is not Paid holds it. `attribution_log` as in `Conversion`.
+    """
+
+    id: str
+    affiliate_id: str
+    program_id: str
+    program_name: str
+    organization_name: str
+    type: str
+    amount_cents: int
+    currency: str
+    commission_cents: int
+    reversed_cents: int
+    refunded_cents: int
+    paid_cents: int
+    status: str
+    payability: str
+    payout_locked: bool
+    is_on_its_way: bool
+    disputed_at: datetime | None
+    hold_until: datetime
+    occurred_at: datetime
+    created_at: datetime
+    refunded_at: datetime | None
+    rate_type: str | None
+    rate_value: Decimal | None
+    rate_source: str
+    attribution_method: str | None
+    attribution_log: list[str] | None
+    coupon_code: str | None
+    sub_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarningFilters:
+    """What the list is narrowed by; None leaves a column alone. `until` is not included."""
+
+    program_id: UUID | None = None
+    status: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_IS_ON_ITS_WAY = """exists (select from payout_line l
+    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
+_SHOWN = columns(
+    Earning,
+    "c",
+    id="c.id::text",
+    affiliate_id="c.affiliate_id::text",
+    program_id="c.program_id::text",
+    program_name="p.name",
+    organization_name="o.name",
+    is_on_its_way=_IS_ON_ITS_WAY,
+)
+_CONDITIONS = {
+    "program_id": "c.program_id = %(program_id)s",
+    "status": "c.status = %(status)s",
+    "since": "c.created_at >= %(since)s",
+    "until": "c.created_at < %(until)s",
+    "before": "(c.created_at, c.id) < (%(before)s, %(before_id)s)",
+}
+_ROWS = Rows(Earning)
+
+
+def any_org_earnings(
+    *, account_id: UUID | None, email: str | None, filters: EarningFilters, after: Position | None, limit: int
+) -> list[Earning]:
+    """Return up to `limit` conversions that credit a person, newest first, after the keyset position `after`.
+
+    `email` is their verified one, or None. Of each of their affiliates no more than `limit` rows are read.
+    Budget: 1 statement.
+    """
+    before, before_id = after or (None, None)
+    values = {name: getattr(filters, name, None) for name in _CONDITIONS} | {"before": before}
+    wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
+    known = values | {"account": account_id, "email": email, "before_id": before_id, "limit": limit}
+    return _ROWS.all(_statement(wanted), known)
+
+
+@functools.cache
+def _statement(wanted: tuple[str, ...]) -> Hot:
+    narrowed = "".join(f" and {_CONDITIONS[name]}" for name in wanted)
+    return Hot(f"""
+select {_SHOWN}
+from (
+  select c.* from affiliate m cross join lateral (
+    select * from conversion c
+    where c.organization_id = m.organization_id and c.affiliate_id = m.id and not c.is_test{narrowed}
+    order by c.created_at desc, c.id desc limit %(limit)s
+  ) c
+  where {conditions.EVER_OF_PERSON}
+  order by c.created_at desc, c.id desc limit %(limit)s
+) c
+join program p on p.organization_id = c.organization_id and p.id = c.program_id
+join organization o on o.id = c.organization_id
+order by c.created_at desc, c.id desc
+""")

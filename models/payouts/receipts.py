@@ -1,0 +1,161 @@
+"""Payouts as the affiliate who gets them reads them, with every brand, and what each pays for."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from models import conditions
+from models.hot import Hot
+from models.listing import Position
+from models.table import Rows, columns
+
+
+class PayoutReceipt(NamedTuple):
+    """A payout as its affiliate sees it, US cents. Ids and days are texts. Where it goes is not in it.
+
+    `reference` is what its rail or the brand calls the payment; `deal_title` is there for a milestone of a deal.
+    """
+
+    id: str
+    affiliate_id: str
+    program_id: str
+    program_name: str
+    organization_id: str
+    organization_name: str
+    deal_title: str | None
+    amount_cents: int
+    currency: str
+    method: str
+    status: str
+    reference: str | None
+    failure_reason: str | None
+    period_start: str
+    period_end: str
+    created_at: datetime
+    submitted_at: datetime | None
+    paid_at: datetime | None
+    failed_at: datetime | None
+    voided_at: datetime | None
+
+
+class ReceiptLine(NamedTuple):
+    """What a payout pays for one conversion (or milestone, then `conversion_id` is None). Ids and days are texts.
+
+    Less than 0 where it holds back what was taken back after payment: `was_denied` says by the brand's word.
+    """
+
+    conversion_id: str | None
+    type: str | None
+    occurred_at: datetime | None
+    native_amount_cents: int
+    native_currency: str
+    fx_rate: Decimal
+    fx_rate_date: str
+    amount_cents: int
+    reversed_native_cents: int
+    reversed_amount_cents: int
+    reversed_at: datetime | None
+    was_denied: bool
+
+
+_REFERENCE = """coalesce(p.external_transaction_id, p.processor_transfer_id, p.wallet_transaction_id,
+  p.gp_outbound_payment_id, p.wallet_batch_id)"""
+_SHOWN = columns(
+    PayoutReceipt,
+    "p",
+    id="p.id::text",
+    affiliate_id="p.affiliate_id::text",
+    program_id="p.program_id::text",
+    program_name="g.name",
+    organization_id="p.organization_id::text",
+    organization_name="o.name",
+    deal_title="d.title",
+    reference=_REFERENCE,
+    period_start="p.period_start::text",
+    period_end="p.period_end::text",
+)
+_BESIDE = """
+join program g on g.organization_id = p.organization_id and g.id = p.program_id
+join organization o on o.id = p.organization_id
+left join deal_milestone s on s.organization_id = p.organization_id and s.id = p.milestone_id
+left join deal d on d.organization_id = p.organization_id and d.id = s.deal_id
+"""
+# Of each affiliate of theirs the newest, then the newest of all.
+_PAGE = Hot(f"""
+select {_SHOWN}
+from (
+  select p.* from affiliate m cross join lateral (
+    select * from payout p where p.organization_id = m.organization_id and p.affiliate_id = m.id
+      and (%(before)s::timestamptz is null or (p.created_at, p.id) < (%(before)s, %(before_id)s::uuid))
+    order by p.created_at desc, p.id desc limit %(limit)s
+  ) p
+  where {conditions.EVER_OF_PERSON}
+  order by p.created_at desc, p.id desc limit %(limit)s
+) p {_BESIDE}
+order by p.created_at desc, p.id desc
+""")
+_FIND = Hot(f"""
+select {_SHOWN}
+from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_BESIDE}
+where p.id = %(id)s and {conditions.EVER_OF_PERSON}
+""")
+_receipts = Rows(PayoutReceipt)
+
+
+def any_org_receipts(
+    *, account_id: UUID | None, email: str | None, after: Position | None, limit: int
+) -> list[PayoutReceipt]:
+    """Return up to `limit` payouts to a person, newest first, after the keyset position `after`. Budget: 1 statement.
+
+    `email` is their verified one, or None.
+    """
+    before, before_id = after or (None, None)
+    known = {"account": account_id, "email": email, "before": before, "before_id": before_id, "limit": limit}
+    return _receipts.all(_PAGE, known)
+
+
+def any_org_receipt(*, account_id: UUID | None, email: str | None, payout_id: UUID) -> PayoutReceipt | None:
+    """Return one payout to a person; None for one that is not theirs. Budget: 1 statement."""
+    return _receipts.first(_FIND, {"account": account_id, "email": email, "id": payout_id})
+
+
+_LINE = columns(
+    ReceiptLine,
+    "l",
+    conversion_id="l.conversion_id::text",
+    type="c.type",
+    occurred_at="c.occurred_at",
+    fx_rate_date="l.fx_rate_date::text",
+    was_denied=f"c.status in {conditions.EARNS_NOTHING}",
+)
+_RELEASED = columns(
+    ReceiptLine,
+    "r",
+    conversion_id="null::text",
+    type="null::text",
+    occurred_at="r.created_at",
+    fx_rate_date="r.fx_rate_date::text",
+    amount_cents="p.amount_cents",
+    reversed_native_cents="0::bigint",
+    reversed_amount_cents="0::bigint",
+    reversed_at="null::timestamptz",
+    was_denied="false",
+)
+# A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
+_LINES = Hot(f"""
+select {_LINE}
+from payout_line l join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where l.organization_id = %(org)s and l.payout_id = %(payout)s and l.native_amount_cents <> 0
+union all
+select {_RELEASED}
+from deal_release r join payout p on p.organization_id = r.organization_id and p.id = r.payout_id
+where r.organization_id = %(org)s and r.payout_id = %(payout)s
+order by 3, 1
+""")
+_lines = Rows(ReceiptLine)
+
+
+def lines(*, organization_id: UUID, payout_id: UUID) -> list[ReceiptLine]:
+    """Return what a payout pays for, in the order in which it was earned. Budget: 1 statement."""
+    return _lines.all(_LINES, {"org": organization_id, "payout": payout_id})

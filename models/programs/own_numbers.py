@@ -1,0 +1,68 @@
+"""What a person's links brought, with every brand: by day, by channel tag, by link. Rows of test keys never count."""
+
+from datetime import datetime
+from uuid import UUID
+
+from domain.programs.daily import NumbersPart
+from models import conditions
+from models.conditions import OF_PERSON
+from models.hot import Hot
+from models.table import Rows
+
+_IS_VISIT = "not {0}.is_duplicate and {0}.outcome <> 'blocked'"
+_PARTS_ROWS = Rows(NumbersPart)
+# What occurred since a moment was written since then, and that is what the index on an affiliate's conversions knows.
+_PARTS = f"""
+with mine as materialized (
+  select m.organization_id, m.program_id, m.id from affiliate m
+  where {OF_PERSON} and (%(program)s::uuid is null or m.program_id = %(program)s::uuid)
+)
+select key, currency, sum(clicks)::bigint, sum(leads)::bigint, sum(sales)::bigint, sum(cents)::bigint
+from (
+  select {{click_key}}, null::text, count(*), 0, 0, 0
+  from mine join click k on k.organization_id = mine.organization_id and k.affiliate_id = mine.id
+  where k.occurred_at >= %(since)s and k.occurred_at < %(until)s and {_IS_VISIT.format("k")} group by 1
+  union all
+  select {{hour_key}}, null, sum(k.number), 0, 0, 0
+  from mine join click_hour k on k.organization_id = mine.organization_id and k.program_id = mine.program_id
+    and k.affiliate_id = mine.id
+  where k.hour >= %(since)s and k.hour < %(until)s and {_IS_VISIT.format("k")} group by 1
+  union all
+  select {{conversion_key}}, c.currency, 0,
+    count(*) filter (where c.type = 'LeadReward' and c.parent_id is null),
+    count(*) filter (where c.type in ('OneTime', 'Recurring') and c.parent_id is null),
+    sum({conditions.earned("c")})
+  from mine join conversion c on c.organization_id = mine.organization_id and c.affiliate_id = mine.id
+  where c.created_at >= %(since)s and c.occurred_at >= %(since)s and c.occurred_at < %(until)s
+    and not c.is_test and c.status not in {conditions.EARNS_NOTHING} group by 1, 2
+) part (key, currency, clicks, leads, sales, cents)
+group by key, currency
+"""
+_DAY = "({} at time zone 'UTC')::date::text"
+_BY_DAY = Hot(
+    _PARTS.format(
+        click_key=_DAY.format("k.occurred_at"),
+        hour_key=_DAY.format("k.hour"),
+        conversion_key=_DAY.format("c.occurred_at"),
+    )
+)
+_BY_CHANNEL = Hot(_PARTS.format(click_key="k.sub_id", hour_key="k.sub_id", conversion_key="c.sub_id"))
+
+
+def any_org_by_day(
+    *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
+) -> list[NumbersPart]:
+    """Return what occurred from `since` until before `until`, by day (UTC), of one program when asked.
+
+    `email` is the person's verified one, or None. Budget: 1 statement.
+    """
+    known = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_BY_DAY, known)
+
+
+def any_org_by_channel(
+    *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
+) -> list[NumbersPart]:
+    """Return the same by channel tag; the key of what has none is None. Budget: 1 statement."""
+    known = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_BY_CHANNEL, known)

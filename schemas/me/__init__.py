@@ -1,0 +1,1 @@
+"""What affiliates see of themselves on the wire, with every brand."""

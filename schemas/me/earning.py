@@ -1,0 +1,90 @@
+"""What the affiliate who signed in earned, on the wire: nothing of the buyer, and nothing of test keys."""
+
+from collections.abc import Iterable
+from dataclasses import fields as names_of
+from datetime import datetime
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from domain import statuses
+from domain.conversions import own_words
+from domain.conversions.own_words import EarningFacts, EarningState
+from schemas.base import Instant, Wire, one_of
+from schemas.paging import PageQuery
+
+
+class _EarningFilters(Wire):
+    """What the list is narrowed by. Loads to `filters`, named as `models.conversions.earnings` has them."""
+
+    program_id = fields.UUID(load_default=None)
+    status = one_of(statuses.ConversionStatus, load_default=None)
+    since = Instant(load_default=None)
+    until = Instant(load_default=None)
+
+    @post_load
+    def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        paging = {name: query.pop(name) for name in ("take", "cursor") if name in query}
+        return paging | {"filters": query}
+
+
+class OwnConversionsQuery(_EarningFilters, PageQuery):
+    """The list's filters. Loads to `take`, `cursor` and `filters`."""
+
+
+class OwnExportQuery(_EarningFilters):
+    """The export's filters. Loads to `filters`."""
+
+
+class OwnConversionRecord(Wire):
+    """A conversion that credits the affiliate; `state` is where its money stands, `why` says it in sentences.
+
+    It can be in a payout from `payableAt` on; null where it never can, or while a dispute goes on.
+    """
+
+    wire_name = "OwnConversion"
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    program_id = fields.UUID()
+    program_name = fields.String()
+    organization_name = fields.String()
+    type = one_of(statuses.ConversionType)
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    commission_cents = fields.Integer(attribute="net_commission_cents")
+    original_commission_cents = fields.Integer(attribute="commission_cents")
+    commission_reversed_cents = fields.Integer(attribute="reversed_cents")
+    refunded_amount_cents = fields.Integer(attribute="refunded_cents")
+    paid_cents = fields.Integer()
+    status = one_of(statuses.ConversionStatus)
+    state = one_of(EarningState)
+    payable_at = Instant(allow_none=True)
+    coupon_code = fields.String(allow_none=True)
+    sub_id = fields.String(allow_none=True)
+    occurred_at = Instant()
+    created_at = Instant()
+    refunded_at = Instant(allow_none=True)
+    why = fields.List(fields.String())
+
+
+_RECORD = OwnConversionRecord(exclude=("state", "payable_at", "why", "commission_cents"))
+_FACTS = tuple(field.name for field in names_of(EarningFacts) if field.name != "is_disputed")
+
+
+def own_conversion_records(rows: Iterable[Any], *, now: datetime) -> list[dict[str, Any]]:
+    """Return conversions as their affiliate sees them at a moment. Rows are `models.conversions.earnings.Earning`."""
+    return [_shown(row, now) for row in rows]
+
+
+def _shown(row: Any, now: datetime) -> dict[str, Any]:
+    facts = EarningFacts(is_disputed=row.disputed_at is not None, **{name: getattr(row, name) for name in _FACTS})
+    state = own_words.state(facts, now=now)
+    payable_at = own_words.payable_at(facts, state)
+    shown: dict[str, Any] = _RECORD.dump(row)
+    return shown | {
+        "commissionCents": row.commission_cents - row.reversed_cents,
+        "state": state.value,
+        "payableAt": Instant.render(payable_at) if payable_at else None,
+        "why": own_words.reasons(facts, state),
+    }

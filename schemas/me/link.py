@@ -1,0 +1,55 @@
+"""The links of the affiliate who signed in, on the wire."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from domain import links, statuses
+from schemas.affiliates.affiliate import LinkRecord
+from schemas.affiliates.link import LinkBody
+from schemas.base import one_of
+
+
+class OwnLinkRecord(LinkRecord):
+    """A link with its program; `clicks30d` are its visits of the last 30 days."""
+
+    wire_name = "OwnLink"
+
+    program_id = fields.UUID(attribute="of_program_id")
+    program_name = fields.String()
+    organization_name = fields.String()
+    affiliate_status = one_of(statuses.AffiliateStatus)
+    clicks_30d = fields.Integer(attribute="clicks")
+
+
+class OwnLinkBody(LinkBody):
+    """A new link in one program. Loads to `program_id`, `alias` (None: a random slug) and `format`."""
+
+    wire_name = "OwnLinkBody"
+
+    program_id = fields.UUID(required=True)
+
+    @post_load
+    def _fill(self, sent: dict[str, Any], **options: object) -> dict[str, Any]:
+        return {"program_id": sent["program_id"], **super()._fill(sent, **options)}
+
+
+_LINK = OwnLinkRecord(exclude=("url",))
+
+
+def own_link_records(held: Iterable[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links as the API shows them. `base_url` is where this service is reached."""
+    return [
+        _LINK.dump(link)
+        | {
+            "url": links.url(
+                slug=link.slug,
+                format=link.format,
+                destination_url=link.destination_url,
+                base_url=base_url,
+                program_id=link.program_id,
+            )
+        }
+        for link in held
+    ]

@@ -1,0 +1,118 @@
+"""The affiliate who signed in, their brands and their programs, on the wire."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import fields
+
+from domain import statuses
+from domain.conversions.commission import CommissionType
+from domain.programs import terms_in_words
+from domain.programs.terms_in_words import WordedTerms
+from schemas.base import Amount, Instant, Wire, one_of
+
+
+class PersonsBrandRecord(Wire):
+    """A brand that the affiliate works for, as it shows itself."""
+
+    wire_name = "OwnBrand"
+
+    organization_id = fields.UUID(attribute="id")
+    name = fields.String()
+    primary_brand_color = fields.String(allow_none=True)
+    logo_url = fields.String(allow_none=True)
+
+
+class OwnAccountRecord(Wire):
+    """The affiliate's account, and the brands that they work for."""
+
+    wire_name = "OwnAccount"
+
+    id = fields.UUID()
+    email = fields.String()
+    brands = fields.List(fields.Nested(PersonsBrandRecord))
+
+
+class _ProgramTerms(Wire):
+    """A program of a brand, and what it pays; `terms` says it in a sentence."""
+
+    program_id = fields.UUID()
+    organization_id = fields.UUID()
+    organization_name = fields.String()
+    name = fields.String()
+    description = fields.String(allow_none=True)
+    terms_url = fields.String(allow_none=True)
+    default_commission_model = one_of(statuses.CommissionModel, attribute="model")
+    commission_type = one_of(CommissionType, attribute="rate_type")
+    commission_value = Amount(attribute="rate_value")
+    recurring_months = fields.Integer(allow_none=True)
+    recurring_delay_invoices = fields.Integer()
+    cookie_window_days = fields.Integer()
+    hold_days = fields.Integer()
+    terms = fields.String()
+
+
+class JoinedProgramRecord(_ProgramTerms):
+    """A program that the affiliate is in, or has applied to; its rate is the one that holds for them."""
+
+    wire_name = "OwnProgram"
+
+    affiliate_id = fields.UUID()
+    status = one_of(statuses.AffiliateStatus)
+    slug = fields.String(allow_none=True)
+    joined_at = Instant()
+    is_open = fields.Boolean()
+    rate_source = one_of(("affiliate", "group", "program"))
+    recruiting_percent = Amount(allow_none=True)
+
+
+class ProgramOfferRecord(_ProgramTerms):
+    """An open program of a brand that the affiliate works for, in which they are not."""
+
+    wire_name = "ProgramOffer"
+
+    auto_approve = fields.Boolean()
+
+
+_BRAND = PersonsBrandRecord(exclude=("logo_url",))
+_JOINED = JoinedProgramRecord(exclude=("terms", "recruiting_percent"))
+_OFFER = ProgramOfferRecord(exclude=("terms",))
+_PERCENT = Amount()
+
+
+def account_record(*, account_id: object, email: str, brands: Iterable[Any], base_url: str) -> dict[str, Any]:
+    """Return an account as the API shows it. `base_url` is where this service is reached."""
+    shown = [
+        _BRAND.dump(brand)
+        | {"logoUrl": f"{base_url}/api/brand-files/{brand.logo_file_id}" if brand.logo_file_id else None}
+        for brand in brands
+    ]
+    return {"id": str(account_id), "email": email, "brands": shown}
+
+
+def joined_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return programs that somebody is in as the API shows them."""
+    return [
+        _JOINED.dump(one)
+        | {"terms": _terms(one), "recruitingPercent": _PERCENT.render(one.recruit_percent) if one.recruits else None}
+        for one in programs
+    ]
+
+
+def offer_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return programs that somebody may apply to as the API shows them."""
+    return [_OFFER.dump(one) | {"terms": _terms(one)} for one in programs]
+
+
+def _terms(program: Any) -> str:
+    return terms_in_words.sentence(
+        WordedTerms(
+            model=program.model,
+            rate_type=program.rate_type,
+            rate_value=program.rate_value,
+            rate_currency=program.rate_currency,
+            has_tiers=program.has_tiers,
+            recurring_months=program.recurring_months,
+            recurring_delay_invoices=program.recurring_delay_invoices,
+        )
+    )

@@ -1,0 +1,84 @@
+"""Payouts to the affiliate who signed in, on the wire. Where a payout goes is not in it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import fields
+
+from domain import statuses
+from domain.payouts.states import PayoutStatus
+from domain.payouts.transfers import BY_HAND, Method
+from schemas.base import Amount, Instant, Wire, one_of
+from schemas.payouts.payout import day
+
+
+class OwnPayoutLineRecord(Wire):
+    """What a payout pays for one conversion, or for a milestone of a deal, which has no `conversionId`.
+
+    Less than 0 where it holds back what was taken back after payment; `note` says why, null where nothing is to say.
+    """
+
+    wire_name = "OwnPayoutLine"
+
+    conversion_id = fields.UUID(allow_none=True)
+    type = one_of(statuses.ConversionType, allow_none=True)
+    occurred_at = Instant()
+    native_amount_cents = fields.Integer()
+    native_currency = fields.String()
+    fx_rate = Amount()
+    fx_rate_date = day()
+    amount_cents = fields.Integer()
+    reversed_native_cents = fields.Integer()
+    reversed_amount_cents = fields.Integer()
+    reversed_at = Instant(allow_none=True)
+    note = fields.String(allow_none=True)
+
+
+class OwnPayoutRecord(Wire):
+    """A payout to the affiliate, in US cents."""
+
+    wire_name = "OwnPayout"
+
+    id = fields.UUID()
+    affiliate_id = fields.UUID()
+    program_id = fields.UUID()
+    program_name = fields.String()
+    organization_name = fields.String()
+    deal_title = fields.String(allow_none=True)
+    amount_cents = fields.Integer()
+    currency = fields.String()
+    method = one_of((*Method, BY_HAND))
+    status = one_of(PayoutStatus)
+    reference = fields.String(allow_none=True)
+    failure_reason = fields.String(allow_none=True)
+    period_start = day()
+    period_end = day()
+    created_at = Instant()
+    submitted_at = Instant(allow_none=True)
+    paid_at = Instant(allow_none=True)
+    failed_at = Instant(allow_none=True)
+    voided_at = Instant(allow_none=True)
+
+
+class OwnPayoutDetail(OwnPayoutRecord):
+    """A payout to the affiliate with its lines, which it is the sum of."""
+
+    line_items = fields.List(fields.Nested(OwnPayoutLineRecord))
+
+
+_RECORD = OwnPayoutRecord()
+_LINE = OwnPayoutLineRecord(exclude=("note",))
+
+
+def own_payout_detail(receipt: Any, lines: Iterable[Any]) -> dict[str, Any]:
+    """Return a payout with its lines. They are `models.payouts.receipts` rows."""
+    return {**_RECORD.dump(receipt), "lineItems": [_LINE.dump(line) | {"note": _note(line)} for line in lines]}
+
+
+def _note(line: Any) -> str | None:
+    if line.native_amount_cents < 0:
+        what = "denied" if line.was_denied else "refunded"
+        return f"Held back: it was paid to you before and {what} afterwards."
+    if line.reversed_native_cents:
+        return "A part of it was refunded since."
+    return None

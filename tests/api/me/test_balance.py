@@ -1,0 +1,173 @@
+"""What an affiliate is owed: sums of the ledger, and days that the run itself obeys."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from tests.support.draining import drain
+from tests.support.rows.brands import Partner
+from tests.support.rows.dealing import Dealing
+
+URL = "/api/me/balance"
+
+
+def _ledger(person):
+    """Return what the ledgers of both brands owe, and what they paid, in US dollars."""
+    sql = (
+        "select coalesce(sum(amount_cents), 0)::bigint,"
+        " coalesce(-sum(amount_cents) filter (where kind in ('pay', 'clawback')), 0)::bigint"
+        " from ledger_entry where affiliate_id = %s and currency = 'USD'"
+    )
+    found = [payroll.brand.rows(sql, payroll.affiliates["rita"])[0] for payroll in (person.first, person.second)]
+    return tuple(map(sum, zip(*found, strict=True)))
+
+
+def test_who_earned_nothing_has_nothing(rita):
+    assert rita.get(URL) == {"balances": [], "coming": []}
+
+
+def test_money_waits_until_its_day_and_is_payable_then(rita):
+    rita.hold(30)
+    rita.first.sell("rita", 4_900)
+
+    assert rita.balance() == (980, 0, 0, 0)
+    (day,) = rita.get(URL)["coming"]
+    ((hold_until,),) = rita.first.brand.rows("select hold_until from conversion")
+    assert (day["day"], day["amountCents"], day["currency"]) == (hold_until.date().isoformat(), 980, "USD")
+    assert datetime.fromisoformat(day["payableAt"]) == hold_until.replace(
+        microsecond=hold_until.microsecond // 1000 * 1000
+    )
+    assert rita.first.preview().planned.confirm_total_cents == 0
+
+    rita.first.execute("update conversion set hold_until = now() - interval '1 second'")
+    assert rita.balance() == (0, 980, 0, 0)
+    assert rita.get(URL)["coming"] == []
+    assert rita.first.preview().planned.confirm_total_cents == 980
+
+
+def test_a_payout_takes_it_on_its_way_and_pays_it(rita):
+    rita.first.sell("rita")
+    rita.second.sell("rita", 20_000)
+    assert rita.balance() == (0, 6_000, 0, 0)
+
+    rita.first.run()
+    assert rita.balance() == (0, 4_000, 2_000, 0)
+
+    rita.first.pay()
+    assert rita.balance() == (0, 4_000, 0, 2_000)
+    assert _ledger(rita) == (4_000, 2_000)
+
+
+def test_a_refund_after_payment_is_owed_back(rita):
+    rita.first.sell("rita", externalEventId="back-1")
+    rita.first.run()
+    rita.first.pay()
+    rita.first.brand.refund("back-1", 5_000)
+    drain("sales")
+
+    assert rita.balance() == (0, -1_000, 0, 2_000)
+    assert _ledger(rita) == (-1_000, 2_000)
+
+
+def test_a_refund_while_it_is_on_its_way_keeps_the_sum_the_ledgers(rita):
+    rita.first.sell("rita", externalEventId="back-2")
+    rita.first.run()
+    rita.first.brand.refund("back-2", 5_000)
+    drain("sales")
+
+    on_hold, payable, on_its_way, paid = rita.balance()
+    assert on_hold + payable + on_its_way == _ledger(rita)[0] == 1_000
+    assert paid == 0
+
+
+def test_each_currency_stands_for_itself(rita):
+    rita.hold(10)
+    rita.first.sell("rita", 4_900, "EUR")
+    rita.second.sell("rita", 1_000, "JPY")
+
+    assert [one["currency"] for one in rita.get(URL)["balances"]] == ["EUR", "JPY"]
+    assert (rita.balance("EUR"), rita.balance("JPY")) == ((980, 0, 0, 0), (200, 0, 0, 0))
+    assert [(one["currency"], one["amountCents"]) for one in rita.get(URL)["coming"]] == [("EUR", 980), ("JPY", 200)]
+
+
+def test_the_next_days_come_in_their_order_and_each_is_a_sum(rita):
+    rita.hold(10)
+    rita.first.sell("rita", 4_900)
+    rita.second.sell("rita", 10_000)
+    rita.hold(3)
+    rita.second.sell("rita", 1_000)
+    today = datetime.now(UTC)
+
+    coming = rita.get(URL)["coming"]
+    assert [one["amountCents"] for one in coming] == [200, 2_980]
+    assert coming[0]["day"] in {(today + timedelta(days=3, minutes=-minutes)).date().isoformat() for minutes in (0, 5)}
+
+
+def test_what_is_denied_or_of_a_test_key_is_nobodys_money(rita):
+    conversion_id = rita.first.sell("rita")
+    rita.decide(conversion_id, "deny")
+    tried = rita.first.brand.other_key(is_test=True)
+    assert tried.sale(affiliateSlug="rita").status_code == 200
+    drain("sales")
+
+    assert rita.balance() == (0, 0, 0, 0)
+
+
+def test_what_a_dispute_freezes_is_on_hold_and_has_no_day(rita):
+    conversion_id = rita.first.sell("rita")
+    rita.first.execute("update conversion set disputed_at = now() where id = %s", conversion_id)
+
+    assert rita.balance() == (2_000, 0, 0, 0)
+    assert rita.get(URL)["coming"] == []
+    assert rita.first.preview().planned.confirm_total_cents == 0
+
+
+def test_imported_history_is_not_owed(rita):
+    program_id = rita.first.brand.programs[-1]
+    row = {
+        "affiliateEmail": rita.email,
+        "amountCents": 10_000,
+        "commissionCents": 2_000,
+        "currency": "USD",
+        "occurredAt": "2025-11-01T00:00:00Z",
+        "externalEventId": f"old-{uuid4()}",
+        "status": "Paid",
+    }
+    answer = rita.first.brand.person("Owner").post(
+        "/api/v1/conversions/import", {"programId": str(program_id), "source": "elsewhere", "conversions": [row]}
+    )
+    assert answer.status_code in (200, 201), answer.get_data(as_text=True)
+    assert rita.first.brand.rows("select payout_locked from conversion") == [(True,)]
+
+    assert rita.balance() == (0, 0, 0, 0)
+
+
+def test_what_a_deal_pays_is_on_its_way_and_then_paid(app):
+    dealing = Dealing.create(app)
+    deal_id = dealing.funded(50_000)
+    dealing.submit(deal_id)
+    dealing.approve(deal_id)
+
+    (before,) = dealing.creator.get(URL).json["balances"]
+    assert (before["onItsWayCents"], before["payableCents"], before["paidCents"]) == (50_000, 0, 0)
+    drain("payouts")
+    (after,) = dealing.creator.get(URL).json["balances"]
+    assert (after["onItsWayCents"], after["payableCents"], after["paidCents"]) == (0, 0, 50_000)
+
+
+def test_what_a_deleted_affiliate_earned_is_still_theirs(rita):
+    rita.balance()  # they sign in, and their rows are known to be their account's
+    rita.first.sell("rita")
+    rita.first.execute("update affiliate set deleted_at = now() where id = %s", rita.first.affiliates["rita"])
+
+    assert rita.balance() == (0, 2_000, 0, 0)
+
+
+def test_nobody_sees_anothers_money(rita, app, stranger):
+    rita.first.sell("rita")
+    rita.first.sell("ben")
+    ben = Partner(app, "ben@example.com")
+
+    assert rita.balance() == (0, 2_000, 0, 0)
+    assert stranger.get(URL).json == {"balances": [], "coming": []}
+    assert ben.get(URL).status_code == 200
+    assert Partner(app, rita.email, is_email_verified=False).get(URL).status_code == 403

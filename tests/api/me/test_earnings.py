@@ -1,0 +1,172 @@
+"""What an affiliate earned, and why: each conversion with the state of its money, and nothing of the buyer."""
+
+import csv
+import io
+import json
+from datetime import datetime
+
+import pytest
+
+from models import db
+from tests.support.draining import drain
+from tests.support.rows.brands import Partner
+
+URL = "/api/me/conversions"
+
+
+def _only(person, query=""):
+    (found,) = person.get(f"{URL}{query}")["items"]
+    return found
+
+
+def test_a_conversion_says_its_share_its_state_its_day_and_why(rita):
+    rita.hold(30)
+    rita.first.sell("rita", 4_900, subId="newsletter")
+
+    found = _only(rita)
+    ((hold_until,),) = rita.first.brand.rows("select hold_until from conversion")
+    assert (found["amountCents"], found["commissionCents"], found["currency"]) == (4_900, 980, "USD")
+    assert (found["status"], found["state"], found["subId"]) == ("Pending", "Held", "newsletter")
+    assert abs((datetime.fromisoformat(found["payableAt"]) - hold_until).total_seconds()) < 0.001
+    assert found["why"] == [
+        "The buyer came through your link.",
+        "20 %: the rate of the program.",
+        "It waits until the time for refunds is over.",
+    ]
+    assert (found["programName"], found["organizationName"]) == ("Campaign", "Brand")
+
+
+def test_nothing_of_the_buyer_or_of_the_brands_own_numbers_is_in_it(rita):
+    rita.first.sell(
+        "rita", externalEventId="secret-order", customerId="cus_secret", customerEmail="secret@buyer.example"
+    )
+
+    assert "secret" not in json.dumps(_only(rita))
+    assert "secret" not in rita.partner.get("/api/me/conversions.csv").text
+
+
+def test_states_follow_the_money(rita):
+    rita.first.sell("rita", externalEventId="way")
+    assert _only(rita)["state"] == "Payable"
+
+    rita.first.run()
+    assert _only(rita)["state"] == "OnItsWay"
+
+    rita.first.pay()
+    paid = _only(rita)
+    assert (paid["state"], paid["paidCents"], paid["payableAt"]) == ("Paid", 2_000, None)
+
+    rita.first.brand.refund("way")
+    drain("sales")
+    back = _only(rita)
+    assert (back["state"], back["commissionCents"], back["refundedAmountCents"]) == ("Refunded", 0, 10_000)
+    assert "The buyer was given everything back." in back["why"]
+
+
+def test_a_dispute_stops_it_without_a_day(rita):
+    conversion_id = rita.first.sell("rita")
+    rita.first.execute("update conversion set disputed_at = now() where id = %s", conversion_id)
+
+    found = _only(rita)
+    assert (found["state"], found["payableAt"]) == ("Disputed", None)
+
+
+@pytest.mark.parametrize(("verb", "state"), [("deny", "Denied"), ("invalidate", "Invalidated")])
+def test_what_the_brand_decided_is_said(rita, verb, state):
+    conversion_id = rita.first.sell("rita")
+    rita.decide(conversion_id, verb)
+
+    assert (_only(rita)["state"], _only(rita)["payableAt"]) == (state, None)
+
+
+def test_everything_of_all_their_brands_and_nobody_elses_newest_first(rita, stranger):
+    ids = [payroll.sell("rita") for payroll in (rita.first, rita.second, rita.first)]
+    rita.first.sell("ben")
+    rita.second.sell("ben")
+
+    assert [one["id"] for one in rita.get(URL)["items"]] == ids[::-1]
+    assert stranger.get(URL).json["items"] == []
+
+
+def test_pages_follow_each_other_across_brands(rita):
+    ids = [payroll.sell("rita") for payroll in (rita.first, rita.second) * 3]
+    seen, cursor = [], ""
+    for _ in range(3):
+        page = rita.get(f"{URL}?take=2{cursor}")
+        seen += [one["id"] for one in page["items"]]
+        cursor = f"&cursor={page['nextCursor']}"
+
+    assert seen == ids[::-1]
+    assert not page["hasMore"]
+
+
+def test_a_cursor_of_one_person_is_not_anothers(rita, stranger):
+    for _ in range(2):
+        rita.first.sell("rita")
+    cursor = rita.get(f"{URL}?take=1")["nextCursor"]
+
+    assert stranger.get(f"{URL}?cursor={cursor}").status_code == 400
+
+
+def test_filters_narrow_it(rita):
+    first, second = rita.first.sell("rita"), rita.second.sell("rita")
+    rita.decide(first, "deny")
+
+    assert _only(rita, "?status=Denied")["id"] == first
+    assert _only(rita, f"?programId={rita.second.brand.programs[-1]}")["id"] == second
+    assert rita.get(f"{URL}?until=2020-01-01T00:00:00Z")["items"] == []
+    assert len(rita.get(f"{URL}?since=2020-01-01T00:00:00Z")["items"]) == 2
+
+
+@pytest.mark.parametrize("query", ["status=Gold", "programId=7", "since=never", "take=0", "take=-1", "cursor=x%00"])
+def test_a_bad_filter_is_refused(rita, query):
+    assert rita.partner.get(f"{URL}?{query}").status_code == 400
+
+
+def test_test_sales_are_left_out(rita):
+    assert rita.first.brand.other_key(is_test=True).sale(affiliateSlug="rita").status_code == 200
+    drain("sales")
+
+    assert rita.get(URL)["items"] == []
+
+
+def test_an_override_names_no_sale_and_no_recruit(rita):
+    brand = rita.first.brand
+    with db.unit_of_work(brand.id):
+        db.db.run("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
+        db.db.run(
+            "update affiliate set recruited_by_affiliate_id = %s where id = %s",
+            (rita.first.affiliates["rita"], rita.first.affiliates["ben"]),
+        )
+    rita.first.sell("ben")
+    drain()
+
+    found = _only(rita)
+    assert (found["commissionCents"], found["amountCents"]) == (200, 0)
+    assert found["why"][:2] == [
+        "You recruited the affiliate who brought the sale.",
+        "10 %: your share of what your recruit earns.",
+    ]
+    assert str(rita.first.affiliates["ben"]) not in json.dumps(found)
+
+
+def test_the_file_has_what_the_list_has(rita):
+    rita.hold(30)
+    rita.first.sell("rita", 4_900, subId="spring")
+    rita.second.sell("rita")
+
+    answer = rita.partner.get("/api/me/conversions.csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="earnings.csv"'
+    assert [(row["commission_cents"], row["state"], row["sub_id"]) for row in rows] == [
+        ("2000", "Held", ""),
+        ("980", "Held", "spring"),
+    ]
+    assert [row["id"] for row in rows] == [one["id"] for one in rita.get(URL)["items"]]
+    assert len(list(csv.DictReader(io.StringIO(rita.partner.get("/api/me/conversions.csv?status=Paid").text)))) == 0
+
+
+def test_an_unverified_email_sees_nothing(app, rita):
+    nobody = Partner(app, rita.email, is_email_verified=False)
+
+    assert [nobody.get(path).status_code for path in (URL, "/api/me/conversions.csv")] == [403, 403]

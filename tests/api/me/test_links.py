@@ -1,0 +1,164 @@
+"""An affiliate's links: with what was clicked, made and ended by themselves. Source: core spec, section 8 "Limits"."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from tests.support.api.racing import at_once
+from tests.support.rows.brands import Partner
+
+URL = "/api/me/links"
+
+
+def _body(person, **more):
+    return {"programId": str(person.first.brand.programs[-1])} | more
+
+
+def _visit(payroll, slug, *, sub_id=None, at=None, **columns):
+    values = {
+        "id": uuid4(),
+        "organization_id": payroll.brand.id,
+        "program_id": payroll.brand.programs[-1],
+        "affiliate_id": payroll.affiliates["rita"],
+        "slug": slug,
+        "sub_id": sub_id,
+        "occurred_at": at or datetime.now(UTC),
+    } | columns
+    names, marks = ", ".join(values), ", ".join(["%s"] * len(values))
+    payroll.execute(f"insert into click ({names}) values ({marks})", *values.values())
+
+
+def test_all_links_of_all_programs_are_listed_with_their_addresses(rita, stranger):
+    found = rita.get(URL)
+
+    assert [(one["slug"], one["isDefault"], one["affiliateStatus"]) for one in found] == [
+        ("rita", True, "Approved")
+    ] * 2
+    assert {one["programId"] for one in found} == {str(p.brand.programs[-1]) for p in (rita.first, rita.second)}
+    assert len({one["url"] for one in found}) == 2
+    assert stranger.get(URL).json == []
+
+
+def test_visits_of_the_last_thirty_days_are_counted_by_link(rita):
+    for _ in range(2):
+        _visit(rita.first, "rita")
+    _visit(rita.first, "rita", is_duplicate=True)
+    _visit(rita.first, "rita", outcome="blocked")
+    _visit(rita.first, "rita", at=datetime.now(UTC) - timedelta(days=31))
+
+    clicks = {one["programId"]: one["clicks30d"] for one in rita.get(URL)}
+    assert clicks == {str(rita.first.brand.programs[-1]): 2, str(rita.second.brand.programs[-1]): 0}
+
+
+def test_a_link_is_made_used_and_ended(rita):
+    answer = rita.partner.post(URL, _body(rita, customAlias="rita-tv"))
+    assert (answer.status_code, answer.json["slug"], answer.json["isDefault"]) == (201, "rita-tv", False)
+    rita.first.sell("rita-tv")
+    assert len(rita.get("/api/me/conversions")["items"]) == 1
+
+    link_id = answer.json["id"]
+    assert rita.partner.call("DELETE", f"{URL}/{link_id}").status_code == 204
+    assert [one["slug"] for one in rita.get(URL)] == ["rita", "rita"]
+    assert rita.partner.call("DELETE", f"{URL}/{link_id}").status_code == 404
+
+
+def test_who_made_and_ended_a_link_is_in_the_brands_audit_log(rita):
+    link_id = rita.partner.post(URL, _body(rita)).json["id"]
+    rita.partner.call("DELETE", f"{URL}/{link_id}")
+
+    assert rita.first.brand.rows(
+        "select action, actor_label from audit_entry where entity_id = %s order by created_at, id", link_id
+    ) == [("tracking_link.created", rita.email), ("tracking_link.deleted", rita.email)]
+
+
+def test_twenty_are_the_most(rita):
+    for _ in range(19):
+        assert rita.partner.post(URL, _body(rita)).status_code == 201
+
+    answer = rita.partner.post(URL, _body(rita))
+    assert (answer.status_code, answer.json["error"]) == (409, "link_limit_reached")
+
+
+def test_two_at_once_make_no_more_than_there_may_be(rita):
+    for _ in range(18):
+        rita.partner.post(URL, _body(rita))
+
+    codes = at_once(*[lambda: rita.partner.post(URL, _body(rita)).status_code] * 2)
+    assert sorted(codes) == [201, 409]
+
+
+def test_a_key_makes_one_link_of_a_request_that_is_sent_twice(rita):
+    first, again = (rita.partner.post(URL, _body(rita), Idempotency_Key="one") for _ in range(2))
+
+    assert first.json == again.json
+    assert len(rita.get(URL)) == 3
+
+
+def test_the_default_link_stays(rita):
+    (link, _) = rita.get(URL)
+
+    answer = rita.partner.call("DELETE", f"{URL}/{link['id']}")
+    assert (answer.status_code, answer.json["error"]) == (409, "default_link_required")
+
+
+def test_somebody_elses_alias_is_taken(rita):
+    answer = rita.partner.post(URL, _body(rita, customAlias="ben"))
+
+    assert answer.status_code in (400, 409)
+    assert len(rita.get(URL)) == 2
+
+
+@pytest.mark.parametrize("status", ["Pending", "Paused", "Banned", "Rejected"])
+def test_only_approved_affiliates_make_links(rita, status):
+    rita.first.execute("update affiliate set status = %s where id = %s", status, rita.first.affiliates["rita"])
+
+    answer = rita.partner.post(URL, _body(rita))
+    assert (answer.status_code, answer.json["error"]) == (403, "affiliate_not_active")
+
+
+def test_a_program_without_them_is_not_there(rita, stranger, rival):
+    foreign = str(rival.program())
+
+    assert rita.partner.post(URL, {"programId": foreign}).status_code == 404
+    assert stranger.post(URL, _body(rita)).status_code == 404
+    assert rita.partner.post(URL, {"programId": str(uuid4())}).status_code == 404
+
+
+def test_anothers_link_is_not_theirs_to_end(rita, stranger):
+    link_id = rita.partner.post(URL, _body(rita)).json["id"]
+    with db.unit_of_work(rita.first.brand.id):
+        ((bens,),) = db.db.run("select id from tracking_link where affiliate_id = %s", (rita.first.affiliates["ben"],))
+
+    assert stranger.call("DELETE", f"{URL}/{link_id}").status_code == 404
+    assert rita.partner.call("DELETE", f"{URL}/{bens}").status_code == 404
+    assert rita.partner.call("DELETE", f"{URL}/not-an-id").status_code == 404
+    assert len(rita.get(URL)) == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        b"no",
+        {"programId": None},
+        {"programId": 7},
+        {"programId": "x"},
+        {"customAlias": 5},
+        {"customAlias": "a\x00b"},
+        {"customAlias": "x" * 500},
+        {"customAlias": "Schön"},
+        {"format": "Gold"},
+    ],
+)
+def test_what_is_no_link_is_refused_and_makes_none(rita, body):
+    sent = body if not isinstance(body, dict) or "programId" in body or not body else _body(rita, **body)
+
+    assert rita.partner.post(URL, sent).status_code == 400
+    assert len(rita.get(URL)) == 2
+
+
+def test_an_unverified_email_makes_nothing(app, rita):
+    assert Partner(app, rita.email, is_email_verified=False).post(URL, _body(rita)).status_code == 403

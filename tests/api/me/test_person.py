@@ -1,0 +1,87 @@
+"""Who an affiliate is, which programs they are in and which they may apply to."""
+
+import pytest
+
+from tests.support.rows.brands import Partner
+
+
+def test_an_account_names_its_brands(rita, stranger):
+    found = rita.get("/api/me")
+
+    assert found["email"] == rita.email
+    assert {one["organizationId"] for one in found["brands"]} == {str(rita.first.brand.id), str(rita.second.brand.id)}
+    assert found["brands"][0] | {"organizationId": ""} == {
+        "organizationId": "",
+        "name": "Brand",
+        "primaryBrandColor": None,
+        "logoUrl": None,
+    }
+    assert stranger.get("/api/me").json["brands"] == []
+
+
+def test_a_program_says_how_one_stands_and_what_it_pays(rita):
+    rita.first.execute(
+        "update affiliate set custom_commission_type = 'Percentage', custom_commission_value = 12.5 where id = %s",
+        rita.first.affiliates["rita"],
+    )
+    rita.first.execute("update program set recurring_months = 12, recurring_delay_invoices = 2")
+
+    found = {one["organizationId"]: one for one in rita.get("/api/me/programs")}
+    first, second = found[str(rita.first.brand.id)], found[str(rita.second.brand.id)]
+    assert (first["status"], first["slug"], first["isOpen"]) == ("Approved", "rita", True)
+    assert (first["commissionValue"], first["rateSource"]) == (12.5, "affiliate")
+    assert first["terms"] == (
+        "12.5 % of each payment in a customer's first 12 months, nothing for the first 2 invoices."
+    )
+    assert (second["terms"], second["rateSource"]) == ("20 % of each payment.", "program")
+    assert second["recruitingPercent"] is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ("recurring_months = 0", "20 % of a customer's first payment."),
+        ("recurring_months = 1", "20 % of each payment in a customer's first month."),
+        ("default_commission_type = 'Fixed', default_commission_value = 7", "A fixed 7 for each payment."),
+        (
+            "default_commission_type = 'Fixed', default_commission_value = 0.5, fee_currency = 'EUR',"
+            " default_commission_model = 'Cpl'",
+            "0.5 EUR for each lead.",
+        ),
+    ],
+)
+def test_terms_are_a_sentence_that_can_be_checked(rita, columns, sentence):
+    rita.first.execute(f"update program set {columns}")
+
+    assert sentence in {one["terms"] for one in rita.get("/api/me/programs")}
+
+
+def test_open_programs_of_their_brands_are_offered_once(rita, rival, stranger):
+    wanted = rita.first.brand.program(name="Autumn")
+    rita.first.brand.program(is_publicly_discoverable=False)
+    rita.first.brand.program(network_visibility="InviteOnly")
+    rita.first.brand.program(is_active=False)
+    rival.program()
+
+    (found,) = rita.get("/api/me/programs/offers")
+    assert (found["programId"], found["name"], found["terms"]) == (str(wanted), "Autumn", "20 % of each payment.")
+    assert stranger.get("/api/me/programs/offers").json == []
+
+    answer = rita.partner.app.test_client().post(f"/api/p/id/{wanted}/apply", json={"email": rita.email})
+    assert answer.status_code == 200
+    assert rita.get("/api/me/programs/offers") == []
+    assert {one["status"] for one in rita.get("/api/me/programs") if one["name"] == "Autumn"} == {"Pending"}
+
+
+@pytest.mark.parametrize("status", ["Banned", "Rejected", "Paused"])
+def test_who_a_brand_does_not_work_with_is_offered_nothing_there(rita, status):
+    rita.first.brand.program()
+    rita.first.execute("update affiliate set status = %s where id = %s", status, rita.first.affiliates["rita"])
+
+    assert rita.get("/api/me/programs/offers") == []
+
+
+@pytest.mark.parametrize("path", ["", "/programs", "/programs/offers", "/coupons/mintable"])
+def test_an_unverified_email_sees_nothing(app, rita, path):
+    assert Partner(app, rita.email, is_email_verified=False).get(f"/api/me{path}").status_code == 403
+    assert rita.first.brand.get(f"/api/me{path}").status_code == 401
