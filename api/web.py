@@ -23,6 +23,7 @@ from api import (
     invites,
     leads,
     me,
+    operator,
     organization,
     payouts,
     platforms,
@@ -53,6 +54,7 @@ _BLUEPRINTS = (
     fraud.blueprint,
     *webhooks.BLUEPRINTS,
     *organization.BLUEPRINTS,
+    *operator.BLUEPRINTS,
     *service.BLUEPRINTS,
 )
 

@@ -11,10 +11,10 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output, trail
 from domain.payouts import destinations
-from domain.payouts.states import PayoutStatus, ReviewStatus
+from domain.payouts.states import PayoutStatus
 from domain.refused import not_found
-from models.payouts import attempts, desk, lines, payouts, rail_events
-from pipelines.payouts import decisions, transfer
+from models.payouts import desk, lines, payouts, rail_events
+from pipelines.operating import payout_desk
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
 
@@ -112,20 +112,14 @@ def review(run_id: UUID, is_approved: bool | None, why: str, as_json: bool) -> N
     if is_approved is None:
         raise click.UsageError("Say either --approve or --reject.")
     with output.every_tenant():
-        organization_id = desk.any_org_owner_of_run(run_id)
-        if organization_id is None:
-            raise not_found("run", run_id)
-        decided = decisions.decide_review(
-            organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=clock.now()
-        )
-        status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
-        said = {"reviewStatus": status, "why": why, "payouts": len(decided)}
-        trail.record("payout.reviewed", said, about=run_id, organization_id=organization_id)
+        reviewed = payout_desk.any_org_review(run_id=run_id, is_approved=is_approved, now=clock.now())
+        said = {"reviewStatus": reviewed.status, "why": why, "payouts": reviewed.payouts}
+        trail.record("payout.reviewed", said, about=run_id, organization_id=reviewed.organization_id)
     following = "they are sent, after their hold" if is_approved else "they failed; the Owner voids or leaves them"
     output.show(
         {"id": str(run_id), **said},
         as_json=as_json,
-        person=lambda: click.echo(f"{run_id} is {status}, with {len(decided)} payouts: {following}."),
+        person=lambda: click.echo(f"{run_id} is {reviewed.status}, with {reviewed.payouts} payouts: {following}."),
     )
 
 
@@ -142,19 +136,16 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
     if bool(paid_as) == bool(failed_because):
         raise click.UsageError("Say either --paid REFERENCE or --failed WHY.")
     with output.every_tenant():
-        organization_id = payouts.any_org_organization_of(payout_id)
-        if organization_id is None:
-            raise not_found("payout", payout_id)
-        payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
-        attempt = attempts.of_payout(payout)
-        status = transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=clock.now())
-        said = {"status": status, "reference": paid_as, "why": failed_because, "key": attempt.key if attempt else None}
-        trail.record("payout.settled", said, about=payout_id, organization_id=organization_id)
+        settled = payout_desk.any_org_settle(
+            payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=clock.now()
+        )
+        said = {"status": settled.status, "reference": paid_as, "why": failed_because, "key": settled.key}
+        trail.record("payout.settled", said, about=payout_id, organization_id=settled.organization_id)
     following = "" if paid_as else "\nNext: its Owner retries or voids it."
     output.show(
         {"id": str(payout_id), **said},
         as_json=as_json,
-        person=lambda: click.echo(f"{payout_id} is {status}.{following}"),
+        person=lambda: click.echo(f"{payout_id} is {settled.status}.{following}"),
     )
 
 

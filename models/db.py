@@ -17,6 +17,7 @@ import orjson
 import peewee
 import psycopg2.extensions
 import psycopg2.extras
+import structlog
 from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase, ProgrammingError
 from psycopg2 import errorcodes
 
@@ -296,10 +297,25 @@ def reading_whole_tables() -> Iterator[None]:
     )
 
 
+def _asked_by() -> str:
+    """Return what this thread works for, as its lines in the log name it; jobs that are asked for keep it."""
+    known = structlog.contextvars.get_contextvars()
+    if "job_id" in known:
+        said = f"job {known.get('job')} {known['job_id']}"
+    elif "request_id" in known:
+        said = f"request {known['request_id']}"
+    else:
+        return ""
+    return said.replace("'", "''").replace("\x00", "")
+
+
 @contextmanager
 def _transaction(prelude: str) -> Iterator[None]:
     if db.in_transaction():
         raise RuntimeError("a unit of work is open already: pipelines join it, they do not open their own")
+    asked_by = _asked_by()
+    if asked_by:
+        prelude += f"; set local app.asked_by = '{asked_by}'"
     try:
         with db.transaction(prelude):
             yield

@@ -155,6 +155,24 @@ def any_org_list(*, organization_id: UUID | None, status: str | None, limit: int
     return _MESSAGES.all(_ANY_ORG_LIST, {"org": organization_id, "status": status, "limit": limit})
 
 
+_ANY_ORG_PAGE = f"""
+select {columns(MailMessage)} from mail_message
+where (%(org)s::uuid is null or organization_id = %(org)s) and (%(status)s::text is null or status = %(status)s)
+  and (%(at)s::timestamptz is null or (created_at, id) < (%(at)s, %(id)s::uuid))
+order by created_at desc, id desc
+limit %(limit)s
+"""
+
+
+def any_org_page(
+    *, organization_id: UUID | None, status: str | None, after: tuple[datetime, UUID] | None, limit: int
+) -> list[MailMessage]:
+    """Return messages, newest first, from a position in that order on, narrowed by what is given."""
+    at, id = after or (None, None)
+    wanted = {"org": organization_id, "status": status, "at": at, "id": id, "limit": limit}
+    return _MESSAGES.all(_ANY_ORG_PAGE, wanted)
+
+
 _ANY_ORG_FIND = f"""
 select {columns(MailMessage)} from mail_message where id = %s
 """

@@ -1,4 +1,7 @@
-"""Answers kept for a while, so that the same request again gets the same answer and does nothing twice."""
+"""Answers kept for a while, so that the same request again gets the same answer and does nothing twice.
+
+An operator's belong to no organization.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,14 +30,14 @@ class StillRunning(Exception):
 
 _CLAIM = """
 insert into stored_answer as s (organization_id, scope, key, request_hash) values (%s, %s, %s, %s)
-on conflict (organization_id, scope, key) do update
+on conflict (scope, key, organization_id) do update
   set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
   where s.created_at < now() - make_interval(secs => %s)
 returning key
 """
 
 
-def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, window_s: int) -> bool:
+def claim(*, organization_id: UUID | None, scope: str, key: str, request_hash: bytes, window_s: int) -> bool:
     """Reserve a key in this transaction; False when an earlier request within `window_s` has it.
 
     A twin that is still running makes this wait for its end, five seconds at most; then its answer is there to read.
@@ -54,26 +57,27 @@ def claim(*, organization_id: UUID, scope: str, key: str, request_hash: bytes, w
 _ANSWERS = Rows(Stored)
 _FIND = f"""
 select {columns(Stored)} from stored_answer
-where organization_id = %s and scope = %s and key = %s and created_at >= now() - make_interval(secs => %s)
+where scope = %s and key = %s and organization_id is not distinct from %s
+  and created_at >= now() - make_interval(secs => %s)
 """
 
 
-def find(*, organization_id: UUID, scope: str, key: str, window_s: int) -> Stored | None:
+def find(*, organization_id: UUID | None, scope: str, key: str, window_s: int) -> Stored | None:
     """Return what is kept under a key since `window_s` seconds at most."""
-    return _ANSWERS.first(_FIND, (organization_id, scope, key, window_s))
+    return _ANSWERS.first(_FIND, (scope, key, organization_id, window_s))
 
 
 _STAGE_KEEP = """
 update stored_answer set status = %s, body = %s, headers = %s
-where organization_id = %s and scope = %s and key = %s
+where scope = %s and key = %s and organization_id is not distinct from %s
 """
 
 
 def stage_keep(
-    *, organization_id: UUID, scope: str, key: str, status: int, body: bytes, headers: Mapping[str, str]
+    *, organization_id: UUID | None, scope: str, key: str, status: int, body: bytes, headers: Mapping[str, str]
 ) -> None:
     """Stage the answer under a key that this transaction has claimed."""
-    db.stage(_STAGE_KEEP, (status, body, Json(dict(headers)), organization_id, scope, key))
+    db.stage(_STAGE_KEEP, (status, body, Json(dict(headers)), scope, key, organization_id))
 
 
 _ANY_ORG_FORGET = """

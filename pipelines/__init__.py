@@ -8,6 +8,7 @@ mail           letters: one attempt, or the wait for a slot
 credentials    what a brand types of a service that it connects, sealed
 fx_intake      rates of currencies, from a feed or a file
 ledger_check   whether the money adds up
+schedule       what is done by the clock, and what is late
 retention      what ends when it is old
 upkeep         what else the service forgets by the clock
 resealing      sealing anew with a new SECRET_KEY

@@ -13,9 +13,12 @@ import structlog
 
 import settings
 from adapters import fx_feed
+from domain import jobs
 from domain.money import fx_files, valuation
 from domain.money.fx_files import RateFile
+from domain.refused import Refused
 from models.money import fx_rates
+from pipelines import work
 
 _log = structlog.get_logger(__name__)
 
@@ -67,13 +70,24 @@ class Age:
 
 
 def any_org_ages(*, now: datetime) -> list[Age]:
-    """Return the age of every currency that some organization has money in or counts in; the dollar needs no rate."""
+    """Return the age of every currency that some organization has money in or counts in, the oldest first.
+
+    The dollar needs no rate.
+    """
     today = _day(now)
-    return [
+    ages = [
         Age(currency, newest, None if newest is None else (today - newest).days)
         for currency, newest in fx_rates.any_org_newest_in_use(today=today)
         if currency != "USD"
     ]
+    return sorted(ages, key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
+
+
+def ask_feed() -> None:
+    """Stage a job that asks the feed now. Raises Refused 409 no_feed."""
+    if feed_url() is None:
+        raise Refused(409, "no_feed", "There is no feed of rates: FX_FEED_URL is not set. Load a file.")
+    work.enqueue(jobs.FX_REFRESH, organization_id=None)
 
 
 def feed_url() -> str | None:

@@ -9,7 +9,9 @@ from uuid import UUID
 import structlog
 
 from domain import jobs
+from domain.refused import Refused
 from models.ledger import results, rules
+from models.organization import organizations
 from pipelines import work
 
 #: How many exceptions of one rule are kept.
@@ -29,6 +31,16 @@ def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tup
         exceptions = [exception for broken, exception in found if broken == rule]
         _log.error("ledger.broken", organization=str(organization_id), rule=rule, exceptions=exceptions[:3])
     return found
+
+
+def any_org_ask(organization_id: UUID | None) -> None:
+    """Stage the check of one organization, or of all. Raises Refused 404 not_found."""
+    if organization_id is None:
+        work.enqueue(jobs.LEDGER_CHECK, organization_id=None)
+        return
+    if organizations.find(organization_id) is None:
+        raise Refused(404, "not_found", f"There is no organization {organization_id}.")
+    work.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
 
 
 def any_org_start(*, after: UUID = FIRST) -> None:

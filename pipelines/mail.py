@@ -150,11 +150,17 @@ def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     return queued
 
 
-def any_org_open(message_id: UUID) -> OpenedMail:
-    """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
+def any_org_find(message_id: UUID) -> mail.MailMessage:
+    """Return a message of any organization. Raises Refused 404 not_found."""
     message = mail.any_org_find(message_id)
     if message is None:
         raise Refused(404, "not_found", f"There is no message {message_id}. Next: flask mail outbox")
+    return message
+
+
+def any_org_open(message_id: UUID) -> OpenedMail:
+    """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
+    message = any_org_find(message_id)
     body: dict[str, str | None] = {"text": None, "html": None}
     if message.body_sealed is not None:
         try:

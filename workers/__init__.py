@@ -8,5 +8,5 @@ clicks       writes the clicks of the stream, which are not jobs
 fleet        what a worker process loads; `process` announces it, `__main__` starts it
 broker       Dramatiq as a carrier of pointers; `consumer` and `in_hand` lose none of them
 procfile     runs the lines of a Procfile: the `supervisor`, each line a `child`, their output on one `console`
-metrics      counters of all these processes
+metrics      counters of all these processes; `pace` is what the operator sees of them
 """

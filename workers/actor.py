@@ -19,7 +19,7 @@ from domain.jobs import FORGET, Job
 from models import db
 from models.jobs import rows
 from pipelines.work import GiveUp, TryAgain
-from workers import metrics, process
+from workers import metrics, pace, process
 
 _log = structlog.get_logger(__name__)
 
@@ -131,6 +131,8 @@ def _register(job: Job, run: Callable[..., str | None]) -> None:
         with structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt):
             outcome = _outcome(job, run, job_id, attempt, more)
         metrics.count_job(job.name, outcome, time.monotonic() - started)
+        if outcome == "done":
+            pace.done.count(job.queue)
 
     dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
 

@@ -14,7 +14,7 @@ from dramatiq.middleware import Middleware
 import settings
 from models import db
 from models.jobs import processes
-from workers import metrics
+from workers import metrics, pace
 
 _log = structlog.get_logger(__name__)
 
@@ -78,7 +78,12 @@ class Announcement(Middleware):
             queues = [] if is_leaving else sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
             try:
                 with db.any_org_work():
-                    processes.announce(process_id=own_id(), queues=queues, threads=worker.worker_threads)
+                    processes.announce(
+                        process_id=own_id(),
+                        queues=queues,
+                        threads=worker.worker_threads,
+                        done=pace.done.last_minute(),
+                    )
             except (
                 Exception
             ) as error:  # a thread that ended here would leave a process that looks well and gets no work

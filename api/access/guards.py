@@ -33,7 +33,7 @@ FRESH_S = 3600
 
 _log = structlog.get_logger(__name__)
 
-Audience = Literal["brand", "dashboard", "affiliate", "signed", "public"]
+Audience = Literal["brand", "dashboard", "affiliate", "operator", "signed", "public"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Guard:
     """What a route asks of its caller.
 
     `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
-    403), "affiliate" one who signed in, "signed" a key with a signature, "public" anybody. A key needs `scope`; a
-    person at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an
-    email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that
-    somebody logged in to, and refuses keys and other tokens before it looks at anything else of theirs. `fresh_s` is
-    how many seconds ago that may have been, where it is known (None: any time).
+    403), "affiliate" one who signed in, "operator" who runs the installation, "signed" a key with a signature, "public"
+    anybody. A key needs `scope`; a person at the dashboard needs `role` (None: any who may read, or any who may write)
+    and with `verified_email` an email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login`
+    takes only a session that somebody logged in to, and refuses keys and other tokens before it looks at anything else
+    of theirs. `fresh_s` is how many seconds ago that may have been, where it is known (None: any time).
     `plan` (None: every plan) holds for keys, `needs_active_subscription` for everybody. `bucket` names the rate limit;
     sizes in bytes.
     A route that `counts_itself` counts in its bucket together with what it sends to the same server.
@@ -94,6 +94,8 @@ def check(guard: Guard) -> None:
         _check_limit(guard, strangers.network())
     elif guard.audience == "affiliate":
         _check_account(guard)
+    elif guard.audience == "operator":
+        _check_operator(guard)
     elif guard.audience == "signed":
         _check_signed(guard)
     else:
@@ -113,7 +115,7 @@ def may(guard: Guard, person: Person) -> bool:
         elif guard.audience in ("brand", "dashboard") and person.member is not None:
             _check_standing(guard, person.member)
         else:
-            return False
+            return guard.audience == "operator" and person.kind == "operator"
     except Refused:
         return False
     return True
@@ -136,6 +138,12 @@ def account() -> SignedIn:
     return found
 
 
+def operator() -> Person:
+    """Return the operator whom the guard let in."""
+    found: Person = g.operator
+    return found
+
+
 def check_fresh_login(found: Caller, *, within_s: int) -> None:
     """Refuse a member who is known to have logged in longer ago than `within_s`."""
     if found.signed_in_at is not None and clock.now() - found.signed_in_at > timedelta(seconds=within_s):
@@ -147,6 +155,8 @@ def caller_name() -> str:
     """Return what tells this caller's cursors and keys from everybody else's."""
     if "caller" in g:
         return str(g.caller.organization_id)
+    if "operator" in g:
+        return f"operator {g.operator.subject}"
     return f"account {g.account.subject}" if "account" in g else "public"
 
 
@@ -165,6 +175,15 @@ def _check_account(guard: Guard) -> None:
     _check_limit(guard, f"account {found.subject}")
     _check_email(guard, found.is_email_verified)
     g.account = found
+
+
+def _check_operator(guard: Guard) -> None:
+    # A person of the console's pages: nobody is an operator by a key or a token of the network.
+    person = persons.calling(request.environ)
+    if person is None or person.kind != "operator":
+        raise Refused(401)
+    _check_limit(guard, f"operator {person.subject}")
+    g.operator = person
 
 
 def _check_signed(guard: Guard) -> None:

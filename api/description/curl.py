@@ -1,6 +1,7 @@
 """A curl command for an operation, made from its description: what it has to send, and nothing else.
 
-`$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$SIGNING_SECRET` and the ids of the path are the shell's to fill in.
+`$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are the shell's
+to fill in.
 """
 
 import json
@@ -10,7 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-_BEARERS = {"brand": "$KEY", "signed": "$KEY", "dashboard": "$OWNER_TOKEN", "affiliate": "$AFFILIATE_TOKEN"}
+_BEARERS = {
+    "brand": "$KEY",
+    "signed": "$KEY",
+    "dashboard": "$OWNER_TOKEN",
+    "affiliate": "$AFFILIATE_TOKEN",
+    "operator": "$OPERATOR_TOKEN",
+}
 _SIGN = (
     "t=$(date +%s)",
     """sig=$(printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET" | sed 's/.* //')""",

@@ -31,6 +31,7 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "brand": [{"apiKey": []}, {"dashboardToken": []}],
     "dashboard": [{"dashboardToken": []}],
     "affiliate": [{"affiliateToken": []}],
+    "operator": [{"operatorToken": []}],
     "signed": [{"apiKey": []}],
     "public": [],
 }
@@ -48,6 +49,12 @@ _SCHEMES = {
         "bearerFormat": "JWT",
         "description": "A session of an affiliate.",
     },
+    "operatorToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A session of an operator, from their identity provider.",
+    },
 }
 _SIGNATURE = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
 _SAMPLE_SIGNATURE = "t=1789000000,sig=9f2c8d51b0f1c1f7f8b8ab7c2f0b6d5c4e3a29180706f5e4d3c2b1a09f8e7d6c"
@@ -55,6 +62,7 @@ _CALLERS = {
     "brand": "an API key with the scope `{scope}`, or a person at the dashboard with the role {role}",
     "dashboard": "a person at the dashboard with the role {role}; an API key cannot",
     "affiliate": "an affiliate who signed in",
+    "operator": "an operator of this installation who signed in",
     "signed": "an API key with the scope `{scope}`, and a signature by its signing secret",
     "public": "anybody",
 }

@@ -8,6 +8,7 @@ Source: core spec, section 8 "Idempotency-Key header".
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
@@ -42,6 +43,15 @@ def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> 
         with db.unit_of_work(tenant):
             return _answer(*work())
     return _stored(tenant, [name], work)
+
+
+def once_for_operator(work: Callable[[], Answer]) -> Response:
+    """Like `once` for an operator, who speaks for no organization: `work` sees those of every tenant."""
+    name = _sent_key()
+    if name is None:
+        with db.any_org_work():
+            return _answer(*work())
+    return _stored(None, [name], work)
 
 
 def repeated(organization_id: UUID | None = None) -> Response | None:
@@ -116,13 +126,15 @@ def _who() -> str:
         return str(guards.caller().id)
     if "account" in g:
         return f"account {guards.account().subject}"
+    if "operator" in g:
+        return f"operator {guards.operator().subject}"
     return f"public {hashlib.sha256((request.remote_addr or '').encode()).hexdigest()[:16]}"
 
 
-def _stored(tenant: UUID, names: Sequence[_Name], work: Callable[[], Answer]) -> Response:
+def _stored(tenant: UUID | None, names: Sequence[_Name], work: Callable[[], Answer]) -> Response:
     request_hash = hashlib.sha256(request.get_data(cache=True)).digest()
     try:
-        with db.unit_of_work(tenant):
+        with _work_of(tenant):
             claimed = [name for name in names if _claim(tenant, name, request_hash)]
             known = [name for name in names if name not in claimed]
             answer = _replay(tenant, known[0], request_hash) if known else _answer(*work())
@@ -137,7 +149,11 @@ def _stored(tenant: UUID, names: Sequence[_Name], work: Callable[[], Answer]) ->
         return _keep_refusal(tenant, names, request_hash, errors.refused(refusal))
 
 
-def _claim(tenant: UUID, name: _Name, request_hash: bytes) -> bool:
+def _work_of(tenant: UUID | None) -> AbstractContextManager[None]:
+    return db.any_org_work() if tenant is None else db.unit_of_work(tenant)
+
+
+def _claim(tenant: UUID | None, name: _Name, request_hash: bytes) -> bool:
     try:
         return stored_answers.claim(
             organization_id=tenant,
@@ -150,7 +166,7 @@ def _claim(tenant: UUID, name: _Name, request_hash: bytes) -> bool:
         raise _Conflict(409, "idempotency_conflict", "The first request with this key is still running.") from error
 
 
-def _replay(tenant: UUID, name: _Name, request_hash: bytes) -> Response:
+def _replay(tenant: UUID | None, name: _Name, request_hash: bytes) -> Response:
     stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
@@ -167,7 +183,7 @@ class _Conflict(Refused):
     """A refusal about the key itself; it is never what the key stores."""
 
 
-def _keep(tenant: UUID, name: _Name, answer: Response) -> None:
+def _keep(tenant: UUID | None, name: _Name, answer: Response) -> None:
     stored_answers.stage_keep(
         organization_id=tenant,
         scope=name.scope,
@@ -178,13 +194,13 @@ def _keep(tenant: UUID, name: _Name, answer: Response) -> None:
     )
 
 
-def _owner(tenant: UUID, name: _Name) -> str:
+def _owner(tenant: UUID | None, name: _Name) -> str:
     return f"{tenant} {name.scope} {name.key}"
 
 
-def _keep_refusal(tenant: UUID, names: Sequence[_Name], request_hash: bytes, answer: Response) -> Response:
+def _keep_refusal(tenant: UUID | None, names: Sequence[_Name], request_hash: bytes, answer: Response) -> Response:
     # The refusal undid the transaction with the names in it; the answer is worth keeping all the same.
-    with db.unit_of_work(tenant):
+    with _work_of(tenant):
         for name in [name for name in names if _claim(tenant, name, request_hash)]:
             _keep(tenant, name, answer)
     return answer

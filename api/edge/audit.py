@@ -26,11 +26,12 @@ def record(
 ) -> None:
     """Stage an audit entry for the caller; the action (`program.created`) begins with the kind of entity.
 
-    `organization_id` is for callers who speak for none: affiliates and strangers.
+    `organization_id` is for callers who speak for none: affiliates, operators and strangers. What an operator does to
+    the installation belongs to no organization.
     """
     actor_type, user_id, label = _actor()
     audit.stage(
-        organization_id=organization_id or guards.organization_id(),
+        organization_id=organization_id or _organization_id(),
         action=action,
         entity_type=action.split(".", 1)[0],
         entity_id=str(entity_id),
@@ -46,10 +47,16 @@ def record(
     )
 
 
+def _organization_id() -> UUID | None:
+    return None if "operator" in g else guards.organization_id()
+
+
 def _actor() -> tuple[str, UUID | None, str | None]:
     if "caller" in g:
         caller = guards.caller()
         return caller.kind, caller.member_id, caller.label
     if "account" in g:
         return "affiliate", None, guards.account().email
+    if "operator" in g:
+        return "operator", None, guards.operator().email
     return "public", None, None

@@ -141,6 +141,23 @@ ALL: tuple[Resource, ...] = (
     ),
     Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
     Resource("keys", "API keys", "The keys of the brand's own servers.", ("keys",)),
+    Resource(
+        "operator",
+        "Operator",
+        "What whoever runs this installation sees and does, of every organization.",
+        (
+            "operator_attention",
+            "operator_queues",
+            "operator_dead_letters",
+            "operator_schedule",
+            "operator_ledger",
+            "operator_payouts",
+            "operator_rates",
+            "operator_mail",
+            "operator_tenants",
+            "operator_connections",
+        ),
+    ),
     Resource("service", "Service", "The process itself, and its description.", ("front_page", "health", "description")),
 )
 

@@ -104,14 +104,19 @@ def _wants_csv(query: Mapping[str, Any]) -> bool:
 
 def _redacted(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
     if not guards.caller().is_key:
-        return rows
+        return [_without_place(row) if row.actor_type == "operator" else row for row in rows]
     return [_without_person(row) for row in rows]
 
 
+def _without_place(entry: AuditEntry) -> AuditEntry:
+    # From where operators work is none of a brand's business; by which address they are known is.
+    return dataclasses.replace(entry, ip=None, user_agent=None)
+
+
 def _without_person(entry: AuditEntry) -> AuditEntry:
-    # A member's label is their email; a key's and the operator's name nobody.
-    label = entry.actor_label if entry.actor_type in ("api_key", "operator") else None
-    return dataclasses.replace(entry, actor_user_id=None, actor_label=label, ip=None, user_agent=None)
+    # A member's label is their email, and an operator's may be; a key's and a command's name nobody.
+    label = entry.actor_label if entry.actor_type == "api_key" or "@" not in (entry.actor_label or "@") else None
+    return dataclasses.replace(_without_place(entry), actor_user_id=None, actor_label=label)
 
 
 def _csv_answer(filters: AuditFilters) -> Response:

@@ -9,7 +9,7 @@ mass_pay      a run as a CSV file for a payment by hand
 account       where the affiliate who signed in is paid
 rail_events   what rails tell of their payments
 
-A run that waits for a review is approved or rejected by the operator, with `flask payout review`: no route does it.
+A run that waits for a review is approved or rejected by the operator: `api.operator.payouts`, `flask payout review`.
 """
 
 from api.payouts import account, decisions, drafts, made_runs, mass_pay, payouts, rail_events, runs

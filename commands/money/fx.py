@@ -56,7 +56,6 @@ def status(as_json: bool) -> None:
     """Show how old the rate of every currency in use is, the oldest first. In a stale one nobody is paid."""
     with output.every_tenant():
         ages = fx_intake.any_org_ages(now=clock.now())
-    ages.sort(key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
     output.show(
         [{"currency": age.currency, "newest": age.newest, "ageDays": age.days, "stale": age.is_stale} for age in ages],
         as_json=as_json,

@@ -10,8 +10,9 @@ from flask.cli import AppGroup
 from commands import output, trail
 from domain.jobs import QUEUES
 from domain.refused import Refused
-from models.jobs import desk, processes
+from models.jobs import desk
 from models.jobs.desk import JobRow
+from pipelines.operating import queue_desk
 
 group = AppGroup("jobs", help="Queues and dead letters.")
 
@@ -21,12 +22,11 @@ group = AppGroup("jobs", help="Queues and dead letters.")
 def queues(as_json: bool) -> None:
     """Show what waits, what is out, what is dead, and how many workers there are, per queue."""
     with output.every_tenant():
-        counts = {row[0]: row for row in desk.any_org_counts()}
-        live, paused = processes.live_threads(), desk.paused()
+        standing = queue_desk.any_org_standing()
     columns = ("queue", "waiting", "retrying", "out", "dead", "oldest_s", "threads", "paused")
     rows = [
-        (*counts.get(queue, (queue, 0, 0, 0, 0, 0)), live.get(queue, 0), queue in paused)
-        for queue in sorted(set(QUEUES) | set(counts))
+        (one.queue, one.waiting, one.retrying, one.out, one.dead, one.oldest_s, one.threads, one.paused_at is not None)
+        for one in standing
     ]
     output.show(
         [dict(zip(columns, row, strict=True)) for row in rows],
@@ -159,13 +159,10 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
 def discard(job_id: int, why: str, as_json: bool) -> None:
     """Delete a dead letter for good."""
     with output.every_tenant():
-        job = desk.any_org_find(job_id)
-        if job is None or not desk.any_org_discard(job_id):
-            raise Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
+        job = queue_desk.any_org_discard(job_id)
         trail.record(
             "job.discarded",
-            # Not the error: a traceback may quote a customer's row, and this log is for ever.
-            {"why": why, "jobs": [job_id], "job": {**_as_json(job), "error": None}},
+            {"why": why, "jobs": [job_id], "job": queue_desk.kept_of(job)},
             about=[job_id],
             organization_id=job.organization_id,
         )

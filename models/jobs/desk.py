@@ -1,7 +1,7 @@
 """The job table as an operator sees it: how much waits where, dead letters, paused queues."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ def any_org_counts() -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as an operator sees it."""
+    """A job as an operator sees it. `asked_by` is the request or the job in whose transaction it was asked for."""
 
     id: int
     organization_id: UUID | None
@@ -41,6 +41,7 @@ class JobRow:
     failed_at: datetime | None
     last_error: str | None
     created_at: datetime
+    asked_by: str | None
 
     @property
     def state(self) -> str:
@@ -93,6 +94,45 @@ def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str |
     return [JobRow(*row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class DeadFilters:
+    """Which dead letters: None leaves a column alone."""
+
+    queue: str | None = None
+    name: str | None = None
+    organization_id: UUID | None = None
+
+
+_MATCHING = """
+failed_at is not null and (%(queue)s::text is null or queue = %(queue)s)
+and (%(organization_id)s::uuid is null or organization_id = %(organization_id)s)
+and (%(name)s::text is null or name = %(name)s)
+"""
+_DEAD_PAGE = f"""
+select {_COLUMNS} from job where {_MATCHING}
+and (%(at)s::timestamptz is null or (failed_at, id) < (%(at)s, %(id)s::bigint))
+order by failed_at desc, id desc limit %(limit)s
+"""
+
+
+def any_org_dead_page(filters: DeadFilters, *, after: tuple[datetime, int] | None, limit: int) -> list[JobRow]:
+    """Return dead letters, the newest first, from a position in that order on."""
+    at, id = after or (None, None)
+    return [JobRow(*row) for row in db.run(_DEAD_PAGE, {**asdict(filters), "at": at, "id": id, "limit": limit})]
+
+
+def any_org_count_dead(filters: DeadFilters) -> int:
+    """Return how many dead letters there are."""
+    row = db.row(f"select count(*) from job where {_MATCHING}", asdict(filters))
+    assert row is not None
+    return int(row[0])
+
+
+def any_org_lock_dead(filters: DeadFilters) -> list[int]:
+    """Lock dead letters and return their ids."""
+    return [id for (id,) in db.run(f"select id from job where {_MATCHING} order by id for update", asdict(filters))]
+
+
 def any_org_find(job_id: int) -> JobRow | None:
     """Return one job of any organization, dead or alive."""
     row = db.row(f"select {_COLUMNS} from job where id = %s", (job_id,))
@@ -120,6 +160,6 @@ def resume(queue: str) -> None:
     db.run("delete from queue_pause where queue = %s", (queue,))
 
 
-def paused() -> set[str]:
-    """Return the queues that are paused."""
-    return {queue for (queue,) in db.run("select queue from queue_pause")}
+def paused() -> dict[str, tuple[datetime, str]]:
+    """Return the queues that are paused: since when, and why."""
+    return {queue: (at, why) for queue, at, why in db.run("select queue, paused_at, why from queue_pause")}

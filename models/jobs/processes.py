@@ -3,23 +3,27 @@
 A process has the id that it fetches with from the broker, so what it fetched can be found there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from models.db import db
+from models.db import Json, db
 
 #: A process that has not announced itself for this long counts as dead: it gets no more work, and what it held is
 #: handed out again. Four announcements in a row (workers.process) are then missing.
 SILENT_AFTER_S = 12
+_NOTHING: Mapping[str, int] = {}
 _IS_SILENT = f"seen_at <= now() - interval '{SILENT_AFTER_S} seconds'"
 
 
-def announce(*, process_id: UUID, queues: Sequence[str], threads: int) -> None:
-    """Say that a worker process is alive. Called every few seconds. Without queues it only finishes what it has."""
+def announce(*, process_id: UUID, queues: Sequence[str], threads: int, done: Mapping[str, int] = _NOTHING) -> None:
+    """Say that a worker process is alive. Called every few seconds. Without queues it only finishes what it has.
+
+    `done` is how many jobs of each queue it did within the last minute.
+    """
     db.run(
-        "insert into worker_process (id, queues, threads) values (%s, %s, %s)"
-        " on conflict (id) do update set seen_at = now(), queues = excluded.queues, threads = excluded.threads",
-        (process_id, list(queues), threads),
+        "insert into worker_process (id, queues, threads, done) values (%s, %s, %s, %s) on conflict (id) do update"
+        " set seen_at = now(), queues = excluded.queues, threads = excluded.threads, done = excluded.done",
+        (process_id, list(queues), threads, Json(dict(done))),
     )
 
 
@@ -33,6 +37,15 @@ def live_threads() -> dict[str, int]:
     rows = db.run(
         "select queue, sum(threads)::int from worker_process, unnest(queues) as queue"
         f" where not ({_IS_SILENT}) group by queue"
+    )
+    return dict(rows)
+
+
+def done_last_minute() -> dict[str, int]:
+    """Return how many jobs of each queue the live worker processes did within a minute."""
+    rows = db.run(
+        "select done.key, sum(done.value::int)::int from worker_process, jsonb_each_text(done) done"
+        f" where not ({_IS_SILENT}) group by done.key"
     )
     return dict(rows)
 

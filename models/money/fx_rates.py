@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 from domain.money.valuation import PublishedRate
-from models.db import db
+from models.db import db, reading_whole_tables
 from models.table import Rows, columns
 
 _PUBLISHED = Rows(PublishedRate)
@@ -100,6 +100,27 @@ order by known.currency
 def newest_of_all() -> list[PublishedRate]:
     """Return the newest rate of every currency that has one, by code."""
     return _PUBLISHED.all(_NEWEST_OF_ALL)
+
+
+_WAITING = """
+select c.currency, sum(c.commission_cents - c.reversed_cents - c.paid_cents)::bigint
+from organization o cross join unnest(%s::text[]) wanted (currency)
+join conversion c on c.organization_id = o.id and c.currency = wanted.currency
+where c.status in ('Pending', 'Approved') and not c.is_test and not c.payout_locked
+  and c.commission_cents - c.reversed_cents > c.paid_cents
+group by c.currency
+"""
+
+
+def any_org_waiting(currencies: Sequence[str]) -> dict[str, int]:
+    """Return what affiliates of all organizations earned in each of these currencies and were not paid, minor units.
+
+    Reads every conversion in them: for the currencies in which nobody can be paid.
+    """
+    if not currencies:
+        return {}
+    with reading_whole_tables():
+        return dict(db.run(_WAITING, (list(currencies),)))
 
 
 # Looks at one conversion of each currency and organization, however many there are.

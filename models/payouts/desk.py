@@ -100,6 +100,63 @@ def any_org_owner_of_run(run_id: UUID) -> UUID | None:
     return row[0] if row else None
 
 
+@dataclass(frozen=True, slots=True)
+class DoubtfulPayout:
+    """A payout of which nobody knows whether it was paid: its present attempt, and how often its rail was asked.
+
+    `contradicted` where we hold that it was not paid and its rail says that it was. US cents.
+    """
+
+    id: UUID
+    organization_id: UUID
+    organization: str
+    affiliate_id: UUID
+    amount_cents: int
+    method: str
+    status: str
+    attempt: int
+    key: str | None
+    asked: int | None
+    asked_at: datetime | None
+    detail: str | None
+    contradicted: bool
+
+
+_CONTRADICTED = """exists (select from rail_event e
+  where e.organization_id = p.organization_id and e.payout_id = p.id
+    and e.outcome = 'Contradicts' and e.answer = 'Paid')"""
+_OPEN_ATTEMPT = {
+    "organization": "o.name",
+    "key": "a.key",
+    "asked": "a.asked",
+    "asked_at": "a.created_at as asked_at",
+    "detail": "a.detail",
+    "contradicted": _CONTRADICTED,
+}
+# What was asked a quarter of an hour ago and is not answered is worth a look; most answers come within seconds.
+_DOUBTFUL = f"""
+select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from payout_attempt a
+join payout p on p.organization_id = a.organization_id and p.id = a.payout_id and p.attempt = a.number
+join organization o on o.id = p.organization_id
+where p.status = 'Processing' and a.state in ('intent', 'unknown', 'accepted')
+  and a.created_at < now() - interval '15 minutes'
+union
+select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from rail_event told
+join payout p on p.organization_id = told.organization_id and p.id = told.payout_id
+join organization o on o.id = p.organization_id
+left join payout_attempt a on a.payout_id = p.id and a.number = p.attempt
+where told.outcome = 'Contradicts' and told.answer = 'Paid' and p.status <> 'Paid'
+order by asked_at, id limit %s
+"""
+_doubtful = Rows(DoubtfulPayout)
+
+
+def any_org_doubtful(*, limit: int) -> list[DoubtfulPayout]:
+    """Return payouts whose rail has not answered for a while or contradicts us, those asked longest ago first."""
+    with reading_whole_tables():
+        return _doubtful.all(_DOUBTFUL, (limit,))
+
+
 _ATTEMPTS = f"""
 select {columns(DeskAttempt, age="now() - created_at")} from payout_attempt
 where organization_id = %s and payout_id = %s order by number

@@ -13,6 +13,7 @@ from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans
 from domain.payouts import gates
 from domain.refused import Refused
+from models.organization.organizations import Organization
 from pipelines.payouts import sandbox_rail
 
 Columns = dict[str, object]
@@ -196,6 +197,43 @@ _SETTERS: Mapping[str, Setter] = {
 
 #: The settings that `read` takes.
 NAMES = tuple(_SETTERS)
+
+_COLUMNS: Mapping[str, str] = {
+    "plan": "plan_tier",
+    "status": "subscription_status",
+    "currency": "home_currency",
+    "verified": "verification_state",
+    "needsReview": "payouts_need_review",
+    "payoutHold": "payout_hold_days",
+    **{name: name for name in ("gateways", "subdomain")},
+}
+# What a column holds, in the words that `read` takes, where they are others than on, off and none.
+_WORDS: Mapping[str, Mapping[object, str]] = {
+    "verified": {"verified": "on", "unverified": "off"},
+    "identityRequired": {None: "auto"},
+}
+
+
+def shown(organization: Organization) -> dict[str, str]:
+    """Return every setting of an organization as `read` takes it."""
+    return {name: _as_text(name, getattr(organization, _column(name))) for name in _SETTERS}
+
+
+def _column(name: str) -> str:
+    return _COLUMNS.get(name) or re.sub(r"(?=[A-Z])", "_", name).lower()
+
+
+def _as_text(name: str, value: object) -> str:
+    words = _WORDS.get(name, {})
+    if value in words:
+        return words[value]
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _is_whole(value: str, least: int, most: int) -> bool:

@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from tests.support.gateways.stage import PlayedApi
+from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import Dealing
 from tests.support.turning import turn
@@ -41,9 +42,14 @@ def _shape(path):
 
 @pytest.fixture(scope="module")
 def description(app):
+    operator = Console(app).environ
+
     def unpacked(environ, start_response):
         # The client says that it takes gzip, and does not unpack it.
-        return app(environ | {"HTTP_ACCEPT_ENCODING": "identity"}, start_response)
+        more = {"HTTP_ACCEPT_ENCODING": "identity"}
+        if environ["PATH_INFO"].startswith("/api/operator/"):
+            more |= operator
+        return app(environ | more, start_response)
 
     return schemathesis.openapi.from_wsgi("/api/openapi.json", unpacked)
 

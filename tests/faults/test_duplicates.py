@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from models import db
 from models.jobs import rows
+from pipelines.schedule import SCHEDULE
 from tests.support.installation import outcome
 from tests.support.installation.ground import LEASE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from workers.scheduler import SCHEDULE
 
 
 def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_conversion(

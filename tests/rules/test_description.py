@@ -18,8 +18,8 @@ from schemas import glossary
 _IDS = Path(__file__).with_name("operation_ids.tsv")
 _VERBS = re.compile(
     "accept|apply|approve|archive|ban|cancel|capture|change|check|close|connect|count|create|decline|delete|deny|"
-    "disconnect|dismiss|dispute|export|follow|fund|get|import|invalidate|list|mark|mint|offer|open|pause|preview|put|read|"
-    "reconcile|record|redeliver|refund|reject|replay|request|resend|retry|revoke|rotate|run|send|show|submit|summarize|"
+    "discard|disconnect|dismiss|dispute|export|follow|fund|get|import|invalidate|list|mark|mint|offer|open|pause|preview|put|read|"
+    "reconcile|record|redeliver|refund|reject|replay|request|resend|resume|retry|revoke|rotate|run|send|show|submit|summarize|"
     "take|test|undo|validate|void"
 )
 

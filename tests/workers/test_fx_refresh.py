@@ -7,10 +7,9 @@ import pytest
 
 from domain import jobs
 from models import db
-from pipelines import work
+from pipelines import schedule, work
 from tests.support.rows.rates import published, stored
 from tests.support.turning import turn
-from workers import scheduler
 
 DAY = datetime.now(UTC).date()
 
@@ -68,6 +67,6 @@ def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, sta
 
 
 def test_it_is_due_in_the_afternoon():
-    (entry,) = [entry for entry in scheduler.SCHEDULE if entry.job is jobs.FX_REFRESH]
+    (entry,) = [entry for entry in schedule.SCHEDULE if entry.job is jobs.FX_REFRESH]
 
     assert entry.cron == "30 16 * * *"

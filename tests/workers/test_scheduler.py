@@ -7,10 +7,10 @@ import pytest
 from domain import jobs
 from models import db
 from models.jobs import ticks
-from pipelines import upkeep
+from pipelines import schedule, upkeep
+from pipelines.schedule import ScheduledTick
 from tests.support.api.racing import at_once
 from workers import scheduler
-from workers.scheduler import ScheduledTick
 
 _MINUTELY = ScheduledTick("* * * * *", jobs.FORGET)
 _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
@@ -126,7 +126,7 @@ def test_this_machines_clock_does_not_count(app, monkeypatch):
         def now(cls, tz=None):
             return datetime(2001, 1, 1, tzinfo=tz)
 
-    monkeypatch.setattr(scheduler, "datetime", Wrong)
+    monkeypatch.setattr(schedule, "datetime", Wrong)
     monkeypatch.setattr("time.time", lambda: 0.0)
 
     scheduler.fire(_LATEST_ONLY)

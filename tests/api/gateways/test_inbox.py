@@ -4,6 +4,7 @@ from uuid import UUID
 
 from adapters import clock
 from models import db
+from pipelines import schedule
 from pipelines.gateways import reconcile
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
@@ -73,7 +74,7 @@ def test_what_was_missed_is_taken_in_once_and_what_is_known_does_nothing(shop, d
 def _fire(name):
     with db.any_org_work():
         db.db.run("delete from tick where name = %s returning 1", (name,))
-    (entry,) = [entry for entry in scheduler.SCHEDULE if entry.job.name == name]
+    (entry,) = [entry for entry in schedule.SCHEDULE if entry.job.name == name]
     scheduler.fire(entry)
 
 

@@ -1,6 +1,5 @@
 """Looking at invites, sending one again, taking one back. Source: core spec, "Affiliate invites" and section 3."""
 
-import importlib
 import os
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -11,7 +10,7 @@ import settings
 from api.access import limits
 from domain import jobs
 from models import db
-from pipelines import work
+from pipelines import schedule, work
 from tests.support.api.inviting import (
     URL,
     accept,
@@ -294,9 +293,7 @@ def test_the_hourly_job_marks_what_was_not_accepted_in_time(campaign, rival, dra
 
 
 def test_the_schedule_asks_for_that_job_every_hour(app):
-    scheduler = importlib.import_module("workers.scheduler")
-
-    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.INVITES_EXPIRE]
+    (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.INVITES_EXPIRE]
     minute, *rest = cron.split()
 
     assert (minute.isdigit(), rest) == (True, ["*"] * 4)

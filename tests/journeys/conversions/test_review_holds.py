@@ -8,11 +8,10 @@ from adapters import clock
 from domain import jobs
 from models import db
 from models.conversions import reviews
-from pipelines import work
+from pipelines import schedule, work
 from pipelines.conversions import release
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.program_rows import NOW, ago, conversion
-from workers import scheduler
 
 
 @pytest.fixture
@@ -132,7 +131,7 @@ def test_a_sale_is_released_with_its_hold_and_can_still_be_denied(brand, ben):
 
 
 def test_it_runs_every_hour():
-    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.HOLD_RELEASE]
+    (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.HOLD_RELEASE]
 
     assert cron.split()[1:] == ["*"] * 4
     assert cron.split()[0].isdigit()

@@ -6,12 +6,11 @@ import pytest
 
 from domain import jobs
 from models import db
-from pipelines import work
+from pipelines import schedule, work
 from tests.support.api.racing import at_once, begun
 from tests.support.rows.lead_rows import expire, record
 from tests.support.rows.leads import signed, states
 from tests.support.rows.program_rows import ago
-from workers import scheduler
 
 
 def test_an_open_lead_expires_after_ninety_days(brand, ben):
@@ -92,7 +91,7 @@ def test_a_lead_that_somebody_is_at_work_on_expires_the_next_time(brand, ben):
 
 
 def test_it_runs_once_a_day():
-    (cron,) = [entry.cron for entry in scheduler.SCHEDULE if entry.job is jobs.LEADS_EXPIRE]
+    (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.LEADS_EXPIRE]
 
     assert cron.split()[2:] == ["*"] * 3
     assert all(part.isdigit() for part in cron.split()[:2])

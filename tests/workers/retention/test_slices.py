@@ -5,12 +5,11 @@ import pytest
 from domain import jobs
 from models import db
 from models.upkeep import expiry
-from pipelines import retention, upkeep, work
+from pipelines import retention, schedule, upkeep, work
 from tests.support.api.racing import at_once, begun
 from tests.support.databases import alter
 from tests.support.rows.ending import count, end, old_clicks
 from tests.support.rows.program_rows import NOW, ago, click
-from workers import scheduler
 
 
 def test_no_transaction_ends_more_rows_than_a_slice(brand, ben, in_tens):
@@ -58,7 +57,7 @@ def _jobs_waiting():
 
 
 def test_the_schedule_begins_it(app):
-    assert jobs.RETENTION in {entry.job for entry in scheduler.SCHEDULE}
+    assert jobs.RETENTION in {entry.job for entry in schedule.SCHEDULE}
 
 
 def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand, ben):

@@ -3,6 +3,7 @@
 import pytest
 
 from models import db
+from pipelines import schedule
 from tests.support.gateways.stage import Purchase
 from workers import scheduler
 
@@ -32,7 +33,7 @@ def _an_hour_later(shop, drain):
 def _look(drain):
     with db.any_org_work():
         db.db.run("delete from tick where name = 'gateways.check' returning 1")
-    (entry,) = [entry for entry in scheduler.SCHEDULE if entry.job.name == "gateways.check"]
+    (entry,) = [entry for entry in schedule.SCHEDULE if entry.job.name == "gateways.check"]
     scheduler.fire(entry)
     drain("upkeep", "gateways")
 

@@ -1,0 +1,156 @@
+"""Dead letters: jobs that gave up. An operator looks at them, runs them again, or discards them with a reason."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.edge import answers, audit, body, paging
+from api.edge.operations import EMPTY, one, operation, page
+from api.edge.wake import wake_relay
+from api.operator.guarding import READ, WRITE
+from domain.refused import Refused
+from models import db
+from models.jobs import desk
+from models.jobs.desk import DeadFilters, JobRow
+from pipelines.operating import queue_desk
+from schemas.affiliates.affiliate import Nothing
+from schemas.operator.queues import (
+    CountRecord,
+    DeadLetterRecord,
+    DeadLettersFilter,
+    DeadLettersQuery,
+    ReplayBody,
+    ReplayedRecord,
+    WholeDeadLetterRecord,
+    WhyBody,
+)
+
+blueprint = Blueprint("operator_dead_letters", __name__)
+
+_RECORD = DeadLetterRecord()
+_WHOLE = WholeDeadLetterRecord()
+_COUNT = CountRecord()
+_REPLAYED = ReplayedRecord()
+
+_LONGEST_LINE = 300
+# Every job of an installation is counted, and some see a thousand a second.
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+
+
+@blueprint.get("/api/operator/dead-letters")
+@operation(READ, page(_RECORD), asks=DeadLettersQuery())
+def list_dead_letters() -> Mapping[str, object]:
+    """List dead letters of a queue, a kind of job or an organization, the newest first. Budget: 2 round trips."""
+    query = body.query()
+    asked = paging.wanted(query)
+    after = (asked.after[0], asked.after[1].int) if asked.after else None
+    with db.any_org_work():
+        rows = desk.any_org_dead_page(_filters(query), after=after, limit=asked.limit)
+    shown, has_more = rows[: asked.take], len(rows) > asked.take
+    items = _RECORD.dump([_listed(row) for row in shown], many=True)
+    return {"items": items, "nextCursor": _cursor(shown) if has_more else None, "hasMore": has_more}
+
+
+@blueprint.get("/api/operator/dead-letters/count")
+@operation(READ, one(_COUNT), asks=DeadLettersFilter())
+def count_dead_letters() -> Mapping[str, object]:
+    """Count the dead letters of a queue, a kind of job or an organization."""
+    with db.any_org_work():
+        return {"count": desk.any_org_count_dead(_filters(body.query()))}
+
+
+@blueprint.get("/api/operator/dead-letters/<number>")
+@operation(READ, one(_WHOLE), refuses=("404 not_found",))
+def get_dead_letter(number: str) -> Mapping[str, object]:
+    """Show one dead letter with its arguments, the traceback of its last attempt, and what asked for it."""
+    wanted = _job_id(number)
+    with db.any_org_work():
+        job = queue_desk.any_org_find_dead(wanted)
+    shown: Mapping[str, object] = _WHOLE.dump({**_listed(job), "last_error": job.last_error})
+    return shown
+
+
+@blueprint.post("/api/operator/dead-letters/<number>/replay")
+@operation(WRITE, one(_REPLAYED), takes=Nothing(), refuses=("404 not_found",))
+def replay_dead_letter(number: str) -> Response:
+    """Run a dead letter again, with a fresh count of attempts."""
+    wanted = _job_id(number)
+    body.load_optional()
+
+    def replay() -> answers.Answer:
+        job = queue_desk.any_org_replay_one(wanted)
+        said = {"jobs": [wanted], "name": job.name}
+        audit.record("job.replayed", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
+        return 200, {"replayed": [wanted]}
+
+    answer = answers.once_for_operator(replay)
+    wake_relay()
+    return answer
+
+
+@blueprint.post("/api/operator/dead-letters/<number>/discard")
+@operation(WRITE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
+def discard_dead_letter(number: str) -> Response:
+    """Delete a dead letter for good. The audit log keeps what it was, and why."""
+    wanted, why = _job_id(number), body.load()["why"]
+
+    def discard() -> answers.Answer:
+        job = queue_desk.any_org_discard(wanted)
+        said = {"why": why, "jobs": [wanted], "job": queue_desk.kept_of(job)}
+        audit.record("job.discarded", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
+        return 204, None
+
+    return answers.once_for_operator(discard)
+
+
+@blueprint.post("/api/operator/dead-letters/replay")
+@operation(WRITE, one(_REPLAYED), takes=ReplayBody(), refuses=("409 count_mismatch",))
+def replay_dead_letters() -> Response:
+    """Run all dead letters of a filter again, if there are still as many as `confirmCount` says.
+
+    409 `count_mismatch` with the `count` that there is now, and nothing is replayed.
+    """
+    wanted = body.load()
+    filters = _filters(wanted)
+
+    def replay() -> answers.Answer:
+        replayed = queue_desk.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
+        asked = {"queue": filters.queue, "name": filters.name, "organizationId": _text(filters.organization_id)}
+        said = {"filter": asked, "count": len(replayed), "jobs": list(replayed[:1000]), "why": wanted["why"]}
+        audit.record("job.replayed", "filter", after=said, now=clock.now())
+        return 200, {"replayed": list(replayed)}
+
+    answer = answers.once_for_operator(replay)
+    wake_relay()
+    return answer
+
+
+def _filters(wanted: Mapping[str, Any]) -> DeadFilters:
+    return DeadFilters(wanted["queue"], wanted["name"], wanted["organization_id"])
+
+
+def _job_id(number: str) -> int:
+    if not _NUMBER.fullmatch(number):
+        raise Refused(404, "not_found", "There is no such dead letter.")
+    return int(number)
+
+
+def _text(value: UUID | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _listed(job: JobRow) -> dict[str, object]:
+    lines = (job.last_error or "").strip().splitlines()
+    names = ("id", "queue", "name", "organization_id", "args", "attempt", "asked_by", "created_at", "failed_at")
+    return {name: getattr(job, name) for name in names} | {"last_line": lines[-1][:_LONGEST_LINE] if lines else None}
+
+
+def _cursor(shown: Sequence[JobRow]) -> str:
+    failed_at = shown[-1].failed_at
+    assert isinstance(failed_at, datetime)  # the dead letters of a list have failed
+    return paging.cursor(failed_at, UUID(int=shown[-1].id))

@@ -1,0 +1,43 @@
+"""Whether the money adds up, organization by organization."""
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.edge import answers, audit, body
+from api.edge.operations import EMPTY, array, operation
+from api.edge.wake import wake_relay
+from api.operator.guarding import READ, WRITE
+from models import db
+from models.ledger import results
+from pipelines import ledger_check
+from schemas.operator.money import LedgerCheckBody, LedgerCheckRecord, LedgerQuery
+
+blueprint = Blueprint("operator_ledger", __name__)
+
+_RECORD = LedgerCheckRecord()
+
+
+@blueprint.get("/api/operator/ledger")
+@operation(READ, array(_RECORD), asks=LedgerQuery())
+def list_ledger_checks() -> Response:
+    """List what the last check of each organization's money found, the oldest check first."""
+    with db.any_org_work():
+        found = results.any_org_list(only_red=body.query()["red"])
+    return jsonify(_RECORD.dump(found, many=True))
+
+
+@blueprint.post("/api/operator/ledger/check")
+@operation(WRITE, EMPTY, status=202, takes=LedgerCheckBody(), refuses=("404 not_found",))
+def check_ledger() -> Response:
+    """Ask for a check of one organization's money, or of everybody's. 202: workers do it, in the order of the ids."""
+    organization_id = body.load_optional()["organization_id"]
+
+    def ask() -> answers.Answer:
+        ledger_check.any_org_ask(organization_id)
+        about = "all" if organization_id is None else str(organization_id)
+        audit.record("ledger.check_asked", about, organization_id=organization_id, now=clock.now())
+        return 202, None
+
+    answer = answers.once_for_operator(ask)
+    wake_relay()
+    return answer

@@ -1,0 +1,98 @@
+"""Letters of every organization: what went out, what is kept for lack of a mail server, what failed and why.
+
+Who looks at a letter's text is written down, and sign-in links in it lead nowhere.
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import EMPTY, one, operation, page
+from api.edge.wake import wake_relay
+from api.operator.guarding import READ, WRITE
+from domain.mail import sign_in_links
+from domain.refused import Refused
+from models import db
+from models.mail import MailMessage, any_org_page
+from pipelines import mail
+from schemas.affiliates.affiliate import Nothing
+from schemas.operator.tenants import LetterRecord, MailQuery, OpenedLetterRecord
+
+blueprint = Blueprint("operator_mail", __name__)
+
+_LETTER = LetterRecord()
+_OPENED = OpenedLetterRecord()
+
+_SHOWN = (
+    "id",
+    "organization_id",
+    "kind",
+    "recipient",
+    "subject",
+    "status",
+    "attempts",
+    "last_error",
+    "created_at",
+    "sent_at",
+)
+
+
+@blueprint.get("/api/operator/mail")
+@operation(READ, page(_LETTER), asks=MailQuery())
+def list_letters() -> Mapping[str, object]:
+    """List letters, newest first. Budget: 2 round trips."""
+    query = body.query()
+    asked = paging.wanted(query)
+    with db.any_org_work():
+        rows = any_org_page(
+            organization_id=query["organization_id"], status=query["status"], after=asked.after, limit=asked.limit
+        )
+    return paging.envelope(asked, rows, lambda some: [_LETTER.dump(_listed(row)) for row in some])
+
+
+@blueprint.get("/api/operator/mail/<message_id>")
+@operation(READ, one(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True)
+def open_letter(message_id: str) -> Mapping[str, object]:
+    """Show one letter with its text. The audit log keeps that it was read, and by whom."""
+    wanted_id = path.uuid(message_id, "letter")
+    with db.any_org_work():
+        opened = mail.any_org_open(wanted_id)
+        message = opened.message
+        audit.record(
+            "mail.read",
+            wanted_id,
+            after={"kind": message.kind},
+            organization_id=message.organization_id,
+            now=clock.now(),
+        )
+    text = None if opened.text is None else sign_in_links.masked(opened.text)
+    shown: Mapping[str, object] = _OPENED.dump({**_listed(message), "text": text})
+    return shown
+
+
+@blueprint.post("/api/operator/mail/<message_id>/retry")
+@operation(
+    WRITE, EMPTY, status=202, takes=Nothing(), refuses=("404 not_found", "409 no_mail_server", "409 not_retryable")
+)
+def retry_letter(message_id: str) -> Response:
+    """Queue a Kept or Failed letter again, once there is a mail server or the cause is gone."""
+    wanted_id = path.uuid(message_id, "letter")
+    body.load_optional()
+
+    def retry() -> answers.Answer:
+        letter = mail.any_org_find(wanted_id)
+        if not mail.any_org_retry([wanted_id]):
+            raise Refused(409, "not_retryable", "The letter is neither Kept nor Failed, or its text was dropped.")
+        said = {"message": str(wanted_id)}
+        audit.record("mail.retried", wanted_id, after=said, organization_id=letter.organization_id, now=clock.now())
+        return 202, None
+
+    answer = answers.once_for_operator(retry)
+    wake_relay()
+    return answer
+
+
+def _listed(message: MailMessage) -> dict[str, object]:
+    return {name: getattr(message, name) for name in _SHOWN} | {"has_body": message.body_sealed is not None}

@@ -1,0 +1,90 @@
+"""Reference rates: how old they are, and where new ones come from. They are the same for every organization."""
+
+from flask import Blueprint, Response, jsonify
+
+from adapters import clock
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body
+from api.edge.operations import EMPTY, array, one, operation
+from api.edge.wake import wake_relay
+from api.operator.guarding import READ, WRITE
+from domain.money.fx_files import BadRates
+from domain.refused import Refused
+from models import db
+from models.money import fx_rates
+from pipelines import fx_intake
+from schemas.affiliates.affiliate import Nothing
+from schemas.operator.money import LoadedRecord, RateAgeRecord, RateFileBody
+
+blueprint = Blueprint("operator_rates", __name__)
+
+_AGE = RateAgeRecord()
+_LOADED = LoadedRecord()
+_FILE = Guard(audience="operator", scope="read_write", max_body_bytes=5 * 1024 * KIB)
+
+
+@blueprint.get("/api/operator/rates")
+@operation(READ, array(_AGE))
+def list_rate_ages() -> Response:
+    """List the currencies in use with the age of their newest rate, the oldest first, and what waits for one."""
+    with db.any_org_work():
+        ages = fx_intake.any_org_ages(now=clock.now())
+        waiting = fx_rates.any_org_waiting([age.currency for age in ages if age.is_stale])
+    return jsonify(
+        [
+            _AGE.dump(
+                {
+                    "currency": age.currency,
+                    "newest": age.newest and age.newest.isoformat(),
+                    "days": age.days,
+                    "is_stale": age.is_stale,
+                    "waiting_cents": waiting.get(age.currency, 0),
+                }
+            )
+            for age in ages
+        ]
+    )
+
+
+@blueprint.post("/api/operator/rates")
+@operation(_FILE, one(_LOADED), takes=RateFileBody(), refuses=("400 bad_rates",))
+def import_rates() -> Response:
+    """Store the rates of a file: all of them, or none and the line that is wrong.
+
+    A rate that is there already is replaced; what was paid by it stays as it was paid.
+    """
+    content = body.load()["content"].encode()
+    try:
+        found = fx_intake.read(content, now=clock.now())
+    except BadRates as error:
+        raise Refused(400, "bad_rates", f"{error}. Nothing was stored.", field="content") from error
+
+    def load() -> answers.Answer:
+        loaded = fx_intake.store(found)
+        said = {
+            "new": loaded.new,
+            "replaced": loaded.replaced,
+            "known": loaded.known,
+            "newest": str(loaded.newest),
+            "skipped": list(loaded.skipped),
+        }
+        audit.record("fx_rates.loaded", "file", after=said, now=clock.now())
+        return 200, said
+
+    return answers.once_for_operator(load)
+
+
+@blueprint.post("/api/operator/rates/refresh")
+@operation(WRITE, EMPTY, status=202, takes=Nothing(), refuses=("409 no_feed",))
+def request_rates() -> Response:
+    """Ask the feed for its rates now. 202: a worker does it."""
+    body.load_optional()
+
+    def ask() -> answers.Answer:
+        fx_intake.ask_feed()
+        audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
+        return 202, None
+
+    answer = answers.once_for_operator(ask)
+    wake_relay()
+    return answer

@@ -1,0 +1,6 @@
+"""What operators look at and decide, of the installation and of every organization.
+
+attention    how much of everything waits for an operator
+queue_desk   queues and dead letters
+payout_desk  runs to review, payouts whose rail never says
+"""

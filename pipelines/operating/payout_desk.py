@@ -1,0 +1,54 @@
+"""What operators decide about payouts of any organization: a run that waits for a review, a rail that never says."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain.payouts.states import ReviewStatus
+from domain.refused import not_found
+from models.payouts import attempts, desk, payouts
+from pipelines.payouts import decisions, transfer
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedRun:
+    """A run that was decided about: whose it is, how, and how many of its payouts that concerned."""
+
+    organization_id: UUID
+    run_id: UUID
+    status: ReviewStatus
+    payouts: int
+
+
+@dataclass(frozen=True, slots=True)
+class SettledPayout:
+    """A payout that was settled: whose it is, what it is now, and the key that its rail was asked under."""
+
+    organization_id: UUID
+    payout_id: UUID
+    status: str
+    key: str | None
+
+
+def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> ReviewedRun:
+    """Let the payouts of a run go, or fail them. Raises Refused: 404 not_found, 409 invalid_status_transition."""
+    organization_id = desk.any_org_owner_of_run(run_id)
+    if organization_id is None:
+        raise not_found("run", run_id)
+    decided = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
+    status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
+    return ReviewedRun(organization_id, run_id, status, len(decided))
+
+
+def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str | None, now: datetime) -> SettledPayout:
+    """Settle a payout as `transfer.settle_by_hand` does.
+
+    Raises Refused: 404 not_found, 409 invalid_status_transition.
+    """
+    organization_id = payouts.any_org_organization_of(payout_id)
+    if organization_id is None:
+        raise not_found("payout", payout_id)
+    payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
+    attempt = attempts.of_payout(payout)
+    status = transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=now)
+    return SettledPayout(organization_id, payout_id, status, attempt.key if attempt else None)

@@ -1,0 +1,83 @@
+"""What is done by the clock: the whole schedule is in this file. Cron lines are UTC.
+
+`workers.scheduler` fires the ticks; each is a row, so that an operator sees which came and which did not.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cronsim import CronSim
+
+from domain import jobs
+from models.jobs import ticks
+
+# A long pause is caught up in portions, each in its own transaction.
+_MOST_AT_ONCE = 100
+# A scheduler looks once a second; what is overdue for so long, no scheduler is looking after.
+_LATE_AFTER = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTick:
+    """One line of the schedule. After a pause `catches_up` fires every missed tick, otherwise only the latest."""
+
+    cron: str
+    job: jobs.Job
+    catches_up: bool = False
+
+    def due(self, *, last: datetime | None, now: datetime) -> list[datetime]:
+        """Return the ticks after `last` up to `now`, oldest first; before the first ever, only the latest."""
+        if last is not None and self.catches_up:
+            missed = itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last))
+            return list(itertools.islice(missed, _MOST_AT_ONCE))
+        latest = next(CronSim(self.cron, now, reverse=True))
+        return [latest] if last is None or latest > last else []
+
+
+SCHEDULE = (
+    ScheduledTick("*/10 * * * *", jobs.FORGET),
+    ScheduledTick("7 * * * *", jobs.INVITES_EXPIRE),
+    ScheduledTick("53 * * * *", jobs.WEBHOOKS_FAILING),
+    ScheduledTick("17 * * * *", jobs.HOLD_RELEASE),
+    ScheduledTick("41 * * * *", jobs.CLICKS_FORGET),
+    ScheduledTick("47 * * * *", jobs.RETENTION),
+    ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
+    # Central banks publish in the afternoon of Europe.
+    ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
+    ScheduledTick("13 * * * *", jobs.GATEWAYS_CHECK),
+    # Everything once a night, and every quarter of an hour what has no event.
+    ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
+    ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),
+    ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
+    ScheduledTick("*/5 * * * *", jobs.DEALS_RELEASE),
+    ScheduledTick("29 * * * *", jobs.LEDGER_CHECK),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleLine:
+    """A line of the schedule with its last tick (None: it never came) and its next, and whether one is overdue."""
+
+    name: str
+    cron: str
+    last_at: datetime | None
+    next_at: datetime
+    is_late: bool
+
+
+def lines() -> Sequence[ScheduleLine]:
+    """Return the schedule as it stands by the database's clock. Budget: 1 statement."""
+    last, now = ticks.last_of_all()
+    return [_line(entry, last.get(entry.job.name), now) for entry in SCHEDULE]
+
+
+def _line(entry: ScheduledTick, last: datetime | None, now: datetime) -> ScheduleLine:
+    return ScheduleLine(
+        name=entry.job.name,
+        cron=entry.cron,
+        last_at=last,
+        next_at=next(CronSim(entry.cron, now)),
+        is_late=bool(entry.due(last=last, now=now - _LATE_AFTER)),
+    )

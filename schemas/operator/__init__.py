@@ -1,0 +1,1 @@
+"""What operators see and send, of the installation and of every organization."""

@@ -1,0 +1,104 @@
+"""Queues, dead letters and the schedule on the wire."""
+
+from marshmallow import fields
+
+from schemas.base import Instant, Wire, not_blank, text, whole
+from schemas.paging import PageQuery
+
+_LONGEST_WHY = 1_000
+_LONGEST_NAME = 200
+_MOST_JOBS = 10**9
+
+
+class WhyBody(Wire):
+    """Why something is done, for the audit log."""
+
+    why = text(longest=_LONGEST_WHY, required=True, validate=[not_blank])
+
+
+class QueueRecord(Wire):
+    """A queue: who works on it and how much waits. Ages in seconds."""
+
+    queue = fields.String()
+    threads = fields.Integer()
+    waiting = fields.Integer()
+    retrying = fields.Integer()
+    out = fields.Integer()
+    dead = fields.Integer()
+    oldest_s = fields.Integer()
+    done_last_minute = fields.Integer()
+    paused_at = Instant(allow_none=True)
+    paused_why = fields.String(allow_none=True)
+
+
+class DeadLettersFilter(Wire):
+    """Which dead letters; what is left out narrows nothing."""
+
+    queue = text(longest=_LONGEST_NAME, load_default=None)
+    name = text(longest=_LONGEST_NAME, load_default=None)
+    organization_id = fields.UUID(load_default=None)
+
+
+class DeadLettersQuery(DeadLettersFilter, PageQuery):
+    """Which dead letters, and which page of them."""
+
+
+class ReplayBody(DeadLettersFilter):
+    """Which dead letters are to run again, and how many there were when one looked."""
+
+    queue = text(longest=_LONGEST_NAME, load_default=None, allow_none=True)
+    name = text(longest=_LONGEST_NAME, load_default=None, allow_none=True)
+    organization_id = fields.UUID(load_default=None, allow_none=True)
+    confirm_count = whole(required=True)
+    why = text(longest=_LONGEST_WHY, load_default="")
+
+
+class DeadLetterRecord(Wire):
+    """A job that gave up. `lastLine` is the end of its error."""
+
+    wire_name = "DeadLetter"
+
+    id = fields.Integer()
+    queue = fields.String()
+    name = fields.String()
+    organization_id = fields.UUID(allow_none=True)
+    arguments = fields.Dict(keys=fields.String(), values=fields.String(), attribute="args")
+    attempts = fields.Integer(attribute="attempt")
+    asked_by = fields.String(allow_none=True)
+    last_line = fields.String(allow_none=True)
+    created_at = Instant()
+    failed_at = Instant()
+
+
+class WholeDeadLetterRecord(DeadLetterRecord):
+    """A job that gave up, with its whole error."""
+
+    wire_name = "DeadLetterWhole"
+
+    error = fields.String(attribute="last_error", allow_none=True)
+
+
+class CountRecord(Wire):
+    """How many there are."""
+
+    count = fields.Integer()
+
+
+class ReplayedRecord(Wire):
+    """Which jobs run again."""
+
+    wire_name = "Replayed"
+
+    replayed = fields.List(fields.Integer())
+
+
+class ScheduleLineRecord(Wire):
+    """A line of the schedule, in UTC."""
+
+    wire_name = "ScheduleLine"
+
+    name = fields.String()
+    cron = fields.String()
+    last_at = Instant(allow_none=True)
+    next_at = Instant()
+    is_late = fields.Boolean()

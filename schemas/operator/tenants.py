@@ -1,0 +1,138 @@
+"""Organizations, their mail and their connections, as operators see them on the wire."""
+
+from marshmallow import fields, validate
+
+from domain.organization import plans
+from schemas.base import Instant, Wire, one_of, text
+from schemas.operator.queues import WhyBody
+from schemas.organization.billing import Shares
+from schemas.paging import PageQuery, QueryFlag
+
+_STATUSES = ("Queued", "Sent", "Kept", "Failed")
+_LONGEST_Q = 200
+_LONGEST_SETTING = 64
+_LONGEST_VALUE = 20_000
+_MOST_SETTINGS = 50
+
+
+class TenantsQuery(PageQuery):
+    """Which organizations: those with `q` in their name, or whose id it is."""
+
+    q = text(longest=_LONGEST_Q, load_default=None)
+
+
+class TenantRecord(Wire):
+    """An organization with what decides how closely an operator looks."""
+
+    wire_name = "Tenant"
+
+    id = fields.UUID()
+    name = fields.String()
+    plan_tier = one_of(plans.Tier)
+    subscription_status = one_of(plans.SubscriptionStatus)
+    trial_ends_at = Instant(allow_none=True)
+    home_currency = fields.String()
+    affiliates = fields.Integer()
+    fraud_score = fields.Integer()
+    verification_state = fields.String()
+    funding_frozen = fields.Boolean()
+    payouts_need_review = fields.Boolean()
+    payout_hold_days = fields.Integer()
+    created_at = Instant()
+
+
+class WholeTenantRecord(Wire):
+    """An organization with every setting that is an operator's alone, as text, and what it uses of its plan."""
+
+    wire_name = "TenantWhole"
+
+    id = fields.UUID()
+    name = fields.String()
+    home_currency = fields.String()
+    created_at = Instant()
+    settings = fields.Dict(keys=fields.String(), values=fields.String())
+    limits = fields.Nested(Shares)
+
+
+class TenantChanges(WhyBody):
+    """Settings by name, each as text; `none` takes a limit, host, key, provider or rail away."""
+
+    settings = fields.Dict(
+        keys=text(shortest=1, longest=_LONGEST_SETTING),
+        values=text(longest=_LONGEST_VALUE),
+        required=True,
+        validate=validate.Length(min=1, max=_MOST_SETTINGS),
+    )
+
+
+class MailQuery(PageQuery):
+    """Which letters."""
+
+    status = one_of(_STATUSES, load_default=None)
+    organization_id = fields.UUID(load_default=None)
+
+
+class LetterRecord(Wire):
+    """A letter without its body. Kept: there is no mail server."""
+
+    wire_name = "Letter"
+
+    id = fields.UUID()
+    organization_id = fields.UUID()
+    kind = fields.String()
+    recipient = fields.String()
+    subject = fields.String()
+    status = one_of(_STATUSES)
+    attempts = fields.Integer()
+    last_error = fields.String(allow_none=True)
+    created_at = Instant()
+    sent_at = Instant(allow_none=True)
+    has_body = fields.Boolean()
+
+
+class OpenedLetterRecord(LetterRecord):
+    """A letter with its text, in which sign-in links lead nowhere; null once it was dropped."""
+
+    wire_name = "OpenedLetter"
+
+    text = fields.String(allow_none=True)
+
+
+class TroublesQuery(Wire):
+    """Which connections: those in trouble, or with false all."""
+
+    troubled = QueryFlag(load_default=True)
+
+
+class TroubledConnectionRecord(Wire):
+    """A connection to a gateway or platform, with what of it waits."""
+
+    wire_name = "OperatorConnection"
+
+    id = fields.UUID()
+    organization_id = fields.UUID()
+    organization = fields.String()
+    kind = one_of(("gateway", "platform"))
+    name = fields.String()
+    status = fields.String()
+    last_error = fields.String(allow_none=True)
+    last_checked_at = Instant(allow_none=True)
+    waiting = fields.Integer()
+    parked = fields.Integer()
+    failed = fields.Integer()
+
+
+class AttentionRecord(Wire):
+    """How much of each thing waits for an operator."""
+
+    wire_name = "Attention"
+
+    dead_letters = fields.Integer()
+    runs_to_review = fields.Integer()
+    doubtful_payouts = fields.Integer()
+    rail_events = fields.Integer()
+    red_organizations = fields.Integer()
+    failed_mail = fields.Integer()
+    connections = fields.Integer()
+    late_ticks = fields.Integer()
+    stale_rates = fields.Integer()

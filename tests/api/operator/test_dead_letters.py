@@ -1,0 +1,182 @@
+"""Dead letters at the console: looked at, run again, discarded with a reason."""
+
+import pytest
+
+from domain import jobs
+from models import db
+from tests.support.api.racing import at_once
+from tests.support.outside.console import TRACEBACK, audited, buried, staged
+
+
+def _dead(console, **filters):
+    return [one["id"] for one in console.get("dead-letters", **filters)["items"]]
+
+
+def _jobs():
+    with db.any_org_work():
+        return db.db.run("select id, failed_at is not null from job order by id")
+
+
+def test_the_newest_comes_first_and_filters_narrow(console, brand, rival):
+    sale, theirs, refund = buried(brand), buried(rival), buried(brand, job=jobs.REFUND_CASCADE)
+    staged(brand)
+
+    assert _dead(console) == [refund, theirs, sale]
+    assert _dead(console, queue="refunds") == [refund]
+    assert _dead(console, name="sale.settle") == [theirs, sale]
+    assert _dead(console, organizationId=brand.id) == [refund, sale]
+    assert _dead(console, queue="none") == []
+    assert console.get("dead-letters/count", organizationId=brand.id) == {"count": 2}
+
+
+def test_pages_go_on_where_the_last_ended(console, brand):
+    letters = [buried(brand) for _ in range(5)][::-1]
+    first = console.get("dead-letters", take=2)
+    newer = buried(brand)
+    second = console.get("dead-letters", take=2, cursor=first["nextCursor"])
+    last = console.get("dead-letters", take=2, cursor=second["nextCursor"])
+
+    assert [one["id"] for page in (first, second, last) for one in page["items"]] == letters
+    assert (first["hasMore"], last["hasMore"], last["nextCursor"]) == (True, False, None)
+    assert _dead(console)[0] == newer
+    assert console.call("GET", "dead-letters?cursor=AAAA").status_code == 400
+
+
+def test_a_letter_in_the_list_has_its_last_line_and_alone_its_traceback(console, brand):
+    letter = buried(brand)
+    (listed,) = console.get("dead-letters")["items"]
+    whole = console.get(f"dead-letters/{letter}")
+
+    assert listed["lastLine"] == "LookupError: no <such> sale"
+    assert (listed["arguments"], listed["attempts"]) == ({"sale_id": "a-sale"}, 20)
+    assert listed["organizationId"] == str(brand.id)
+    assert "error" not in listed
+    assert whole == listed | {"error": TRACEBACK}
+
+
+def test_what_asked_for_it_is_the_request_or_the_job(console, brand, drain):
+    brand.program()
+    brand.affiliate("ben")
+    sale = brand.sale()
+    with db.any_org_work():
+        ((number, asked_by),) = db.db.run("select id, asked_by from job where name = 'sale.settle'")
+        db.db.run("update job set failed_at = now() where id = %s", (number,))
+
+    assert asked_by == f"request {sale.headers['X-Request-Id']}"
+    assert console.get(f"dead-letters/{number}")["askedBy"] == asked_by
+
+
+def test_a_job_that_asks_for_others_is_named_by_them(brand, drain, receiver):
+    brand.program()
+    brand.affiliate("ben")
+    brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["*"]})
+    brand.sale()
+    with db.any_org_work():
+        ((number,),) = db.db.run("select id from job where name = 'sale.settle'")
+    drain("sales")
+
+    with db.any_org_work():
+        asked = db.db.run("select distinct asked_by from job where name = 'webhook.deliver'")
+    assert asked == [(f"job sale.settle {number}",)]
+
+
+@pytest.mark.parametrize("request_id", ["it's; drop table job --", "a\\'b", "%s"])
+def test_what_a_sender_calls_its_request_is_a_text(brand, request_id):
+    brand.program()
+    brand.affiliate("ben")
+
+    assert brand.sale(X_Request_Id=request_id).status_code == 200
+    assert (
+        brand.signed(
+            "/api/tracking/s2s",
+            {"externalEventId": "order-named", "affiliateSlug": "ben", "amountCents": 100, "currency": "USD"},
+            X_Request_Id=request_id,
+        ).status_code
+        == 200
+    )
+    with db.any_org_work():
+        assert (f"request {request_id}",) in db.db.run("select asked_by from job")
+
+
+def test_a_replayed_letter_waits_again(console, brand):
+    letter, other = buried(brand), buried(brand)
+
+    assert console.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
+    assert _jobs() == [(letter, False), (other, True)]
+    assert audited("job.replayed", letter) == [
+        ("operator", "ops@example.com", brand.id, {"jobs": [letter], "name": "sale.settle"})
+    ]
+    assert console.post(f"dead-letters/{letter}/replay").status_code == 404
+
+
+def test_a_discarded_letter_is_gone_and_the_log_keeps_what_it_was(console, brand):
+    letter = buried(brand)
+    answer = console.post(f"dead-letters/{letter}/discard", {"why": "paid by hand"})
+    ((actor, who, where, after),) = audited("job.discarded", letter)
+
+    assert (answer.status_code, answer.data, _jobs()) == (204, b"", [])
+    assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, "paid by hand")
+    assert after["job"]["arguments"] == {"sale_id": "a-sale"}
+    assert "LookupError" not in str(after)
+
+
+def test_a_discard_without_a_reason_does_nothing(console, brand):
+    letter = buried(brand)
+    for body in ({}, {"why": ""}, {"why": " \n"}):
+        assert "why" in console.post(f"dead-letters/{letter}/discard", body).json["errors"]
+
+    assert _jobs() == [(letter, True)]
+
+
+def test_what_is_alive_is_neither_replayed_nor_discarded(console, brand):
+    living = staged(brand)
+
+    assert console.post(f"dead-letters/{living}/replay").status_code == 404
+    assert console.post(f"dead-letters/{living}/discard", {"why": "w"}).status_code == 404
+    assert console.call("GET", f"dead-letters/{living}").status_code == 404
+    assert _jobs() == [(living, False)]
+
+
+def test_the_same_key_gets_the_first_answer_again(console, brand):
+    letter = buried(brand)
+    first, again = (
+        console.post(f"dead-letters/{letter}/discard", {"why": "w"}, Idempotency_Key="one-form") for _ in range(2)
+    )
+    other = console.post(f"dead-letters/{letter}/discard", {"why": "else"}, Idempotency_Key="one-form")
+
+    assert (first.status_code, again.status_code, again.headers["Idempotency-Replayed"]) == (204, 204, "true")
+    assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
+    assert len(audited("job.discarded", letter)) == 1
+
+
+def test_two_at_once_with_one_key_discard_once(console, brand):
+    letter = buried(brand)
+
+    def discard():
+        return console.post(f"dead-letters/{letter}/discard", {"why": "w"}, Idempotency_Key="twice").status_code
+
+    assert at_once(discard, discard) == [204, 204]
+    assert len(audited("job.discarded", letter)) == 1
+
+
+def test_a_filter_is_replayed_when_its_count_is_confirmed(console, brand, rival):
+    mine, theirs = [buried(brand), buried(brand)], buried(rival)
+    wanted = {"organizationId": str(brand.id), "queue": "sales", "confirmCount": 2, "why": "the cause is gone"}
+    answer = console.post("dead-letters/replay", wanted)
+
+    assert (answer.status_code, answer.json) == (200, {"replayed": mine})
+    assert _jobs() == [(mine[0], False), (mine[1], False), (theirs, True)]
+    ((_, who, _, after),) = audited("job.replayed", "filter")[-1:]
+    assert (who, after["count"], after["why"]) == ("ops@example.com", 2, "the cause is gone")
+
+
+def test_a_count_that_changed_replays_nothing(console, brand):
+    buried(brand)
+    for confirmed in (0, 2, -1):
+        answer = console.post("dead-letters/replay", {"confirmCount": confirmed})
+
+        assert (answer.status_code, answer.json["error"], answer.json["count"]) == (409, "count_mismatch", 1)
+    for confirmed in ("1", 1.5, None, True):
+        assert console.post("dead-letters/replay", {"confirmCount": confirmed}).status_code == 400
+    assert console.post("dead-letters/replay", {}).status_code == 400
+    assert [is_dead for _, is_dead in _jobs()] == [True]

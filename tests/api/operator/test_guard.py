@@ -1,0 +1,83 @@
+"""Operators alone: no key, no token and no other person gets to see what is here."""
+
+import re
+
+import pytest
+
+from adapters.identity import tokens
+from api.access import guards
+from api.access.guards import Guard
+from tests.support.outside.console import Console
+
+_OPERATIONS = "/api/operator/"
+
+
+def _routes(app):
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith(_OPERATIONS):
+            path = re.sub(r"<[^>]*>", "1", rule.rule).removeprefix(_OPERATIONS)
+            yield from ((method, path) for method in rule.methods - {"HEAD", "OPTIONS"})
+
+
+def test_everything_of_operators_is_theirs_alone(app):
+    audiences = {
+        app.view_functions[rule.endpoint].operation.guard.audience
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith(_OPERATIONS)
+    }
+
+    assert audiences == {"operator"}
+    assert len(list(_routes(app))) >= 18
+
+
+def test_a_key_and_a_token_are_nobody_here(app, brand):
+    bearers = [
+        brand.api_key,
+        brand.person("Owner").api_key,
+        tokens.issue_affiliate(email="ben@example.com", is_email_verified=True, ttl_s=60),
+    ]
+    for method, path in _routes(app):
+        for bearer in bearers:
+            answer = app.test_client().open(
+                _OPERATIONS + path, method=method, json={}, headers={"Authorization": f"Bearer {bearer}"}
+            )
+
+            assert (answer.status_code, answer.data) == (401, b""), f"{method} {path}"
+
+
+@pytest.mark.parametrize("kind", ["member", "account"])
+def test_other_people_at_the_pages_are_nobody_here(app, kind):
+    for method, path in _routes(app):
+        assert Console(app).other(kind).call(method, path, {}).status_code == 401
+
+
+def test_pages_know_whom_to_offer_what(app):
+    operator = Console(app)
+    member = operator.other("member")
+
+    assert guards.may(Guard(audience="operator"), operator._person)
+    assert not guards.may(Guard(audience="operator"), member._person)
+    assert not guards.may(Guard(audience="brand"), operator._person)
+
+
+def test_no_header_of_the_network_makes_an_operator(app):
+    for name in ("finderfee.person", "Finderfee-Person", "X-Operator"):
+        assert app.test_client().get("/api/operator/queues", headers={name: "operator"}).status_code == 401
+
+
+def test_nothing_malformed_breaks_a_route(app, console):
+    for method, path in _routes(app):
+        for body in ({}, {"why": 7}, {"why": "\x00"}, {"why": "x" * 5_000}, {"settings": {"plan": 1}}, [], None):
+            assert console.call(method, path, body).status_code in (200, 202, 204, 400, 404, 409), f"{method} {path}"
+
+
+def test_ids_that_name_nothing_are_404s(app, console):
+    for rule in app.url_map.iter_rules():
+        if not rule.rule.startswith(_OPERATIONS) or not rule.arguments:
+            continue
+        for value in ("0", "-1", "9" * 30, "none", "%00", "01890000-0000-7000-8000-000000000000"):
+            path = re.sub(r"<[^>]*>", value, rule.rule).removeprefix(_OPERATIONS)
+            for method in rule.methods - {"HEAD", "OPTIONS"}:
+                body = {"why": "w", "decision": "approve", "paidAs": "x", "settings": {"plan": "Pro"}}
+
+                assert console.call(method, path, body).status_code == 404, f"{method} {path}"

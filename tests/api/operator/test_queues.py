@@ -1,0 +1,114 @@
+"""Queues and the schedule, as an operator sees and moves them."""
+
+from datetime import datetime
+
+from domain import jobs
+from models import db, ids
+from models.jobs import processes, ticks
+from pipelines import schedule
+from tests.support.outside.console import audited, buried, staged
+
+
+def _queue(console, name):
+    (found,) = [one for one in console.get("queues") if one["queue"] == name]
+    return found
+
+
+def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
+    staged(brand)
+    out, retrying = staged(brand), staged(brand)
+    buried(brand)
+    with db.any_org_work():
+        processes.announce(process_id=ids.new_id(), queues=["sales", "mail"], threads=4, done={"sales": 7})
+        processes.announce(process_id=ids.new_id(), queues=["sales"], threads=2, done={"sales": 5})
+        db.db.run("update job set attempt = 1, deadline = now() + interval '1 minute' where id = %s", (out,))
+        db.db.run("update job set attempt = 1, run_at = now() + interval '1 minute' where id = %s", (retrying,))
+
+    assert [one["queue"] for one in console.get("queues")] == sorted(jobs.QUEUES)
+    assert _queue(console, "sales") | {"oldestS": 0} == {
+        "queue": "sales",
+        "threads": 6,
+        "waiting": 1,
+        "retrying": 1,
+        "out": 1,
+        "dead": 1,
+        "oldestS": 0,
+        "doneLastMinute": 12,
+        "pausedAt": None,
+        "pausedWhy": None,
+    }
+    assert _queue(console, "mail")["doneLastMinute"] == 0
+
+
+def test_what_is_done_is_counted_by_its_queue(brand, drain):
+    from workers import pace
+
+    before = pace.done.last_minute().get("sales", 0)
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    drain("sales")
+
+    assert pace.done.last_minute()["sales"] == before + 1
+
+
+def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale()
+    answer = console.post("queues/sales/pause", {"why": "the processor is being mended"})
+
+    assert (answer.status_code, drain("sales")) == (204, 0)
+    assert _queue(console, "sales")["pausedWhy"] == "the processor is being mended"
+    assert audited("queue.paused", "sales")[-1] == (
+        "operator",
+        "ops@example.com",
+        None,
+        {"queue": "sales", "why": "the processor is being mended"},
+    )
+
+    assert console.post("queues/sales/resume").status_code == 204
+    assert drain("sales") == 1
+    assert _queue(console, "sales")["pausedAt"] is None
+    assert audited("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
+
+
+def test_a_pause_without_a_reason_and_an_unknown_queue_are_refused(console):
+    for body in ({}, {"why": ""}, {"why": "  "}, {"why": None}):
+        answer = console.post("queues/sales/pause", body)
+
+        assert answer.status_code == 400
+        assert "why" in answer.json["errors"]
+    assert console.post("queues/cellar/pause", {"why": "w"}).status_code == 404
+    assert console.post("queues/cellar/resume").status_code == 404
+    assert _queue(console, "sales")["pausedAt"] is None
+
+
+def test_the_first_pause_keeps_its_reason(console):
+    console.post("queues/mail/pause", {"why": "first"})
+    console.post("queues/mail/pause", {"why": "second"})
+
+    assert _queue(console, "mail")["pausedWhy"] == "first"
+
+
+def _line(console, job):
+    (found,) = [one for one in console.get("schedule") if one["name"] == job.name]
+    return found
+
+
+def test_the_schedule_says_when_each_line_came_and_comes(console):
+    assert [one["name"] for one in console.get("schedule")] == [entry.job.name for entry in schedule.SCHEDULE]
+    assert _line(console, jobs.FORGET)["cron"] == "*/10 * * * *"
+    assert _line(console, jobs.FORGET)["lastAt"] is None
+    assert datetime.fromisoformat(_line(console, jobs.FORGET)["nextAt"]).minute % 10 == 0
+
+
+def test_a_line_whose_ticks_do_not_come_is_late(console):
+    with db.any_org_work():
+        (now,) = db.db.row("select date_trunc('hour', now())")
+        for job, at in ((jobs.LEADS_EXPIRE, now), (jobs.FORGET, now.replace(year=now.year - 1))):
+            ticks.fire(name=job.name, scheduled_for=at)
+
+    assert _line(console, jobs.FORGET)["isLate"]
+    assert _line(console, jobs.INVITES_EXPIRE)["isLate"]
+    assert not _line(console, jobs.LEADS_EXPIRE)["isLate"]

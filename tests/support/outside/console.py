@@ -1,0 +1,94 @@
+"""An operator, as the pages of the console pass them on to the operations of the API; and what operators look at."""
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from api.access import persons
+from api.access.persons import Person
+from domain import jobs
+from domain.jobs import Job
+from models import db
+from pipelines import work
+from tests.support.rows.brands import Brand
+
+
+class Console:
+    """Calls operations as an operator who signed in at the pages: over the network nobody is one."""
+
+    def __init__(self, app: Any, *, email: str = "ops@example.com") -> None:
+        now = datetime.now(UTC)
+        self.email = email
+        self._client = app.test_client()
+        self._person = Person(
+            kind="operator",
+            subject=f"local:{email}",
+            email=email,
+            session=b"s" * 32,
+            signed_in_at=now,
+            expires_at=now + timedelta(hours=8),
+        )
+
+    @property
+    def environ(self) -> dict[str, Any]:
+        """What a page puts into the environment of a request that it makes for the operator."""
+        return {persons.ENVIRON_KEY: self._person}
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """Send a request."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer: TestResponse = self._client.open(
+            f"/api/operator/{path}", method=method, json=body, headers=named, environ_overrides=self.environ
+        )
+        return answer
+
+    def get(self, path: str, **query: object) -> Any:
+        """Return what a GET answers with 200."""
+        wanted = "&".join(f"{name}={value}" for name, value in query.items())
+        answer = self.call("GET", f"{path}?{wanted}")
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        return answer.json
+
+    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
+        """POST."""
+        return self.call("POST", path, body, **headers)
+
+    def other(self, kind: Any) -> "Console":
+        """Return the same caller as a person of another kind."""
+        found = object.__new__(Console)
+        found.email, found._client = self.email, self._client
+        found._person = dataclasses.replace(self._person, kind=kind)
+        return found
+
+
+def audited(action: str, entity_id: object) -> list[tuple[Any, ...]]:
+    """Return who did something to a thing, in whose log it is, and what it says."""
+    with db.any_org_work():
+        return db.db.run(
+            "select actor_type, actor_label, organization_id, after from audit_entry"
+            " where action = %s and entity_id = %s order by created_at",
+            (action, str(entity_id)),
+        )
+
+
+#: The error of what is buried.
+TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no <such> sale\n'
+
+
+def staged(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
+    """Stage a job of a brand and return its number."""
+    with db.unit_of_work(brand.id):
+        return work.ask(job, organization_id=brand.id, sale_id="a-sale")
+
+
+def buried(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
+    """Stage a job of a brand that gave up and return its number."""
+    number = staged(brand, job=job)
+    with db.any_org_work():
+        db.db.run(
+            "update job set failed_at = clock_timestamp(), attempt = 20, last_error = %s where id = %s",
+            (TRACEBACK, number),
+        )
+    return number
