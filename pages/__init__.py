@@ -10,6 +10,7 @@ calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
 forms       what is in a form, and what is wrong with it
 fragments   parts of a page that ask for themselves again
+typed       numbers that people type, as the API takes them
 show        how money, numbers and moments look
 chips       the colour of each state
 charts      pictures of figures

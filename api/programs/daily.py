@@ -13,6 +13,7 @@ from api.edge.operations import one, operation
 from domain.organization import plans
 from domain.programs import days
 from models import db
+from models.programs.daily import DaysOf
 from pipelines.programs import daily
 from schemas.programs.daily import DailyNumbers, DailyQuery
 
@@ -31,6 +32,6 @@ def get_daily_numbers() -> Mapping[str, object]:
     if wanted is None:
         raise ValidationError({"from": [f"It must be at most {days.MOST_DAYS - 1} days before the last day."]})
     with db.unit_of_work(organization_id):
-        found = daily.numbers(organization_id=organization_id, program_id=query["program_id"], days=wanted)
+        found = daily.numbers(DaysOf(organization_id, query["program_id"], query["affiliate_id"]), wanted)
     shown: Mapping[str, object] = _NUMBERS.dump({"first": wanted.first, "last": wanted.last, "days": found})
     return shown

@@ -16,6 +16,15 @@ _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
 
 @dataclass(frozen=True, slots=True)
+class DaysOf:
+    """Whose days: None is every program, archived ones too, and every affiliate."""
+
+    organization_id: UUID
+    program_id: UUID | None = None
+    affiliate_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DaySum:
     """What the conversions of one day and currency come to; what was refunded since is taken off."""
 
@@ -36,16 +45,17 @@ select (c.occurred_at at time zone 'UTC')::date, c.currency,
   sum(c.commission_cents - c.reversed_cents)::bigint
 from program p join conversion c on c.organization_id = p.organization_id and c.program_id = p.id
 where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+  and (%(affiliate)s::uuid is null or c.affiliate_id = %(affiliate)s)
   and c.occurred_at >= %(since)s and c.occurred_at < %(until)s
   and c.status not in {conditions.EARNS_NOTHING} and not c.is_test
 group by 1, 2 order by 1, 2
 """
 
 
-def sums(*, organization_id: UUID, program_id: UUID | None, days: DayRange) -> list[DaySum]:
-    """Return what the conversions of these days come to; None is every program, archived ones too."""
+def sums(whose: DaysOf, days: DayRange) -> list[DaySum]:
+    """Return what the conversions of these days come to."""
     with reading_whole_tables():
-        return _SUMS_ROWS.all(_SUMS, _params(organization_id, program_id, days))
+        return _SUMS_ROWS.all(_SUMS, _params(whose, days))
 
 
 _CLICKS = """
@@ -53,23 +63,31 @@ select day, sum(number)::bigint from (
   select (k.occurred_at at time zone 'UTC')::date as day, count(*) as number
   from program p join click k on k.organization_id = p.organization_id and k.program_id = p.id
   where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+    and (%(affiliate)s::uuid is null or k.affiliate_id = %(affiliate)s)
     and k.occurred_at >= %(since)s and k.occurred_at < %(until)s and not k.is_duplicate and k.outcome <> 'blocked'
   group by 1
   union all
   select (h.hour at time zone 'UTC')::date, sum(h.number)
   from program p join click_hour h on h.organization_id = p.organization_id and h.program_id = p.id
   where p.organization_id = %(org)s and (%(program)s::uuid is null or p.id = %(program)s)
+    and (%(affiliate)s::uuid is null or h.affiliate_id = %(affiliate)s)
     and h.last_at >= %(since)s and h.hour < %(until)s and not h.is_duplicate and h.outcome <> 'blocked'
   group by 1
 ) found group by day
 """
 
 
-def clicks(*, organization_id: UUID, program_id: UUID | None, days: DayRange) -> dict[date, int]:
+def clicks(whose: DaysOf, days: DayRange) -> dict[date, int]:
     """Return how many visits each day had, of those that had any; clicks that are only counts by now are among them."""
     with reading_whole_tables():
-        return dict(db.run(_CLICKS, _params(organization_id, program_id, days)))
+        return dict(db.run(_CLICKS, _params(whose, days)))
 
 
-def _params(organization_id: UUID, program_id: UUID | None, days: DayRange) -> dict[str, object]:
-    return {"org": organization_id, "program": program_id, "since": days.since, "until": days.until}
+def _params(whose: DaysOf, days: DayRange) -> dict[str, object]:
+    return {
+        "org": whose.organization_id,
+        "program": whose.program_id,
+        "affiliate": whose.affiliate_id,
+        "since": days.since,
+        "until": days.until,
+    }

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from uuid import UUID
 
 from domain.programs.days import DayRange
 from domain.refused import not_found
+from models.affiliates import affiliates
 from models.programs import daily, programs
-from models.programs.daily import DaySum
+from models.programs.daily import DaysOf, DaySum
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,21 @@ class DayNumbers:
     commission_by_currency: Mapping[str, int]
 
 
-def numbers(*, organization_id: UUID, program_id: UUID | None, days: DayRange) -> list[DayNumbers]:
-    """Return every one of the days, of one program or of all. Raises Refused 404 not_found.
+def numbers(whose: DaysOf, days: DayRange) -> list[DayNumbers]:
+    """Return every one of the days, of one program or affiliate or of all. Raises Refused 404 not_found.
 
-    Budget: 2 round trips (conversions, clicks), one more for a program, and the commit, however much there is.
+    Budget: 2 round trips (conversions, clicks), one more for a program and an affiliate each, and the commit, however
+    much there is.
     """
+    organization_id, program_id, affiliate_id = whose.organization_id, whose.program_id, whose.affiliate_id
     if program_id is not None and programs.find(organization_id=organization_id, program_id=program_id) is None:
         raise not_found("program", program_id)
+    if affiliate_id is not None and affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id) is None:
+        raise not_found("affiliate", affiliate_id)
     by_day: dict[date, list[DaySum]] = {}
-    for found in daily.sums(organization_id=organization_id, program_id=program_id, days=days):
+    for found in daily.sums(whose, days):
         by_day.setdefault(found.day, []).append(found)
-    clicks = daily.clicks(organization_id=organization_id, program_id=program_id, days=days)
+    clicks = daily.clicks(whose, days)
     return [_day(day, clicks.get(day, 0), by_day.get(day, ())) for day in days.each()]
 
 

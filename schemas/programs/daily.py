@@ -6,9 +6,13 @@ from schemas.base import Wire
 
 
 class DailyQuery(Wire):
-    """Of which program, None being all, and which days: both ends are included, None is left to the service."""
+    """Of which program and affiliate, None being all, and which days.
+
+    Both ends are included, None is left to the service.
+    """
 
     program_id = fields.UUID(load_default=None)
+    affiliate_id = fields.UUID(load_default=None)
     first = fields.Date(data_key="from", load_default=None)
     last = fields.Date(data_key="to", load_default=None)
 

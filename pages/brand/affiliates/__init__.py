@@ -1,5 +1,18 @@
-"""Affiliates at the dashboard: who there is, who wants to be let in, and each by themselves."""
+"""Affiliates at the dashboard: who there is, who wants to be let in, and each by themselves.
 
-from pages.brand.affiliates import applications, listing
+listing        /dashboard/affiliates
+applications   who waits for a decision
+profile        one affiliate
+changes        what is changed of them
+grave          the ban and the tax form, each on a page of its own
+"""
 
-BLUEPRINTS = (listing.blueprint, applications.blueprint)
+from pages.brand.affiliates import applications, changes, grave, listing, profile
+
+BLUEPRINTS = (
+    listing.blueprint,
+    applications.blueprint,
+    profile.blueprint,
+    changes.blueprint,
+    grave.blueprint,
+)

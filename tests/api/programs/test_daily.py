@@ -154,3 +154,17 @@ def test_it_costs_the_same_for_few_and_for_many(brand, ben):
 
 def test_plans_are_asked_for(app):
     assert Brand.create(app, plan="Free").get(URL).status_code == 402
+
+
+def test_the_days_of_one_affiliate_are_theirs_alone(brand, ben, rival):
+    eva = brand.affiliate("eva")
+    for who, cents in ((ben, 1_000), (eva, 70)):
+        conversion(brand, who, occurred_at=NOON, commission_cents=cents)
+        click(brand, who, occurred_at=NOON)
+    rival.program()
+    stranger = rival.affiliate("zoe")
+    found = _days(brand.get(f"{URL}?{DAYS}&affiliateId={eva}"))["2026-03-10"]
+
+    assert (found["clicks"], found["sales"], found["commissionByCurrency"]) == (1, 1, {"USD": 70})
+    assert brand.get(f"{URL}?affiliateId={stranger}").status_code == 404
+    assert brand.get(f"{URL}?affiliateId=x").status_code == 400

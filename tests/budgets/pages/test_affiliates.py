@@ -28,3 +28,23 @@ def test_a_list_costs_the_same_for_one_row_and_for_many(app, brand, flask, monke
 
     assert len(set(counts)) == 1, counts
     assert counts[0] <= _MOST[path], counts
+
+
+def test_a_profile_costs_the_same_for_little_and_for_much(app, brand, flask, monkeypatch):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    visitor, counts = Visitor(app), []
+    brand.program()
+    path = f"/dashboard/affiliates/{brand.affiliate('ben')}"
+    visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
+    visitor.open(path)
+    for _ in range(3):
+        trips = []
+        db.db.trip_hooks.append(trips.append)
+        assert visitor.open(path).status_code == 200
+        db.db.trip_hooks.remove(trips.append)
+        counts.append(len([trip for trip in trips if b"prepare hot_" not in trip]))
+        for currency in ("USD", "EUR", "JPY"):
+            assert brand.sale(currency=currency).status_code == 200
+
+    assert len(set(counts)) == 1, counts
+    assert counts[0] <= 30, counts

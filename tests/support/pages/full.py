@@ -71,6 +71,7 @@ _ROWS = {
     "import_id": "select id from import_job order by created_at",
     "invite_id": "select id from affiliate_invite",
     "deal_id": "select id from deal",
+    "link_id": "select id from tracking_link",
 }
 
 

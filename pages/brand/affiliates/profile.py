@@ -1,0 +1,109 @@
+"""One affiliate: what they have coming, what they brought, their terms, links and recruits, and what one can change."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from api.affiliates.affiliates import change_affiliate, get_affiliate
+from api.affiliates.balance import get_affiliate_balance
+from api.affiliates.decisions import approve_affiliate, reject_affiliate
+from api.affiliates.links import create_affiliate_link, delete_affiliate_link
+from api.affiliates.sub_affiliates import list_sub_affiliates
+from api.affiliates.tax_forms import get_tax_form
+from api.conversions.manual import create_conversion
+from api.coupons.codes import list_affiliate_coupons
+from api.fraud import ban_affiliate
+from api.organization.organization import get_organization
+from api.programs.daily import get_daily_numbers
+from api.programs.partner_groups import list_partner_groups
+from api.programs.programs import get_program
+from pages import calls, forms, screens
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("affiliate_page", __name__)
+
+#: What the page and its forms ask of the API.
+USES = (
+    get_affiliate,
+    get_affiliate_balance,
+    get_daily_numbers,
+    get_organization,
+    get_program,
+    get_tax_form,
+    list_affiliate_coupons,
+    list_partner_groups,
+    list_sub_affiliates,
+    approve_affiliate,
+    ban_affiliate,
+    change_affiliate,
+    create_affiliate_link,
+    create_conversion,
+    delete_affiliate_link,
+    reject_affiliate,
+)
+_DONE = ("about", "rate", "link", "unlink", "bonus", "approve", "reject", "pause", "resume", "ban")
+
+
+@blueprint.get("/dashboard/affiliates/<affiliate_id>")
+@screen("member", uses=USES)
+def show_affiliate(affiliate_id: str) -> Response:
+    """Show an affiliate. Budget: 30 round trips, however much they brought."""
+    return shown(affiliate_id)
+
+
+def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY) -> Response:
+    """Return the page of an affiliate; `form` is one of its forms that came back, known by its id."""
+    path = {"affiliate_id": affiliate_id}
+    affiliate = calls.needed(get_affiliate, path=path)
+    of_program = {"program_id": affiliate["programId"]}
+    days = calls.needed(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
+    done = request.args.get("done")
+    return screens.show(
+        "brand/affiliate.html",
+        status=status,
+        form=form,
+        here=f"/dashboard/affiliates/{affiliate['id']}",
+        affiliate=affiliate,
+        name=affiliate["fullName"] or affiliate["email"],
+        balances=calls.needed(get_affiliate_balance, path=path)["balances"],
+        month=_month(days),
+        program=calls.needed(get_program, path=of_program),
+        groups=[(one["id"], one["name"]) for one in calls.needed(list_partner_groups, path=of_program)],
+        codes=calls.needed(list_affiliate_coupons, path=path)["items"],
+        recruits=calls.needed(list_sub_affiliates, path=path),
+        sent=_sent(affiliate, form),
+        done=done if done in _DONE else None,
+        may_change=calls.may(change_affiliate),
+        may_decide=calls.may(approve_affiliate),
+        may_ban=calls.may(ban_affiliate),
+        may_give=calls.may(create_conversion) and affiliate["status"] == "Approved" and not affiliate["isTest"],
+        may_read_tax_form=calls.may(get_tax_form),
+    )
+
+
+def _sent(affiliate: Mapping[str, Any], form: FormState) -> Mapping[str, FormState]:
+    """Return the forms of the page: as things are, and the one that came back as it was sent."""
+    held = {
+        "about": forms.blank(
+            "about-", fullName=affiliate["fullName"], tags=", ".join(affiliate["tags"]), notes=affiliate["notes"]
+        ),
+        "rate": forms.blank(
+            "rate-",
+            type=affiliate["customCommissionType"] or "",
+            value=affiliate["customCommissionValue"],
+            partnerGroupId=affiliate["partnerGroupId"] or "",
+        ),
+        "link": forms.blank("link-", format="Short"),
+        "bonus": forms.blank("bonus-", currency=calls.needed(get_organization)["homeCurrency"]),
+    }
+    return held | ({form.id.rstrip("-"): form} if form.id else {})
+
+
+def _month(days: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    earned: dict[str, int] = {}
+    for day in days:
+        for currency, cents in day["commissionByCurrency"].items():
+            earned[currency] = earned.get(currency, 0) + cents
+    return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": earned}

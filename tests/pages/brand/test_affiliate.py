@@ -1,0 +1,204 @@
+"""One affiliate at the dashboard: what is shown, and what one changes."""
+
+import html
+import re
+
+import pytest
+
+from tests.support.rows.paying import Payroll
+
+_MONEY_OF = "select commission_cents, currency, type from conversion"
+
+
+@pytest.fixture
+def ben(brand):
+    """The address of Ben, an affiliate of the brand's one campaign."""
+    brand.program(name="Spring")
+    return f"/dashboard/affiliates/{brand.affiliate('ben', full_name='Ben <Osei>', tags=['video'], notes='Tall')}"
+
+
+def _row(brand, columns):
+    return brand.rows(f"select {columns} from affiliate where email = 'ben@example.com'")[0]
+
+
+def _said(answer):
+    return html.unescape(re.sub(r"<[^>]*>", " ", answer.text))
+
+
+def test_an_affiliate_is_shown_with_all_that_is_known(brand, people, ben):
+    shown = people().open(ben).text
+
+    assert "<h1>Ben &lt;Osei&gt;</h1>" in shown
+    for part in ("Balance", "The last 30 days", "Their rate", "Links", "Coupon codes", "Recruits", "Give a bonus"):
+        assert f">{part}</h2>" in shown, part
+    assert 'value="video"' in shown
+    assert "Spring" in shown
+
+
+def test_the_balance_is_by_currency_and_state(app, flask, visitor):
+    payroll = Payroll.create(app)
+    ben = payroll.affiliate("ben")
+    payroll.sell("ben", 10_000)
+    payroll.run()
+    payroll.sell("ben", 5_000, "JPY")
+    visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
+    shown = visitor.open(f"/dashboard/affiliates/{ben}").text
+    rows = re.findall(r'<tr><th scope="row">(\w{3})</th>(.*?)</tr>', shown)
+
+    assert [(currency, re.findall(r">([^<]+)</td>", cells)) for currency, cells in rows] == [
+        ("JPY", ["0 JPY", "1,000 JPY", "0 JPY", "0 JPY"]),
+        ("USD", ["0.00 USD", "0.00 USD", "20.00 USD", "0.00 USD"]),
+    ]
+    assert "1,000 JPY + 20.00 USD" in shown
+
+
+def test_name_tags_and_notes_are_changed(brand, people, ben):
+    visitor = people("Manager")
+    form = {"_key": "k", "fullName": " Ada ", "tags": "north, video,,north ", "notes": "Taller"}
+    answer = visitor.send(f"{ben}/about", form)
+
+    assert answer.status_code == 303
+    assert _row(brand, "full_name, tags, notes") == ("Ada", ["north", "video"], "Taller")
+    assert "Saved." in visitor.open(answer.headers["Location"]).text
+
+
+def test_a_form_that_is_wrong_comes_back_as_it_was_typed(brand, people, ben):
+    form = {"_key": "k", "fullName": "Ada", "tags": "x" * 51, "notes": "Taller"}
+    answer = people().send(f"{ben}/about", form)
+
+    assert answer.status_code == 400
+    assert "<title>Error: Ben" in answer.text
+    assert 'role="alert"' in answer.text
+    assert re.search(r'id="about-tags"[^>]*value="x{51}"[^>]*aria-invalid="true"', answer.text)
+    assert 'value="Ada"' in answer.text
+    assert _row(brand, "full_name, notes") == ("Ben <Osei>", "Tall")
+
+
+@pytest.mark.parametrize(
+    ("typed", "held"),
+    [
+        ({"type": "Percentage", "value": "12.5"}, ("Percentage", 12.5)),
+        ({"type": "Fixed", "value": "3"}, ("Fixed", 3)),
+        ({"type": "", "value": "9"}, (None, None)),
+    ],
+)
+def test_the_rate_is_changed(brand, people, ben, typed, held):
+    visitor = people()
+    visitor.send(f"{ben}/rate", {"_key": "a", "type": "Percentage", "value": "40"})
+
+    assert visitor.send(f"{ben}/rate", {"_key": "b", **typed}).status_code == 303
+    assert _row(brand, "custom_commission_type, custom_commission_value") == held
+
+
+@pytest.mark.parametrize("value", ["", "much", "101", "-1", "1e9", "NaN", "1.1234567", "1" * 400])
+def test_a_rate_that_cannot_be_is_said_at_its_field(brand, people, ben, value):
+    answer = people().send(f"{ben}/rate", {"_key": "k", "type": "Percentage", "value": value})
+
+    assert answer.status_code == 400
+    assert re.search(r'id="rate-value"[^>]*aria-invalid="true"', answer.text)
+    assert _row(brand, "custom_commission_type") == (None,)
+
+
+def test_a_link_is_added_and_removed_and_the_main_one_stays(brand, people, ben):
+    visitor = people()
+    assert visitor.send(f"{ben}/links", {"_key": "k", "customAlias": "ben-video", "format": "Query"}).status_code == 303
+    shown = visitor.open(ben).text
+    (removal,) = re.findall(r'action="([^"]+/remove)"', shown)
+    assert "ben-video" in shown
+
+    assert visitor.send(removal, {"_key": "l"}).status_code == 303
+    assert "ben-video" not in visitor.open(ben).text
+    taken = visitor.send(f"{ben}/links", {"_key": "m", "customAlias": "ben", "format": "Short"})
+    assert (taken.status_code, 'role="alert"' in taken.text) == (409, True)
+    assert 'value="ben"' in taken.text
+
+
+def test_standing_is_changed_step_by_step(brand, people, ben):
+    visitor = people()
+    for act, status in (("pause", "Paused"), ("resume", "Approved")):
+        assert visitor.send(f"{ben}/standing", {"_key": act, "act": act}).status_code == 303
+        assert _row(brand, "status") == (status,)
+
+    refused = visitor.send(f"{ben}/standing", {"_key": "r", "act": "reject"})
+    assert (refused.status_code, "cannot be rejected" in _said(refused)) == (409, True)
+    assert visitor.send(f"{ben}/standing", {"_key": "x", "act": "dance"}).status_code == 404
+
+
+def test_a_ban_is_asked_for_on_a_page_of_its_own(brand, people, ben):
+    visitor = people()
+    asked = visitor.open(f"{ben}/ban")
+    assert "Ban Ben &lt;Osei&gt;</h1>" in asked.text
+    assert _row(brand, "status") == ("Approved",)
+
+    assert visitor.send(f"{ben}/ban", {"_key": "k"}).status_code == 303
+    assert _row(brand, "status") == ("Banned",)
+    shown = visitor.open(ben).text
+    assert "Lift the ban of" in shown
+    assert f'href="{ben}/ban"' not in shown
+
+
+def test_a_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
+    visitor = people()
+    for _ in range(2):
+        form = {"_key": "same", "amount": "1,234.50", "currency": "eur", "note": "Well done"}
+        assert visitor.send(f"{ben}/bonus", form).status_code == 303
+
+    assert brand.rows(_MONEY_OF) == [(1_234_50, "EUR", "Bonus")]
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"amount": "1.234", "currency": "USD"}, "amount"),
+        ({"amount": "0", "currency": "USD"}, "amount"),
+        ({"amount": "-5", "currency": "USD"}, "amount"),
+        ({"amount": "", "currency": "USD"}, "amount"),
+        ({"amount": "1.5", "currency": "JPY"}, "amount"),
+        ({"amount": "5", "currency": "XXQ"}, "currency"),
+        ({"amount": "5", "currency": ""}, "currency"),
+    ],
+)
+def test_a_bonus_that_cannot_be_is_said_at_its_field(brand, people, ben, form, field):
+    answer = people().send(f"{ben}/bonus", {"_key": "k", **form})
+
+    assert answer.status_code in (400, 422)
+    assert re.search(rf'id="bonus-{field}"[^>]*aria-invalid="true"', answer.text), _said(answer)[:400]
+    assert brand.rows(_MONEY_OF) == []
+
+
+def test_the_tax_form_is_read_only_when_somebody_asks_for_it(brand, people, ben):
+    visitor = people("Admin")
+    before = visitor.open(f"{ben}/tax-form").text
+    assert "written into the audit log" in before
+    assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(0,)]
+
+    assert "There is none." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
+    assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(1,)]
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Manager"])
+def test_who_may_not_read_tax_forms_is_told_so(people, ben, role):
+    visitor = people(role)
+
+    assert f'href="{ben}/tax-form"' not in visitor.open(ben).text
+    assert visitor.send(f"{ben}/tax-form", {"_key": "k"}).status_code == 403
+
+
+def test_a_viewer_reads_and_changes_nothing(brand, people, ben):
+    visitor = people("Viewer")
+    for path in (ben, f"{ben}/ban", f"{ben}/tax-form"):
+        shown = visitor.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+    for path in ("about", "rate", "links", "bonus", "ban"):
+        assert visitor.send(f"{ben}/{path}", {"_key": "k", "currency": "USD"}).status_code == 403, path
+
+
+def test_another_brands_affiliate_is_a_page_that_is_not_there(people, ben, rival):
+    rival.program()
+    theirs = f"/dashboard/affiliates/{rival.affiliate('eva')}"
+    visitor = people()
+    for path in (theirs, f"{theirs}/ban", f"{theirs}/tax-form", "/dashboard/affiliates/none"):
+        assert visitor.open(path).status_code == 404
+    for path in ("about", "rate", "links", "bonus", "ban", "tax-form"):
+        sent = visitor.send(f"{theirs}/{path}", {"_key": "k", "currency": "USD"})
+        assert sent.status_code == 404, path
