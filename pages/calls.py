@@ -39,7 +39,7 @@ class CallRefusal:
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """What the API answered: the JSON of a success, or the refusal."""
+    """What the API answered: the JSON (or the text of a file) of a success, or the refusal."""
 
     status: int
     data: Any = None
@@ -147,7 +147,8 @@ def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
 
 def _read(response: Response) -> CallAnswer:
     text = response.get_data()
-    data = orjson.loads(text) if text and (response.mimetype or "").endswith("json") else None
+    kind = response.mimetype or ""
+    data = orjson.loads(text) if text and kind.endswith("json") else text.decode() if kind == "text/csv" else None
     if response.status_code < 400:
         return CallAnswer(response.status_code, data)
     return CallAnswer(response.status_code, refusal=_refusal(data if isinstance(data, dict) else {}))

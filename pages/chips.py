@@ -10,7 +10,7 @@ _STATES = {
     "run": "OnItsWay Paused Processing Received Retrying Running",
     "bad": "Banned Broken Contradicts Dead Disputed Failed Lost Suspended",
     "off": "Archived Canceled Cancelled Declined Denied Disabled Disconnected Dismissed Empty Expired Ignored"
-    " Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone",
+    " Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Voided",
     "test": "Sandbox Test",
 }
 #: A state as the API spells it, and the colour that it has.

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
 from api.imports.history import list_imports
+from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
 from pages import calls
 from pages.calls import View
@@ -45,6 +46,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard", "Overview", "home", list_program_stats),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
                 BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
+                BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
             ),
         ),
         "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),

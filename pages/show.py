@@ -93,6 +93,12 @@ def version(shown: str) -> str:
     return hashlib.sha256(_PASSING.sub("", shown).encode()).hexdigest()[:_VERSION_DIGITS]
 
 
+def words(value: datetime | str) -> str:
+    """Return an instant as words alone, for a title: `22 Nov 2026, 14:02 UTC`."""
+    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    return f"{_in_words(at)}, {at:%H:%M} UTC"
+
+
 def _in_words(at: date) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
 
@@ -100,7 +106,7 @@ def _in_words(at: date) -> str:
 #: What templates know these by.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        **{shown.__name__: shown for shown in (money, amount, percent, number, moment, day, ago, version)},
+        **{shown.__name__: shown for shown in (money, amount, percent, number, moment, day, ago, words, version)},
         "colour": chips.colour,
     }
 )

@@ -1,0 +1,55 @@
+"""What a payout's state is called for people, what is said of it, and what may be decided about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import request
+
+from domain.payouts.states import PayoutStatus, ReviewStatus
+from pages import show
+
+#: The filter of a list of payouts.
+STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
+_METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "By hand"}
+
+
+def wanted() -> dict[str, str | None]:
+    """Return filter and cursor that stand in this request's address; a status that is none is left out."""
+    status = request.args.get("status")
+    return {"status": status if status in [*PayoutStatus] else None, "cursor": request.args.get("cursor") or None}
+
+
+def told(payout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payout of the API with what people are shown beside it.
+
+    `state` is a chip's word, `whom` whose it is, `by` its rail; `may_…` are decisions that its state allows.
+    """
+    status, voided = payout["status"], payout["voidedAt"] is not None
+    is_listed = status == PayoutStatus.Pending and payout["exportedAt"] is not None
+    is_open = status in (PayoutStatus.Pending, PayoutStatus.Failed) and not voided
+    return {
+        **payout,
+        "state": "Voided" if voided else status,
+        "whom": payout["affiliateName"] or payout["affiliateEmail"],
+        "by": _METHODS.get(payout["method"], payout["method"]),
+        "says": _says(payout, is_listed=is_listed),
+        "may_retry": status == PayoutStatus.Failed and not voided,
+        "may_void": (status == PayoutStatus.Failed or is_listed) and not voided,
+        "may_mark": is_open and payout["reviewStatus"] in (None, ReviewStatus.Approved),
+    }
+
+
+def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
+    """Return what its state leaves open: why it failed, or what it waits for."""
+    if payout["status"] == PayoutStatus.Failed:
+        code = payout["failureCode"]
+        return f"{payout['failureReason']}{f' ({code})' if code else ''}"
+    if payout["status"] == PayoutStatus.Processing:
+        return "Its rail was asked; the answer is awaited under the same key."
+    if payout["status"] == PayoutStatus.Paid:
+        return ""
+    if payout["needsManualReview"]:
+        return "Waits for the operator's review."
+    if is_listed:
+        return "Listed to be paid by hand."
+    return f"Held until {show.words(payout['holdUntil'])}." if payout["holdUntil"] else "Waits for its turn."

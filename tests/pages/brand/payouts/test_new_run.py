@@ -1,0 +1,280 @@
+"""A run from the dashboard: its preview, and confirming it by typing the total. Source: the pages' interface."""
+
+import functools
+import re
+from html import unescape
+
+import pytest
+
+from models import db
+from tests.support.api.racing import at_once
+from tests.support.outside.visitor import Visitor
+
+NEW, CONFIRM = "/dashboard/payouts/new", "/dashboard/payouts/new/confirm"
+_HIDDEN = re.compile(r'<input type="hidden" name="(_key|figures)" value="([^"]*)"')
+
+
+@pytest.fixture
+def due(payroll):
+    """Ann is owed 20.00 USD and 12.50 USD in EUR; cyd, who has said nowhere to be paid, 20.00 USD."""
+    payroll.rate("EUR", "0.8")
+    payroll.affiliate("ann")
+    payroll.affiliate("cyd", method=None)
+    payroll.sell("ann", 10_000, externalEventId="first")
+    payroll.sell("ann", 5_000, "EUR")
+    payroll.sell("cyd", 10_000)
+    return payroll
+
+
+@pytest.fixture
+def owner(sign_in):
+    return sign_in()
+
+
+def form_of(answer):
+    """Return the hidden fields of the form that pays."""
+    (form,) = re.findall(rf'<form method="post" action="{CONFIRM}".*?</form>', answer.text, re.DOTALL)
+    return {name: unescape(value) for name, value in _HIDDEN.findall(form)}
+
+
+def confirm(visitor, total, page=None):
+    return visitor.send(CONFIRM, form_of(page or visitor.open(CONFIRM)) | {"total": total})
+
+
+def alert(answer):
+    (said,) = re.findall(r'role="alert".*?</div>', answer.text, re.DOTALL)
+    return unescape(re.sub("<[^>]*>", " ", said))
+
+
+def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
+    shown = owner.open(NEW).text
+
+    assert "32.50 USD" in shown
+    assert "to 1 affiliate, for 2 conversions" in shown
+    assert "No payout account" in shown
+    assert f'href="{CONFIRM}">Continue</a>' in shown
+
+
+def test_with_nothing_due_there_is_nothing_to_continue_with(payroll, owner):
+    assert "Nothing is due to be paid now" in owner.open(NEW).text
+    assert "Continue" not in owner.open(NEW).text
+    assert owner.open(CONFIRM).headers["Location"] == NEW
+
+
+@pytest.mark.parametrize("typed", ["32.50 USD", "32.50", " 32.5 ", "32.50usd"])
+def test_the_total_as_shown_or_its_digits_alone_pays(due, owner, typed):
+    page = owner.open(CONFIRM)
+    assert "Pay 1 affiliate<" in page.text
+
+    answer = confirm(owner, typed, page)
+
+    ((run_id,),) = due.brand.rows("select id from payout_run")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/payouts/runs/{run_id}")
+    assert due.payouts() == [("Pending", 3_250)]
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "32.51", "3250", "32,50", "52.50", "-32.50", "32.50 EUR", "<b>", "x" * 500, "\x00", "٣٢٫٥٠", "1e1"]
+)
+def test_a_wrong_total_pays_nothing_and_is_kept(due, owner, typed):
+    answer = confirm(owner, typed)
+
+    assert answer.status_code == 422
+    assert "That is not the total. Type 32.50 USD." in alert(answer)
+    assert "<title>Error: " in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    (kept,) = re.findall(r'name="total" type="text" value="([^"]*)"', answer.text)
+    assert unescape(kept) == typed
+    assert due.payouts() == []
+    assert confirm(owner, "32.50", answer).status_code == 303
+
+
+def test_what_is_refunded_meanwhile_is_shown_old_and_new_and_nothing_is_paid(due, owner):
+    page = owner.open(CONFIRM)
+    due.brand.refund("first", 5_000)
+
+    answer = confirm(owner, "32.50", page)
+
+    assert answer.status_code == 409
+    assert "32.50 USD → 22.50 USD" in alert(answer)
+    assert "20.00 USD → 10.00 USD" in alert(answer)
+    assert "nothing was paid" in alert(answer)
+    assert due.payouts() == []
+    assert confirm(owner, "32.50", answer).status_code == 422
+    assert confirm(owner, "22.50", answer).status_code == 303
+    assert due.payouts() == [("Pending", 2_250)]
+
+
+def test_a_rate_that_moved_is_a_figure_that_moved(due, owner):
+    page = owner.open(CONFIRM)
+    due.rate("EUR", "0.5")
+
+    answer = confirm(owner, "32.50", page)
+
+    assert (answer.status_code, "32.50 USD → 40.00 USD" in alert(answer)) == (409, True)
+    assert due.payouts() == []
+
+
+def test_figures_that_cancel_out_are_figures_that_moved(due, owner):
+    page = owner.open(CONFIRM)
+    due.brand.refund("first", 6_250)
+    due.sell("ann", 5_000, "EUR")
+
+    answer = confirm(owner, "32.50", page)
+
+    assert answer.status_code == 409
+    assert "10.00 EUR → 20.00 EUR" in alert(answer)
+    assert due.payouts() == []
+
+
+def test_once_all_is_gone_there_is_nothing_to_type(due, owner):
+    page = owner.open(CONFIRM)
+    due.execute("update conversion set disputed_at = now() where organization_id = %s", due.brand.id)
+
+    answer = confirm(owner, "32.50", page)
+
+    assert answer.status_code == 409
+    assert "32.50 USD → 0.00 USD" in alert(answer)
+    assert "Nothing is due any more" in answer.text
+    assert 'name="total"' not in answer.text
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        "",
+        "x",
+        "[]",
+        "[3250]",
+        '[3250, {"USD": true}, {}]',
+        '[3250, {"XXX": 1}, {}]',
+        '[3250, {"USD": -1}, {}]',
+        '[3250, {"USD": 1e400}, {}]',
+        f'[3250, {{"USD": {10**30}}}, {{}}]',
+        '[3250, {"USD": 2000}, {"USD": 1}]',
+        '[3250, {"USD": 2000}, {"EUR": {"rate": "1", "asOf": null}}]',
+        "[" * 900 + "]" * 900,
+        "\x00",
+        '["\\ud800", {}, {}]',
+    ],
+)
+def test_figures_that_somebody_made_up_pay_nothing(due, owner, figures):
+    sent = form_of(owner.open(CONFIRM)) | {"total": "32.50", "figures": figures}
+
+    answer = owner.send(CONFIRM, sent)
+
+    assert answer.status_code in (409, 422)
+    assert "nothing was paid" in alert(answer)
+    assert due.payouts() == []
+
+
+@pytest.mark.parametrize("figures", ['[3250, {"USD": 3250}, {}]', "[3250, {}, {}]", '[1, {"EUR": 1, "USD": 0}, {}]'])
+def test_the_api_compares_every_figure(due, owner, figures):
+    total = "0.01" if figures.startswith("[1,") else "32.50"
+
+    answer = owner.send(CONFIRM, form_of(owner.open(CONFIRM)) | {"total": total, "figures": figures})
+
+    assert answer.status_code == 409
+    assert due.payouts() == []
+
+
+def test_however_often_it_is_sent_there_is_one_run(due, owner):
+    page = owner.open(CONFIRM)
+
+    answers = [confirm(owner, "32.50", page) for _ in range(3)]
+
+    assert len({answer.headers["Location"] for answer in answers}) == 1
+    assert due.payouts() == [("Pending", 3_250)]
+
+
+def test_twice_at_once_there_is_one_run(due, app, owner):
+    sent = form_of(owner.open(CONFIRM)) | {"total": "32.50"}
+    tabs = [Visitor(app) for _ in range(3)]
+    for tab in tabs:
+        tab.client.set_cookie("finderfee", owner.cookie)
+
+    answers = at_once(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
+
+    assert {answer.status_code for answer in answers} == {303}
+    ((run_id,),) = due.brand.rows("select id from payout_run")
+    assert {answer.headers["Location"] for answer in answers} == {f"/dashboard/payouts/runs/{run_id}"}
+    assert due.payouts() == [("Pending", 3_250)]
+
+
+def test_a_gate_that_is_shut_says_so(due, owner):
+    page = owner.open(CONFIRM)
+    due.brand.set(fundingFrozen="on")
+
+    answer = confirm(owner, "32.50", page)
+
+    assert answer.status_code == 409
+    assert "bank dispute" in alert(answer)
+    assert "Continue" not in owner.open(NEW).text
+    assert "bank dispute" in owner.open(NEW).text
+    due.brand.set(fundingFrozen="off")
+    assert confirm(owner, "32.50", answer).status_code == 303
+
+
+@pytest.mark.parametrize(("role", "sees_total"), [("Admin", True), ("Manager", True), ("Viewer", False)])
+def test_only_an_owner_confirms(due, sign_in, role, sees_total):
+    visitor = sign_in(role)
+
+    shown = visitor.open(NEW)
+
+    assert (shown.status_code, "32.50 USD" in shown.text, "Continue" in shown.text) == (200, sees_total, False)
+    assert visitor.open(CONFIRM).status_code == 403
+    assert visitor.send(CONFIRM, {"total": "32.50"}).status_code == 403
+    assert due.payouts() == []
+
+
+def test_what_is_on_hold_stands_with_its_day(due, owner):
+    due.brand.set(payoutGraceDays="30")
+
+    shown = owner.open(NEW).text
+
+    assert "On hold, until" in shown
+    assert re.search(r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num">2</td><td class="num">40.00 USD', shown)
+
+
+_AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
+
+
+def _age():
+    with db.any_org_work():
+        db.db.run(_AGE)
+
+
+def test_after_an_hour_one_logs_in_again_and_finds_what_was_typed(due, owner, sign_in):
+    page = owner.open(CONFIRM)
+    _age()
+
+    led = confirm(owner, "32.50 USD", page)
+
+    assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
+    assert due.payouts() == []
+    sign_in(visitor=owner)
+    back = owner.open(CONFIRM)
+    assert 'name="total" type="text" value="32.50 USD"' in back.text
+    assert 'role="alert"' not in back.text
+    assert confirm(owner, "32.50 USD", back).status_code == 303
+    assert due.payouts() == [("Pending", 3_250)]
+
+
+def test_what_moved_while_one_logged_in_is_said(due, owner, sign_in):
+    page = owner.open(CONFIRM)
+    _age()
+    confirm(owner, "32.50", page)
+    due.brand.refund("first", 5_000)
+
+    sign_in(visitor=owner)
+    back = owner.open(CONFIRM)
+
+    assert "32.50 USD → 22.50 USD" in alert(back)
+    assert 'value="32.50"' in back.text
+
+
+def test_the_name_of_an_affiliate_is_text(due, owner):
+    due.execute("update affiliate set full_name = '<b>x</b>' where id = %s", due.affiliates["ann"])
+
+    assert "<b>x</b>" not in owner.open(NEW).text
+    assert "&lt;b&gt;x&lt;/b&gt;" in owner.open(NEW).text

@@ -1,0 +1,269 @@
+"""A run and its payouts at the dashboard, and what an Owner decides about them. Source: the pages' interface, Run."""
+
+import csv
+import io
+import re
+from html import unescape
+
+import pytest
+
+from models import db
+
+DESK = "/dashboard/payouts"
+_AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
+
+
+@pytest.fixture
+def owner(sign_in):
+    return sign_in()
+
+
+@pytest.fixture
+def ran(payroll):
+    """A run that is to pay ann and ben 20.00 USD each; its address."""
+    return _run(payroll, "ann", "ben")
+
+
+def _run(payroll, *slugs):
+    for slug in slugs:
+        if slug not in payroll.affiliates:
+            payroll.affiliate(slug)
+        payroll.sell(slug, 10_000)
+    return f"{DESK}/runs/{payroll.run().run.id}"
+
+
+def _fail(payroll):
+    payroll.brand.set(sandboxRail="fail")
+    payroll.pay()
+    payroll.brand.set(sandboxRail="ok")
+
+
+def _payout(payroll, slug):
+    sql = "select id from payout where affiliate_id = %s order by created_at desc limit 1"
+    return str(payroll.brand.rows(sql, payroll.affiliates[slug])[0][0])
+
+
+def _words(answer):
+    return " ".join(unescape(re.sub("<[^>]*>", " ", answer.text)).split())
+
+
+def _button(answer, name):
+    """Return the address and the fields of the form whose button is called so."""
+    for action, inside in re.findall(r'<form method="post" action="([^"]*)".*?>(.*?)</form>', answer.text, re.DOTALL):
+        (label,) = re.findall(r"<button[^>]*>(.*?)</button>", inside, re.DOTALL)
+        if unescape(re.sub("<[^>]*>", "", label)).strip() == name:
+            fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', inside)
+            return unescape(action), {field: unescape(value) for field, value in fields}
+    return None
+
+
+def _press(visitor, page, name, **typed):
+    action, fields = _button(visitor.open(page), name)
+    return visitor.send(action, fields | typed)
+
+
+def test_it_says_how_many_are_paid_and_what_each_state_is(payroll, owner, ran):
+    assert "0 of 2 paid of 40.00 USD" in _words(owner.open(ran))
+    payroll.pay()
+
+    shown = owner.open(ran)
+
+    assert "2 of 2 paid" in _words(shown)
+    assert shown.text.count('<span class="chip ok tick">Paid</span>') == 2
+    assert "Retry" not in shown.text
+
+
+def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll, owner, ran):
+    shown = owner.open(ran).text
+    (address,) = re.findall(r'hx-get="([^"]*)"', shown)
+    assert 'hx-trigger="every 2s"' in shown
+    assert owner.open(unescape(address)).status_code == 204
+
+    payroll.pay()
+    moved = owner.open(unescape(address))
+
+    assert moved.status_code == 200
+    assert not moved.text.startswith("<!doctype")
+    assert "2 of 2 paid" in _words(moved)
+    assert 'hx-trigger="every 10s"' in moved.text
+
+
+def test_what_failed_says_why_and_is_retried(payroll, owner, ran):
+    _fail(payroll)
+    shown = owner.open(ran)
+    ((reason,), *_) = payroll.brand.rows("select failure_reason from payout")
+    assert reason in _words(shown)
+    assert "0 of 2 paid" in _words(shown)
+
+    answer = _press(owner, ran, "Retry Ann")
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, ran)
+    payroll.pay()
+    assert "1 of 2 paid" in _words(owner.open(ran))
+    assert _button(owner.open(ran), "Retry Ann") is None
+    assert _button(owner.open(ran), "Retry Ben") is not None
+
+
+def test_what_is_voided_is_due_again_and_is_said_to_be(payroll, owner, ran):
+    _fail(payroll)
+
+    answer = _press(owner, ran, "Void Ann")
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, ran)
+    shown = owner.open(ran)
+    assert '<span class="chip off">Voided</span>' in shown.text
+    assert (_button(shown, "Retry Ann"), _button(shown, "Void Ann")) == (None, None)
+    assert "20.00 USD" in owner.open(f"{DESK}/new").text
+
+
+def test_twice_is_once(payroll, owner, ran):
+    _fail(payroll)
+    action, fields = _button(owner.open(ran), "Retry Ann")
+
+    answers = [owner.send(action, fields) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert payroll.brand.rows("select max(attempt) from payout") == [(2,)]
+
+
+def test_what_cannot_be_any_more_says_so_on_the_payouts_page(payroll, owner, ran):
+    _fail(payroll)
+    action, fields = _button(owner.open(ran), "Retry Ann")
+    _press(owner, ran, "Void Ann")
+
+    answer = owner.send(action, fields)
+
+    assert answer.status_code == 409
+    assert "This payout was voided" in _words(answer)
+    assert "<title>Error: " in answer.text
+
+
+def test_a_payout_is_marked_as_paid_by_its_reference(payroll, owner, ran):
+    page = f"{DESK}/{_payout(payroll, 'ann')}"
+    assert "Mark as paid" in owner.open(page).text
+
+    empty = _press(owner, page, "Mark as paid", reference="  ")
+    assert empty.status_code == 400
+    assert 'aria-invalid="true"' in empty.text
+    answer = _press(owner, page, "Mark as paid", reference="bank <17>")
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, page)
+    shown = owner.open(page)
+    assert "bank &lt;17&gt;" in shown.text
+    assert "By hand" in _words(shown)
+    assert "Mark as paid" not in shown.text
+    assert ("Paid", "bank <17>") in payroll.payouts("status, external_transaction_id")
+
+
+@pytest.mark.parametrize("reference", ["x" * 256, "a\x00b"])
+def test_a_reference_that_cannot_be_is_kept_and_pays_nothing(payroll, owner, ran, reference):
+    answer = _press(owner, f"{DESK}/{_payout(payroll, 'ann')}", "Mark as paid", reference=reference)
+
+    assert answer.status_code == 400
+    assert reference in answer.text
+    assert ("Paid",) not in payroll.payouts("status")
+
+
+def test_a_payout_shows_its_lines_with_rates_and_days(payroll, owner):
+    payroll.rate("EUR", "0.8")
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000, "EUR")
+    payroll.run()
+
+    shown = _words(owner.open(f"{DESK}/{_payout(payroll, 'ann')}"))
+
+    assert "Payout to Ann" in shown
+    assert "20.00 EUR 0.8" in shown
+    assert "25.00 USD" in shown
+
+
+def test_a_long_payout_is_read_page_by_page(payroll, owner):
+    payroll.affiliate("ann")
+    for _ in range(51):
+        payroll.brand.sale(affiliateSlug="ann", amountCents=10_000)
+    payroll.sell("ann", 10_000)
+    payroll.run()
+    page = f"{DESK}/{_payout(payroll, 'ann')}"
+
+    first = owner.open(page).text
+    (older,) = re.findall(r'href="([^"]*)" rel="next"', first)
+    second = owner.open(unescape(older)).text
+
+    assert (first.count("/dashboard/conversions/"), second.count("/dashboard/conversions/")) == (50, 2)
+    assert 'rel="next"' not in second
+
+
+def test_the_list_to_pay_by_hand_is_a_file_and_no_rail_is_asked(payroll, owner, ran):
+    answer = _press(owner, ran, "List all that is not sent yet")
+
+    assert answer.mimetype == "text/csv"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
+    assert [row["amount"] for row in csv.DictReader(io.StringIO(answer.text))] == ["20.00", "20.00"]
+    payroll.pay()
+    assert "0 of 2 paid" in _words(owner.open(ran))
+    assert "Listed to be paid by hand." in _words(owner.open(ran))
+    assert _press(owner, ran, "Void Ann").status_code == 303
+
+
+def test_an_old_login_leads_to_sign_in_and_back_to_the_run(payroll, owner, ran, sign_in):
+    _fail(payroll)
+    with db.any_org_work():
+        db.db.run(_AGE)
+
+    led = _press(owner, ran, "Retry Ann")
+
+    assert led.headers["Location"] == f"/sign-in?next={ran.replace('/', '%2F')}"
+    sign_in(visitor=owner)
+    assert _press(owner, ran, "Retry Ann").status_code == 303
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Manager", "Admin"])
+def test_whoever_is_no_owner_sees_all_and_decides_nothing(payroll, sign_in, ran, role):
+    _fail(payroll)
+    visitor, payout_id = sign_in(role), _payout(payroll, "ann")
+
+    for page in (DESK, ran, f"{DESK}/{payout_id}"):
+        shown = visitor.open(page)
+        assert shown.status_code == 200
+        assert set(re.findall(r'<form method="post" action="([^"]*)"', shown.text)) == {"/theme", "/sign-out"}
+    for act in ("retry", "void", "mark-paid"):
+        assert visitor.send(f"{DESK}/{payout_id}/{act}", {"reference": "x"}).status_code == 403
+    assert payroll.brand.rows("select max(attempt) from payout") == [(1,)]
+
+
+def test_a_run_is_filtered_by_status(payroll, owner, ran):
+    payroll.execute("update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.' where id = %s",
+                    _payout(payroll, "ann"))  # fmt: skip
+
+    assert "Ben" not in _words(owner.open(f"{ran}?status=Failed"))
+    assert "Ann" in _words(owner.open(f"{ran}?status=Failed"))
+    assert "No payout with this filter." in owner.open(f"{ran}?status=Paid").text
+    for odd in ("?status=Lost", "?status=%00", "?status=" + "x" * 2_000):
+        assert "Ann" in _words(owner.open(ran + odd))
+
+
+def test_the_desk_shows_runs_payouts_and_what_was_prepared(payroll, owner, ran):
+    payroll.execute(
+        "insert into payout_proposal (id, organization_id, due_on, status, recipients, confirm_total_cents,"
+        " native_totals, usd_estimate_cents, created_at) values (gen_random_uuid(), %s, current_date, 'Open', 2, 4000,"
+        " '{\"USD\": 4000}', 4000, now())",
+        payroll.brand.id,
+    )
+    shown = owner.open(DESK)
+    assert "2 affiliates, 40.00 USD" in _words(shown)
+    assert f'href="{ran}"' in shown.text
+    assert "0 of 2 paid" in _words(shown)
+
+    answer = _press(owner, DESK, "Dismiss the prepared run")
+
+    assert answer.headers["Location"] == DESK
+    assert "A run was prepared for you" not in owner.open(DESK).text
+    again = owner.send(f"{DESK}/dismiss", {"draft": "x"})
+    assert (again.status_code, "put away already" in again.text) == (404, True)
+
+
+def test_the_desk_of_a_brand_that_never_paid_says_what_to_do(payroll, owner):
+    shown = _words(owner.open(DESK))
+
+    assert "No runs yet" in shown
+    assert "No payouts yet" in shown
