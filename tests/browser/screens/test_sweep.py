@@ -12,7 +12,7 @@ from tests.support.pages import full, screens
 from tests.support.rows.brands import Brand
 
 _LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
+LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
 _CUT_OFF = """
 () => [...document.querySelectorAll('h1, h2, p, dd, dt, a, button, label, .chip')]
   .filter(one => one.offsetParent && getComputedStyle(one).display !== 'inline')
@@ -41,10 +41,11 @@ def sign_in(app, site):
     return go
 
 
-def _paths(app, kind, brand):
+def paths(app, kind, brand):
+    """Yield the rule and the address of every screen of a kind of people."""
     for found, rule in screens.rules(app, "GET"):
         if found == kind and (brand.names or "<" not in rule):
-            yield screens.address(rule, brand.names)
+            yield rule, screens.address(rule, brand.names)
 
 
 def _faults(page, width):
@@ -65,11 +66,11 @@ def _sticks_out(page, width):
 @pytest.mark.parametrize("kind", screens.KINDS)
 def test_every_screen_is_for_everybody(app, window, sign_in, brands, kind):
     wrong, seen = {}, 0
-    for which, looks in (("full", _LOOKS), ("empty", _LOOKS[-1:])):
+    for which, looks in (("full", LOOKS), ("empty", LOOKS[-1:])):
         for scheme, width in looks:
             page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
             sign_in(page, kind, brands[which])
-            for path in _paths(app, kind, brands[which]):
+            for _, path in paths(app, kind, brands[which]):
                 answer = page.goto(path)
                 if page.locator("main").count() != 1:
                     continue  # a part of a page
@@ -86,7 +87,7 @@ def test_every_screen_is_light_and_asks_little(app, window, sign_in, brands, kin
     heavy = {}
     signed_in = window()
     sign_in(signed_in, kind, brands["full"])
-    for path in _paths(app, kind, brands["full"]):
+    for _, path in paths(app, kind, brands["full"]):
         cold = window(storage_state=signed_in.context.storage_state())
         sizes = []
         cold.on("requestfinished", lambda request, sizes=sizes: sizes.append(sum(request.sizes().values())))
@@ -121,7 +122,7 @@ def test_every_screen_has_room_for_longer_words(app, window, sign_in, brands, ki
     for width in (320, 1280):
         page = window(viewport={"width": width, "height": 800})
         sign_in(page, kind, brands["full"])
-        for path in _paths(app, kind, brands["full"]):
+        for _, path in paths(app, kind, brands["full"]):
             page.goto(path)
             if page.locator("main").count() != 1:
                 continue  # a part of a page
