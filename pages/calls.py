@@ -6,6 +6,7 @@ API refuses, the page refuses. A screen says beforehand which operations it uses
 
 import functools
 import io
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,6 +61,28 @@ def call(
     Costs what the operation costs and no round trip of its own. Raises what the application does not handle, and
     FreshLoginNeeded, which is the screens' to handle.
     """
+    answer = _read(_answered(view, path, query, body, key))
+    if answer.refusal is not None and answer.refusal.code == "fresh_login_required":
+        raise FreshLoginNeeded
+    return answer
+
+
+def passed_on(view: View, *, query: Mapping[str, object] | None = None) -> Response:
+    """Return the API's own answer, as it is given out piece by piece: a file. Raises Refused with the API's status."""
+    answer = _answered(view, None, query, None, None)
+    if answer.status_code >= 400:
+        refusal = _read(answer).refusal or CallRefusal("", "", {}, {})
+        raise Refused(answer.status_code, refusal.code or "refused", refusal.message)
+    return answer
+
+
+def _answered(
+    view: View,
+    path: Mapping[str, object] | None,
+    query: Mapping[str, object] | None,
+    body: Mapping[str, Any] | None,
+    key: str | None,
+) -> Response:
     if view not in g.get("screen_uses", ()):
         raise RuntimeError(f"the screen does not say that it uses {view.__name__}")
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
@@ -67,14 +90,12 @@ def call(
     rule = next(iter(app.url_map.iter_rules(endpoint)))
     method = next(iter((rule.methods or set()) - {"HEAD", "OPTIONS"}))
     address = app.url_map.bind("localhost").build(endpoint, path or {}, method=method)
-    sent = orjson.dumps(body) if body is not None else b""
+    sent = _encoded(body) if body is not None else b""
     environ = _environ(method, address, _query(query or {}), sent) | {persons.ENVIRON_KEY: session.person()}
     if key is not None:
         environ["HTTP_IDEMPOTENCY_KEY"] = key
     with app.app_context(), app.request_context(environ):
-        answer = _read(app.full_dispatch_request())
-    if answer.refusal is not None and answer.refusal.code == "fresh_login_required":
-        raise FreshLoginNeeded
+        answer: Response = app.full_dispatch_request()
     return answer
 
 
@@ -115,6 +136,14 @@ def _guard(view: Any) -> guards.Guard:
 @functools.lru_cache(maxsize=512)
 def _endpoint(app: Flask, view: View) -> str:
     return next(name for name, known in app.view_functions.items() if known is view)
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """Return a body as JSON, with numbers of any length: the API says what is too large."""
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError:
+        return json.dumps(body).encode()
 
 
 def _query(wanted: Mapping[str, object]) -> str:

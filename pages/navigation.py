@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
+from api.conversions.conversions import list_conversions
 from api.imports.history import list_imports
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
@@ -45,8 +46,9 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
             (
                 BarPlace("/dashboard", "Overview", "home", list_program_stats),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
-                BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
+                BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
+                BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
             ),
         ),
         "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),

@@ -1,10 +1,11 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, imports, overview, payouts
+from pages.brand import affiliates, conversions, imports, overview, payouts
 
 BLUEPRINTS = (
     overview.blueprint,
     *affiliates.BLUEPRINTS,
+    *conversions.BLUEPRINTS,
     *imports.BLUEPRINTS,
     *payouts.BLUEPRINTS,
 )

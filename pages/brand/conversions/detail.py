@@ -1,0 +1,80 @@
+"""One conversion: when it is payable, why it is credited and at which rate, what happened since, and what to decide."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from api.conversions.attribution import get_conversion_attribution
+from api.conversions.conversions import get_conversion
+from api.conversions.decisions import approve_conversion, deny_conversion, invalidate_conversion, validate_conversion
+from api.payouts.payouts import get_payout
+from pages import calls, forms, screens
+from pages.brand.conversions import why
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("conversion_page", __name__)
+
+_ACTS: Mapping[str, calls.View] = {
+    "approve": approve_conversion,
+    "validate": validate_conversion,
+    "invalidate": invalidate_conversion,
+    "deny": deny_conversion,
+}
+# What can be decided about a conversion in each state, the gentlest first.
+_OPEN: Mapping[str, Sequence[str]] = {
+    "Pending": ("approve", "invalidate", "deny"),
+    "Approved": ("invalidate", "deny"),
+    "Invalidated": ("validate",),
+}
+_USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values())
+
+
+@blueprint.get("/dashboard/conversions/<conversion_id>")
+@screen("member", uses=_USES)
+def show_conversion(conversion_id: str) -> Response:
+    """Show one conversion. Budget: 12 round trips."""
+    return _shown(conversion_id)
+
+
+@blueprint.post("/dashboard/conversions/<conversion_id>")
+@screen("member", uses=_USES)
+def decide_conversion(conversion_id: str) -> Response:
+    """Decide about it, with the reason that was given."""
+    act = _ACTS.get(request.form.get("action", ""))
+    if act is None:
+        return _shown(conversion_id, FormState(forms.sent().values, alert="Say what to do with it."), 422)
+    body = {"reason": request.form.get("reason", "").strip() or None}
+    answer = calls.tried(act, path={"conversion_id": conversion_id}, body=body, key=forms.key())
+    if answer.refusal is not None:
+        return _shown(conversion_id, forms.refused(answer.refusal), answer.status)
+    return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
+
+
+def _shown(conversion_id: str, form: FormState = forms.EMPTY, status: int = 200) -> Response:
+    path = {"conversion_id": conversion_id}
+    found = calls.needed(get_conversion, path=path)
+    credited = calls.needed(get_conversion_attribution, path=path)
+    return screens.show(
+        "brand/conversions/detail.html",
+        status=status,
+        form=form,
+        one=found,
+        credited=credited,
+        steps=why.steps(credited["steps"]),
+        beside=why.beside(credited["steps"]),
+        payout=_payout(found),
+        acts=[name for name in _OPEN.get(found["status"], ()) if _may(name, found)],
+    )
+
+
+def _may(name: str, found: Mapping[str, Any]) -> bool:
+    """Say whether an act is worth offering: locked history cannot be approved."""
+    return calls.may(_ACTS[name]) and not (name == "approve" and found["locked"])
+
+
+def _payout(found: Mapping[str, Any]) -> Any:
+    if found["payoutId"] is None:
+        return None
+    return calls.needed(get_payout, path={"payout_id": found["payoutId"]}, query={"lineItems": "false"})

@@ -1,0 +1,181 @@
+"""One conversion at the dashboard: when it is payable, why it is credited, and decisions on it.
+
+Source: the pages' interface, "Conversion".
+"""
+
+import re
+
+import pytest
+
+from tests.support.rows.paying import Payroll
+from tests.support.rows.program_rows import conversion
+
+_HERE = "/dashboard/conversions"
+_STEPS = [
+    "Coupon that overrides",
+    "Carried referral",
+    "Customer's history",
+    "Coupon",
+    "Email match",
+    "Platform look-up",
+]
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign at 20 % and the affiliate Ada."""
+    brand.program(name="Spring")
+    brand.affiliate("ada", full_name="Ada Ek")
+    return brand
+
+
+@pytest.fixture
+def sold(campaign, drain):
+    """The id of a signed sale of Ada's."""
+    found = campaign.sale(affiliateSlug="ada", externalEventId="order-1", customerName="Cleo <C>").json["conversionId"]
+    drain()
+    return found
+
+
+def _steps(shown):
+    listed = re.search(r'<ol class="why"[^>]*aria-labelledby="why">(.*?)</ol>', shown, re.DOTALL)[1]
+    return re.findall(r"<li[^>]*><b>(.*?)</b>(.*?)</li>", listed, re.DOTALL)
+
+
+def _status(brand, conversion_id):
+    return brand.rows("select status from conversion where id = %s", conversion_id)[0][0]
+
+
+def test_it_says_its_state_and_when_it_is_payable(campaign, sold, people):
+    shown = people("Viewer").open(f"{_HERE}/{sold}").text
+    (hold_until,) = campaign.rows("select hold_until from conversion where id = %s", sold)[0]
+
+    assert '<span class="chip wait">Pending</span>' in shown
+    assert re.search(rf'payable <time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">', shown)
+    assert "100.00 USD" in shown
+    assert "20.00 USD" in shown
+    assert "20\N{NO-BREAK SPACE}%" in shown
+    assert "the rate of the program" in shown
+    assert "Cleo &lt;C&gt;" in shown
+
+
+def test_all_six_steps_say_why_and_one_decided(sold, people):
+    found = _steps(people().open(f"{_HERE}/{sold}").text)
+
+    assert [name for name, _ in found] == _STEPS
+    assert [name for name, said in found if ">decided<" in said] == ["Carried referral"]
+    assert [name for name, said in found if ">earlier<" in said] == _STEPS[2:]
+
+
+def test_what_no_payment_made_says_where_it_comes_from(campaign, people):
+    (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
+    body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
+    made = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
+    shown = people().open(f"{_HERE}/{made}").text
+
+    assert "Recorded by hand with an API key" in shown
+    assert [name for name, _ in _steps(shown)] == _STEPS
+    assert not any(">decided<" in said for _, said in _steps(shown))
+    assert "<h1>Bonus" in shown
+
+
+def test_refunds_stand_in_its_history(campaign, sold, people, drain):
+    campaign.refund("order-1", 4_000)
+    drain()
+    shown = people().open(f"{_HERE}/{sold}").text
+
+    assert '<table aria-label="History">' in shown
+    assert "refund" in shown
+    assert "40.00 USD" in shown
+    assert "12.00 USD" in shown
+
+
+def test_its_payout_is_named(app, flask, visitor):
+    payroll = Payroll.create(app)
+    payroll.affiliate("ann")
+    sold = payroll.sell("ann")
+    payroll.execute("update conversion set hold_until = now() where id = %s", sold)
+    payroll.run()
+    visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
+    ((payout,),) = payroll.payouts("id")
+
+    shown = visitor.open(f"{_HERE}/{sold}").text
+    assert f'<a href="/dashboard/payouts/{payout}">20.00 USD</a>' in shown
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "chip"),
+    [("approve", "Approved", "ok"), ("invalidate", "Invalidated", "off"), ("deny", "Denied", "off")],
+)
+def test_a_manager_decides_with_a_reason(campaign, sold, people, action, status, chip):
+    visitor = people("Manager")
+    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": action, "reason": "Asked <them>"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
+    assert f'<span class="chip {chip}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
+    ((after,),) = campaign.rows("select after from audit_entry where entity_id = %s", sold)
+    assert (after["status"], after["reason"]) == (status, "Asked <them>")
+
+
+def test_what_was_invalidated_is_validated_again(campaign, sold, people):
+    visitor = people()
+    for action, status in (("invalidate", "Invalidated"), ("validate", "Pending")):
+        assert visitor.send(f"{_HERE}/{sold}", {"_key": action, "action": action}).status_code == 303
+        assert _status(campaign, sold) == status
+
+
+def test_a_double_click_decides_once(campaign, sold, people):
+    visitor = people()
+    for _ in range(2):
+        assert visitor.send(f"{_HERE}/{sold}", {"_key": "same", "action": "approve"}).status_code == 303
+    assert campaign.rows("select count(*) from audit_entry where action = 'conversion.approved'") == [(1,)]
+
+
+def test_what_somebody_else_decided_meanwhile_is_said_and_the_reason_kept(campaign, sold, people):
+    visitor = people()
+    visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "deny"})
+    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "approve", "reason": "late"})
+
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    assert "cannot be approve" in answer.text
+    assert _status(campaign, sold) == "Denied"
+
+
+@pytest.mark.parametrize("form", [{}, {"action": "pay"}, {"action": ""}])
+def test_a_form_that_decides_nothing_is_said(campaign, sold, people, form):
+    answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "reason": "kept"} | form)
+
+    assert answer.status_code == 422
+    assert "kept</textarea>" in answer.text
+    assert _status(campaign, sold) == "Pending"
+
+
+def test_a_reason_that_is_too_long_is_said_at_its_field(campaign, sold, people):
+    answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny", "reason": "x" * 1_001})
+
+    assert answer.status_code == 400
+    assert re.search(r'<textarea id="reason"[^>]* aria-invalid="true"', answer.text)
+
+
+def test_a_viewer_decides_nothing(campaign, sold, people):
+    visitor = people("Viewer")
+
+    assert f'action="{_HERE}/{sold}"' not in visitor.open(f"{_HERE}/{sold}").text
+    assert visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny"}).status_code == 403
+    assert _status(campaign, sold) == "Pending"
+
+
+def test_what_is_decided_for_good_offers_nothing_more(campaign, people):
+    made = conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
+
+    shown = people().open(f"{_HERE}/{made}").text
+    assert f'action="{_HERE}/{made}"' not in shown
+    assert "payable <time" not in shown
+
+
+@pytest.mark.parametrize("unknown", ["x", "01890000-0000-7000-8000-000000000000"])
+def test_what_nobody_has_is_not_there(campaign, people, unknown):
+    visitor = people()
+    assert visitor.open(f"{_HERE}/{unknown}").status_code == 404
+    assert visitor.send(f"{_HERE}/{unknown}", {"_key": "k", "action": "deny"}).status_code == 404

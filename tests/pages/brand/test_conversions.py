@@ -1,0 +1,154 @@
+"""The list of conversions at the dashboard. Source: the pages' interface, "Conversions"."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+
+import pytest
+
+from tests.support.rows.program_rows import NOW, ago, conversion
+
+_HERE = "/dashboard/conversions"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign."""
+    brand.program(name="Spring")
+    return brand
+
+
+@pytest.fixture
+def made(campaign):
+    """The sales of its two affiliates, by name."""
+    brand = campaign
+    ada, ben = brand.affiliate("ada", full_name="Ada <Ek>"), brand.affiliate("ben", full_name="")
+    return {
+        "first": conversion(brand, ada, external_event_id="order-1", created_at=ago(hours=2)),
+        "second": conversion(
+            brand, ben, external_event_id="order-2", currency="JPY", status="Approved", type="Recurring", sub_id="news"
+        ),
+    }
+
+
+def _rows(shown):
+    return re.findall(rf'<th scope="row"><a href="{_HERE}/([0-9a-f-]+)">', shown)
+
+
+def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, people):
+    visitor = people("Viewer")
+    shown = visitor.open(_HERE).text
+
+    assert '<table aria-label="Conversions">' in shown
+    assert _rows(shown) == [str(made["second"]), str(made["first"])]
+    assert "Ada &lt;Ek&gt;" in shown
+    assert "ben@example.com" in shown
+    assert "100.00 USD" in shown
+    assert "10,000 JPY" in shown
+    assert "Spring" in shown
+    assert '<span class="chip wait">Pending</span>' in shown
+    assert f'<time datetime="{(NOW + timedelta(days=29)):%Y-%m-%d}">' in shown
+    assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("status=Pending", ["first"]),
+        ("status=Pending&sort=payable", ["first"]),
+        ("q=ADA", ["first"]),
+        ("q=order-2", ["second"]),
+        ("subId=news", ["second"]),
+        ("sort=oldest", ["first", "second"]),
+        ("kind=lead", []),
+        ("until=2020-01-01", []),
+        ("since=2020-01-01", ["second", "first"]),
+        ("status=&programId=&q=&kind=&since=&until=&sort=newest", ["second", "first"]),
+    ],
+)
+def test_the_filter_stands_in_the_address(campaign, made, people, query, names):
+    shown = people().open(f"{_HERE}?{query}").text
+
+    assert _rows(shown) == [str(made[name]) for name in names]
+    assert ("With this filter there is no conversion" in shown) == (not names)
+
+
+def test_the_filter_stands_in_the_form(campaign, made, people):
+    shown = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
+
+    assert '<form class="filters" method="get"' in shown
+    assert '<option value="Pending" selected>' in shown
+    assert f'<option value="{campaign.programs[-1]}" selected>Spring' in shown
+    assert 'value="&#34;a"' in shown
+    for label in ("Status", "Program"):
+        assert re.search(rf"<label for=\"\w+\">{label}</label>", shown)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("status=x", "status"),
+        ("programId=x", "programId"),
+        ("since=soon", "since"),
+        ("sort=payable", "sort"),
+        ("q=%00", "q"),
+        ("affiliateId=x", "affiliateId"),
+    ],
+)
+def test_a_filter_that_says_nothing_sensible_is_said_at_its_field(campaign, made, people, query, field):
+    visitor = people()
+    answer = visitor.open(f"{_HERE}?{query}")
+
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert "<title>Error:" in answer.text
+    assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text)
+    file = visitor.open(f"{_HERE}/export.csv?{query}")
+    assert (file.status_code, file.headers["Location"].partition("?")[0]) == (303, _HERE)
+
+
+def test_a_place_that_no_list_gave_out_is_said(campaign, made, people):
+    answer = people().open(f"{_HERE}?cursor=x")
+
+    assert answer.status_code == 400
+    assert "This list gave out no such cursor." in answer.text
+
+
+def test_older_keeps_the_filter(campaign, made, people):
+    (affiliate,) = campaign.rows("select id from affiliate where email like 'ada%%'")[0]
+    made = [conversion(campaign, affiliate, status="Paid", created_at=ago(minutes=60 - n)) for n in range(52)]
+    visitor = people()
+    first = visitor.open(f"{_HERE}?status=Paid&sort=oldest").text
+    older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
+
+    assert "status=Paid" in older
+    assert _rows(first) + _rows(visitor.open(older).text) == [str(one) for one in made]
+
+
+def test_the_list_is_a_file_too(campaign, made, people):
+    visitor = people("Viewer")
+    link = re.search(rf'href="({_HERE}/export.csv[^"]*)"', visitor.open(f"{_HERE}?status=Pending&kind=").text)[1]
+    file = visitor.open(link)
+
+    assert link == f"{_HERE}/export.csv?status=Pending"
+    assert file.content_type == "text/csv; charset=utf-8"
+    assert "attachment" in file.headers["Content-Disposition"]
+    assert [row["id"] for row in csv.DictReader(io.StringIO(file.text, newline=""))] == [str(made["first"])]
+    assert campaign.rows("select count(*) from audit_entry where action = 'conversions.exported'") == [(1,)]
+
+
+def test_nothing_at_all_says_what_to_do(brand, people):
+    shown = people().open(_HERE).text
+
+    assert "No conversions yet" in shown
+    assert '<table aria-label="Conversions">' not in shown
+
+
+def test_no_other_brands_conversion_is_there(campaign, made, people, rival):
+    rival.program()
+    foreign = conversion(rival, rival.affiliate("eva", full_name="Eva"))
+
+    visitor = people()
+    assert "Eva" not in visitor.open(_HERE).text
+    assert visitor.open(f"{_HERE}/{foreign}").status_code == 404
