@@ -1,7 +1,8 @@
 """Conversions at the dashboard.
 
 desk      the list with its filters, and as a file
-detail    one of them: when it is payable, why it is credited, what was decided, and what to decide
+detail    one of them: when it is payable, why it is credited, what to decide
+why       the six steps in words
 by_hand   one that nobody sent
 """
 
