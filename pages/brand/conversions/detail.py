@@ -9,6 +9,7 @@ from api.conversions.attribution import get_conversion_attribution
 from api.conversions.conversions import get_conversion
 from api.conversions.decisions import approve_conversion, deny_conversion, invalidate_conversion, validate_conversion
 from api.payouts.payouts import get_payout
+from domain.statuses import ConversionStatus
 from pages import calls, forms, screens
 from pages.brand.conversions import why
 from pages.forms import FormState
@@ -24,9 +25,9 @@ _ACTS: Mapping[str, calls.View] = {
 }
 # What can be decided about a conversion in each state, the gentlest first.
 _OPEN: Mapping[str, Sequence[str]] = {
-    "Pending": ("approve", "invalidate", "deny"),
-    "Approved": ("invalidate", "deny"),
-    "Invalidated": ("validate",),
+    ConversionStatus.Pending: ("approve", "invalidate", "deny"),
+    ConversionStatus.Approved: ("invalidate", "deny"),
+    ConversionStatus.Invalidated: ("validate",),
 }
 _USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values())
 
