@@ -9,6 +9,7 @@ kept        a form that waits while its person logs in again
 calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
 forms       what is in a form, and what is wrong with it
+typed       numbers as people type them
 fragments   parts of a page that ask for themselves again
 typed       numbers that people type, as the API takes them
 show        how money, numbers and moments look

@@ -13,6 +13,7 @@ from api.conversions.conversions import list_conversions
 from api.imports.history import list_imports
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
+from api.programs.programs import list_programs
 from pages import calls
 from pages.calls import View
 
@@ -45,6 +46,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
             "/dashboard",
             (
                 BarPlace("/dashboard", "Overview", "home", list_program_stats),
+                BarPlace("/dashboard/programs", "Programs", "megaphone", list_programs),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),

@@ -44,10 +44,15 @@ def amount(value: Mapping[str, int] | None) -> str:
 
 def percent(value: Decimal | float | str | None) -> str:
     """Return a percentage without zeros that say nothing: `12.5 %`."""
+    return NOTHING if value is None else f"{plain(value)}\N{NO-BREAK SPACE}%"
+
+
+def plain(value: Decimal | float | str | None) -> str:
+    """Return a rate without zeros that say nothing: `12.5`."""
     if value is None:
         return NOTHING
     text = f"{Decimal(str(value)):f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\N{NO-BREAK SPACE}%"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def number(value: int | None) -> str:
@@ -106,7 +111,9 @@ def _in_words(at: date) -> str:
 #: What templates know these by.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        **{shown.__name__: shown for shown in (money, amount, percent, number, moment, day, ago, words, version)},
+        **{
+            shown.__name__: shown for shown in (money, amount, percent, plain, number, moment, day, ago, words, version)
+        },
         "colour": chips.colour,
     }
 )

@@ -31,6 +31,8 @@ def make(app: Any) -> FullBrand:
         "update affiliate set payout_method = 'Wallet', payout_destination = 'rita@example.com' where id = %s", rita
     )
     names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
+    group = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
+    names["group_id"] = _ask(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
     brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
     brand.affiliate("paused", status="Paused")
     payroll.rate("EUR", "0.9")

@@ -1,0 +1,26 @@
+"""The brand's programs, each with its terms in a sentence."""
+
+from flask import Blueprint, Response, request
+
+from api.programs.programs import create_program, list_programs
+from pages import calls, screens
+from pages.screens import screen
+
+blueprint = Blueprint("programs_page", __name__)
+
+
+@blueprint.get("/dashboard/programs")
+@screen("member", uses=(list_programs,))
+def show_programs() -> Response:
+    """Show the programs, newest first. Budget: 3 round trips."""
+    query = {
+        "cursor": request.args.get("cursor"),
+        "includeArchived": "true" if request.args.get("archived") else None,
+    }
+    found = calls.needed(list_programs, query=query)
+    return screens.show(
+        "brand/programs/list.html",
+        programs=found["items"],
+        cursor=found["nextCursor"],
+        can_create=calls.may(create_program),
+    )

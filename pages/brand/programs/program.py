@@ -1,0 +1,47 @@
+"""One program: its terms in sentences, its budget, what its tracking sees, and what happened last."""
+
+from flask import Blueprint, Response
+
+from api.programs.numbers import get_budget_status, get_tracking_status, list_recent_events
+from api.programs.partner_groups import list_partner_groups
+from api.programs.performance_tiers import list_performance_tiers
+from api.programs.programs import archive_program, change_program, get_program
+from api.programs.sub_affiliates import get_sub_affiliate_config
+from pages import calls, screens
+from pages.screens import screen
+
+blueprint = Blueprint("program_page", __name__)
+
+_MOST_EVENTS = 20
+
+
+@blueprint.get("/dashboard/programs/<program_id>")
+@screen(
+    "member",
+    uses=(
+        get_program,
+        get_budget_status,
+        get_tracking_status,
+        list_recent_events,
+        list_partner_groups,
+        list_performance_tiers,
+        get_sub_affiliate_config,
+    ),
+)
+def show_program(program_id: str) -> Response:
+    """Show a program. Budget: 24 round trips, however much there is."""
+    path = {"program_id": program_id}
+    program = calls.needed(get_program, path=path)
+    return screens.show(
+        "brand/programs/program.html",
+        program=program,
+        base=f"/dashboard/programs/{program['id']}",
+        budget=calls.needed(get_budget_status, path=path),
+        tracking=calls.needed(get_tracking_status, path=path),
+        events=calls.needed(list_recent_events, path=path, query={"limit": _MOST_EVENTS}),
+        groups=calls.needed(list_partner_groups, path=path),
+        tiers=calls.needed(list_performance_tiers, path=path),
+        recruiting=calls.needed(get_sub_affiliate_config, path=path),
+        can_change=calls.may(change_program) and not program["archivedAt"],
+        can_archive=calls.may(archive_program) and not program["archivedAt"],
+    )

@@ -1,0 +1,146 @@
+"""The tag of a program at the dashboard, and its four lights."""
+
+import html
+import re
+from uuid import uuid4
+
+import pytest
+
+from tests.support.outside.brand_site import BrandSite
+from tests.support.rows.program_rows import click, conversion
+
+
+@pytest.fixture
+def site():
+    made = BrandSite()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def here(brand):
+    return f"/dashboard/programs/{brand.program(name='Knives')}/install"
+
+
+def _tag(shown):
+    return html.unescape(re.search(r'<textarea id="your-tag"[^>]*readonly>\n(.*?)</textarea>', shown, re.DOTALL)[1])
+
+
+def _lights(shown):
+    listed = re.search(r'<ol [^>]*aria-label="Checks">(.*?)</ol>', shown, re.DOTALL)[1]
+    items = [re.sub(r"<[^>]*>", " ", item) for item in re.findall(r"<li.*?</li>", listed, re.DOTALL)]
+    assert all(("Seen" in item) != ("Waiting" in item) for item in items)
+    return ["Seen" in item for item in items], [" ".join(item.split()) for item in items]
+
+
+def test_the_tag_stands_there_to_be_taken_and_the_options_rewrite_it(brand, people, here):
+    visitor = people("Viewer")
+    usual = visitor.open(here).text
+    without = visitor.open(f"{here}?options=chosen").text
+
+    assert _tag(usual) == brand.get("/api/v1/r/install-snippet").json["snippet"]
+    assert "data-email-capture" not in _tag(without)
+    assert "checked" in re.search(r'id="option-emails"[^>]*', usual)[0]
+    assert "checked" not in re.search(r'id="option-emails"[^>]*', without)[0]
+
+
+def test_the_pixel_is_on_the_tag_where_there_is_one_and_else_it_says_why_not(brand, people, here):
+    visitor = people()
+    refused = visitor.open(f"{here}?options=chosen&pixel=on").text
+    brand.set(pixelPublicKey="px_Acme-17")
+    given = visitor.open(f"{here}?options=chosen&pixel=on").text
+
+    assert "data-pixel-org" not in _tag(refused)
+    assert "The organization has no pixel key." in refused
+    assert 'data-pixel-org="px_Acme-17"' in _tag(given)
+
+
+def test_before_anything_came_all_lights_wait(people, here):
+    on, _ = _lights(people().open(here).text)
+
+    assert on == [False] * 4
+
+
+def test_a_page_that_is_checked_turns_on_two(people, here, site):
+    visitor = people("Manager")
+    url = site.show(_tag(visitor.open(here).text))
+
+    answer = visitor.send(f"{here}?options=chosen", {"url": f" {url} "})
+
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"{here}?options=chosen#checks"
+    shown = visitor.open(here).text
+    on, said = _lights(shown)
+    assert on == [True, True, False, False]
+    assert said[0].startswith(f"The tag is on {url}")
+    assert f'id="url" name="url" type="text" value="{url}"' in shown
+
+
+def test_a_page_without_the_tag_is_told(people, here, site):
+    visitor = people()
+    visitor.send(here, {"url": site.show("<p>Nothing")})
+    on, said = _lights(visitor.open(here).text)
+
+    assert on == [False] * 4
+    assert "No tag in the HTML of" in said[0]
+
+
+def test_a_policy_that_keeps_the_script_out_is_shown_with_the_line_to_copy(people, here, site):
+    visitor = people()
+    tag = _tag(visitor.open(here).text)
+    visitor.send(here, {"url": site.show(tag, headers={"Content-Security-Policy": "script-src 'self'"})})
+
+    shown = html.unescape(visitor.open(here).text)
+
+    assert "keeps the script out" in shown
+    assert "<code>script-src 'self' http://127.0.0.1:8000</code>" in shown
+
+
+@pytest.mark.parametrize("url", ["", "shop", "http://shop.test/", "https://shop.test/\0", "x" * 3000])
+def test_what_cannot_be_checked_comes_back_with_why(people, here, url):
+    answer = people().send(here, {"url": url})
+
+    assert answer.status_code == 400
+    assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["url"]
+    assert "<title>Error:" in answer.text
+
+
+def test_a_page_that_does_not_come_is_told_at_its_field(people, here, site):
+    answer = people().send(here, {"url": f"{site.url}/gone"})
+
+    assert answer.status_code == 422
+    assert "The page answers with status 404." in answer.text
+    assert f'value="{site.url}/gone"' in answer.text
+
+
+def test_the_lights_alone_are_new_or_nothing(brand, people, here):
+    visitor = people("Viewer")
+    address = re.search(r'hx-get="([^"]+)"', visitor.open(here).text)[1].replace("&amp;", "&")
+    unchanged = visitor.open(address)
+    ben = brand.affiliate("ben")
+    click(brand, ben)
+    visited = visitor.open(address)
+    conversion(brand, ben)
+    sold = visitor.open(address)
+
+    assert unchanged.status_code == 204
+    assert _lights(visited.text)[0] == [False, False, True, False]
+    assert _lights(sold.text)[0] == [False, False, True, True]
+
+
+def test_a_viewer_checks_nothing(people, here, site):
+    visitor = people("Viewer")
+
+    assert "Page to check" not in visitor.open(here).text
+    assert visitor.send(here, {"url": site.url}).status_code == 403
+    assert site.asked == []
+
+
+def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+    visitor = people()
+
+    for program in (uuid4(), rival.program(), "x"):
+        here = f"/dashboard/programs/{program}/install"
+        assert visitor.open(here).status_code == 404
+        assert visitor.open(f"{here}/checks").status_code == 404
+        assert visitor.send(here, {"url": "https://shop.test/"}).status_code == 404

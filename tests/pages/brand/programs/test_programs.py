@@ -1,0 +1,184 @@
+"""Programs at the dashboard: the list, a new one, one with its terms in sentences."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from tests.support.rows.program_rows import ago, click, conversion
+
+_HERE = "/dashboard/programs"
+_NEW = {
+    "name": "Spring",
+    "slug": "spring-sale",
+    "defaultCommissionType": "Percentage",
+    "defaultCommissionValue": "12,5",
+}
+
+
+def _words(html):
+    return " ".join(re.sub(r"<[^>]*>", " ", html.partition("<main")[2]).replace("\xa0", " ").split())
+
+
+def test_without_programs_the_list_leads_to_the_first_one(people):
+    shown = people().open(_HERE).text
+
+    assert "No programs yet" in shown
+    assert f'href="{_HERE}/new"' in shown
+
+
+def test_the_list_says_what_each_pays(brand, people):
+    brand.program(name="Old", archived_at=datetime.now(UTC))
+    brand.program(name="Knives <b>", default_commission_value=20, recurring_months=12, recurring_delay_invoices=2)
+    visitor = people("Viewer")
+    shown = visitor.open(_HERE).text
+
+    assert "Knives &lt;b&gt;" in shown
+    assert "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices." in _words(
+        shown
+    ).replace("&#39;", "'")
+    assert "Old" not in _words(shown)
+    assert f'href="{_HERE}/new"' not in shown
+    assert "Old" in _words(visitor.open(f"{_HERE}?archived=on").text)
+
+
+def test_older_programs_are_on_the_next_page(brand, people):
+    for number in range(52):
+        brand.program(name=f"N{number}", created_at=datetime.now(UTC) - timedelta(days=number))
+    visitor = people()
+    first = visitor.open(_HERE).text
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+
+    assert ">N51<" not in first
+    assert ">N51<" in visitor.open(older).text
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({}, "% of each payment of a customer."),
+        ({"recurring_months": 0}, "% of a customer's first payment."),
+        ({"recurring_months": 1}, "% of each payment in a customer's first month."),
+        ({"recurring_delay_invoices": 1}, "% of each payment of a customer, nothing for the first invoice."),
+        (
+            {"default_commission_type": "Fixed", "default_commission_value": 5.5},
+            "5.5 in the sale's currency for each payment of a customer.",
+        ),
+        (
+            {
+                "default_commission_model": "Cpl",
+                "default_commission_type": "Fixed",
+                "default_commission_value": 2,
+                "fee_currency": "EUR",
+                "sale_commission_type": "Percentage",
+                "sale_commission_value": 10,
+            },
+            "2 EUR for each lead. Besides, 10 % for each payment of a customer.",
+        ),
+        (
+            {
+                "default_commission_model": "Cpc",
+                "default_commission_type": "Fixed",
+                "default_commission_value": 0.05,
+                "fee_currency": "USD",
+                "lead_bounty_cents": 150,
+                "lead_bounty_currency": "USD",
+            },
+            "0.05 USD for each click. Besides, 1.50 USD for each lead.",
+        ),
+        ({"cookie_window_days": 1}, "Whoever brought a customer last is credited, within a day of the visit."),
+        (
+            {"cookie_window_days": 45, "attribution_model": "FirstTouch"},
+            "Whoever brought a customer first is credited, within 45 days of the visit.",
+        ),
+    ],
+    ids=str,
+)
+def test_terms_are_sentences(brand, people, terms, said):
+    program = brand.program(**terms)
+
+    assert said in _words(people("Viewer").open(f"{_HERE}/{program}").text).replace("&#39;", "'")
+
+
+def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, people):
+    program = brand.program(budget_cents=500_000, budget_currency="USD")
+    ben = brand.affiliate("ben")
+    click(brand, ben, occurred_at=ago(days=2))
+    sold = conversion(brand, ben, amount_cents=123_450, is_test=True)
+    shown = people("Viewer").open(f"{_HERE}/{program}").text
+
+    assert '<table aria-label="Recent events">' in shown
+    assert "5,000.00 USD" in shown
+    assert "1,234.50 USD" in shown
+    assert f'href="/dashboard/conversions/{sold}"' in shown
+    assert "in order" in shown
+    assert f'href="{_HERE}/{program}/install"' in shown
+    assert f"{_HERE}/{program}/change" not in shown
+    assert f"{_HERE}/{program}/archive" not in shown
+
+
+def test_a_new_program_is_made_once_and_leads_to_it(brand, people):
+    visitor = people("Manager")
+    form = visitor.open(f"{_HERE}/new").text
+    key = re.search(r'action="/dashboard/programs/new".*?name="_key" value="([^"]+)"', form, re.DOTALL)[1]
+
+    first = visitor.send(f"{_HERE}/new", {**_NEW, "recurring": "first", "_key": key})
+    again = visitor.send(f"{_HERE}/new", {**_NEW, "recurring": "first", "_key": key})
+
+    assert (first.status_code, again.status_code) == (303, 303)
+    assert first.headers["Location"] == again.headers["Location"]
+    ((made, value, months),) = brand.rows("select slug, default_commission_value, recurring_months from program")
+    assert (made, float(value), months) == ("spring-sale", 12.5, 0)
+    assert "first payment" in visitor.open(first.headers["Location"]).text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": "x" * 201}, "name"),
+        ({"name": "a\0b"}, "name"),
+        ({"slug": "A B"}, "slug"),
+        ({"defaultCommissionType": "Half"}, "defaultCommissionType"),
+        ({"defaultCommissionValue": ""}, "defaultCommissionValue"),
+        ({"defaultCommissionValue": "much"}, "defaultCommissionValue"),
+        ({"defaultCommissionValue": "101"}, "defaultCommissionValue"),
+        ({"defaultCommissionValue": "-1"}, "defaultCommissionValue"),
+        ({"defaultCommissionValue": "9" * 400}, "defaultCommissionValue"),
+    ],
+    ids=lambda wrong: str(wrong)[:40],
+)
+def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(brand, people, wrong, field):
+    answer = people().send(f"{_HERE}/new", {**_NEW, **wrong})
+
+    assert answer.status_code == 400
+    assert "<title>Error:" in answer.text
+    assert 'role="alert"' in answer.text
+    marked = re.findall(r'<(?:input|select) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
+    assert marked == [field]
+    assert 'value="spring-sale"' in answer.text or "slug" in wrong
+    assert brand.rows("select count(*) from program") == [(0,)]
+
+
+def test_a_slug_that_is_taken_is_told_at_its_field(brand, people):
+    brand.program(slug="spring-sale")
+    answer = people().send(f"{_HERE}/new", _NEW)
+
+    assert answer.status_code == 409
+    assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["slug"]
+
+
+def test_a_viewer_makes_none(brand, people):
+    visitor = people("Viewer")
+
+    assert visitor.open(f"{_HERE}/new").status_code == 403
+    assert visitor.send(f"{_HERE}/new", _NEW).status_code == 403
+    assert brand.rows("select count(*) from program") == [(0,)]
+
+
+def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+    visitor = people()
+
+    for program in (uuid4(), rival.program(), "x"):
+        assert visitor.open(f"{_HERE}/{program}").status_code == 404
