@@ -9,6 +9,8 @@ from decimal import Decimal, InvalidOperation
 from domain.money import currencies
 
 _LONGEST = 30
+# Digits before the point that still go into 64 bits in minor units.
+_MOST_DIGITS = 14
 
 
 def number(text: str) -> int | float | str | None:
@@ -58,4 +60,4 @@ def _decimal(text: str) -> Decimal | None:
         found = Decimal(text.replace(",", "" if are_thousands else "."))
     except InvalidOperation:
         return None
-    return found if found.is_finite() and abs(found.adjusted()) < _LONGEST else None
+    return found if found.is_finite() and -_LONGEST < found.adjusted() < _MOST_DIGITS else None
