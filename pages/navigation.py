@@ -14,6 +14,7 @@ from api.imports.history import list_imports
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
+from api.webhooks.endpoints import list_webhook_endpoints
 from pages import calls
 from pages.calls import View
 
@@ -51,6 +52,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
                 BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
+                BarPlace("/dashboard/webhooks", "Webhooks", "hook", list_webhook_endpoints),
             ),
         ),
         "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),

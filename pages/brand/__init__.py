@@ -1,12 +1,13 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, conversions, imports, overview, payouts, programs
+from pages.brand import affiliates, conversions, imports, overview, payouts, programs, webhooks
 
 BLUEPRINTS = (
     overview.blueprint,
-    *programs.BLUEPRINTS,
     *affiliates.BLUEPRINTS,
     *conversions.BLUEPRINTS,
     *imports.BLUEPRINTS,
     *payouts.BLUEPRINTS,
+    *programs.BLUEPRINTS,
+    *webhooks.BLUEPRINTS,
 )

@@ -1,0 +1,77 @@
+"""One delivery: what was sent, what each attempt met, and sending it again."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response
+
+from api.webhooks.deliveries import get_webhook_delivery, redeliver_webhook_delivery
+from pages import calls, forms, fragments, screens
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("webhook_delivery_page", __name__)
+
+_ADDRESS = "/dashboard/webhooks/<endpoint_id>/deliveries/<delivery_id>"
+_SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/.*= *//')"""
+
+
+@blueprint.get(_ADDRESS)
+@screen("member", uses=(get_webhook_delivery,))
+def show_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
+    """Show a delivery. Budget: 4 round trips."""
+    return _page(endpoint_id, delivery_id, forms.EMPTY)
+
+
+@blueprint.get(f"{_ADDRESS}/fragment")
+@screen("member", uses=(get_webhook_delivery,))
+def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
+    """Show how a delivery stands and its attempts, alone. Budget: 4 round trips."""
+    return fragments.show("brand/webhooks/_delivery.html", **_shown(endpoint_id, delivery_id))
+
+
+@blueprint.post(_ADDRESS)
+@screen("member", uses=(get_webhook_delivery, redeliver_webhook_delivery))
+def send_redelivery(endpoint_id: str, delivery_id: str) -> Response:
+    """Send it once more."""
+    path = {"endpoint_id": endpoint_id, "delivery_id": delivery_id}
+    answer = calls.call(redeliver_webhook_delivery, path=path, key=forms.key())
+    if answer.refusal is not None:
+        return _page(endpoint_id, delivery_id, FormState(alert=answer.refusal.message), status=answer.status)
+    return screens.sent_on(f"/dashboard/webhooks/{endpoint_id}/deliveries/{delivery_id}")
+
+
+def _shown(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
+    found = calls.needed(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
+    return {
+        "endpoint_id": endpoint_id,
+        "delivery": found,
+        "unknown_attempts": found["attemptCount"] - len(found["attempts"]),
+        "may_redeliver": calls.may(redeliver_webhook_delivery),
+    }
+
+
+def _page(endpoint_id: str, delivery_id: str, form: FormState, *, status: int = 200) -> Response:
+    shown = _shown(endpoint_id, delivery_id)
+    delivery = shown["delivery"]
+    body = delivery["event"]["body"]
+    return screens.show(
+        "brand/webhooks/delivery.html",
+        status=status,
+        form=form,
+        payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
+        headers="\n".join(f"{name}: {value}" for name, value in delivery["headers"].items()),
+        curl=_curl(delivery["url"], delivery["headers"], body),
+        **shown,
+    )
+
+
+def _curl(url: str, headers: Mapping[str, str], body: str) -> str:
+    """Return commands that send the same body, signed anew with the secret that the reader has."""
+    said = [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
+    signed = [f'  -H "X-Service-Signature: t=$T,v1={_SIGNATURE}"', '  -H "X-Service-Timestamp: $T"']
+    sent = [f"curl -i {shlex.quote(url)}", *said, *signed, '  --data-binary "$BODY"']
+    first = ["SECRET='whsec_…'", 'T="$(date +%s)"', f"BODY={shlex.quote(body)}"]
+    return "\n".join([*first, " \\\n".join(sent)])

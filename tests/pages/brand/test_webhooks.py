@@ -1,0 +1,232 @@
+"""Webhooks at the dashboard. Source: the pages' interface, "Webhook" and "Delivery"."""
+
+import hashlib
+import hmac
+import html
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from tests.support.outside import receiver as receivers
+
+URL = "/dashboard/webhooks"
+
+
+@pytest.fixture
+def owner(brand, visitor, links):
+    visitor.open(links("owner"))
+    return visitor
+
+
+@pytest.fixture
+def endpoint(brand, receiver):
+    """An endpoint of the brand that leads to the receiver and hears everything."""
+    return brand.endpoint(receiver.url)
+
+
+def _key(answer, words):
+    """Return the key of the form that has this button."""
+    forms = re.findall(r"<form method=\"post\".*?</form>", answer.text, re.DOTALL)
+    (form,) = [form for form in forms if re.search(rf"<button[^>]*>{words}", form)]
+    return re.search('name="_key" value="([^"]*)"', form)[1]
+
+
+def _does(visitor, endpoint_id, words, do, **fields):
+    key = _key(visitor.open(f"{URL}/{endpoint_id}"), words)
+    return visitor.send(f"{URL}/{endpoint_id}", {"_key": key, "do": do} | fields)
+
+
+def _sample(visitor, endpoint):
+    """Send a sample; returns the address of its delivery's page."""
+    led = _does(visitor, endpoint["id"], "Send a sample", "sample", type="test")
+    assert led.status_code == 303
+    return led.headers["Location"]
+
+
+def test_an_endpoint_is_made_and_its_secret_shown_once(brand, owner):
+    page = owner.open(URL)
+    assert "No endpoints yet" in page.text
+    fields = {"_key": _key(page, "Create endpoint"), "url": "https://localhost/hook", "events": "*", "description": ""}
+
+    made, again = owner.send(URL, fields), owner.send(URL, fields)
+
+    secret = re.search(r'id="secret" value="(whsec_[^"]*)"', made.text)[1]
+    assert made.status_code == 200
+    assert secret in again.text  # the first answer once more
+    assert len(brand.get("/api/v1/webhooks").json["items"]) == 1
+    assert secret not in owner.open(URL).text
+    assert 'aria-label="Endpoints"' in owner.open(URL).text
+
+
+def test_some_events_may_be_chosen(brand, owner):
+    fields = {"url": "https://localhost/hook", "events": ["payout.paid", "conversion.created"], "description": "Books"}
+
+    owner.send(URL, fields)
+
+    (made,) = brand.get("/api/v1/webhooks").json["items"]
+    assert (made["events"], made["description"]) == (["payout.paid", "conversion.created"], "Books")
+    assert "payout.paid, conversion.created" in owner.open(URL).text
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"url": "http://hooks.example/in", "events": "*"}, "url"),
+        ({"url": "", "events": "*"}, "url"),
+        ({"url": "https://127.0.0.1/in"}, "events"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field(brand, owner, fields, field):
+    answer = owner.send(URL, {"description": "Books"} | fields)
+
+    assert answer.status_code in (400, 422)
+    assert "<title>Error: " in answer.text
+    assert 'value="Books"' in answer.text
+    assert f'id="{field}-error"' in answer.text
+    assert 'role="alert"' in answer.text
+    assert brand.get("/api/v1/webhooks").json["items"] == []
+
+
+def test_a_delivery_shows_payload_and_attempts_and_is_sent_again(brand, owner, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(503, b"<b>upstream</b> timed out"), receivers.status(500, b"no")]
+    address = _sample(owner, endpoint)
+    waiting = owner.open(address)
+    assert "No attempt has come to an end yet." in waiting.text
+    assert "Redeliver" not in waiting.text
+    part = html.unescape(re.search(r'hx-get="([^"]*)"', waiting.text)[1])
+
+    drain()
+    brand.rows("update delivery set status = 'Failed', settled_at = now(), next_attempt_at = null returning id")
+    brand.rows("delete from job returning id")
+
+    shown = owner.open(address)
+    payload = html.unescape(
+        re.search(r'<pre class="sent"[^>]*aria-labelledby="payload"[^>]*>(.*?)</pre>', shown.text, re.DOTALL)[1]
+    )
+    assert json.loads(payload) == receiver.received[0].event
+    assert '<h2 id="attempts">Attempts</h2>' in shown.text
+    assert "&lt;b&gt;upstream&lt;/b&gt; timed out" in shown.text
+    assert ">503<" in shown.text
+    assert owner.open(part).status_code == 200
+    assert owner.open(html.unescape(re.search(r'hx-get="([^"]*)"', shown.text)[1])).status_code == 204
+
+    led = owner.send(address, {"_key": _key(shown, "Redeliver")})
+    drain()
+
+    assert (led.status_code, led.headers["Location"]) == (303, address)
+    assert ">500<" in owner.open(address).text
+    assert len(receiver.received) == 2
+
+
+def test_the_curl_of_a_delivery_is_signed_as_ours_is(brand, owner, endpoint, receiver, drain):
+    drain_and_open = _sample(owner, endpoint)
+    drain()
+    shown = owner.open(drain_and_open)
+    curl = html.unescape(re.search(r'<textarea id="curl"[^>]*>\n?(.*?)</textarea>', shown.text, re.DOTALL)[1])
+    script = curl.replace("whsec_…", endpoint["secret"]).replace("curl -i", "curl -k -i")
+
+    subprocess.run(
+        ["bash", "-c", script], check=True, timeout=20, env={"PATH": os.environ["PATH"]}, capture_output=True
+    )
+
+    ours, theirs = receiver.received
+    assert theirs.body == ours.body
+    assert theirs.headers["x-service-delivery-id"] == ours.headers["x-service-delivery-id"]
+    assert _is_signed(theirs, endpoint["secret"])
+
+
+def _is_signed(received, secret):
+    t, v1 = (part.split("=")[1] for part in received.headers["x-service-signature"].split(","))
+    return v1 == hmac.new(secret.encode(), f"{t}.".encode() + received.body, hashlib.sha256).hexdigest()
+
+
+def test_deliveries_are_found_by_status_and_event(brand, owner, endpoint, drain):
+    _sample(owner, endpoint)
+    drain()
+    address = f"{URL}/{endpoint['id']}"
+
+    every, failed, none = (owner.open(address + query).text for query in ("", "?status=Delivered", "?status=Failed"))
+
+    assert 'aria-label="Deliveries"' in every
+    assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', every)
+    assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', failed)
+    assert "Nothing with this filter" in none
+    assert '<option value="Failed" selected>' in none
+    assert "fragment?status=Failed&amp;seen=" in none
+
+
+def test_all_that_failed_is_sent_again(brand, owner, endpoint, receiver, drain):
+    for _ in range(2):
+        _sample(owner, endpoint)
+    drain()
+    brand.rows("update delivery set status = 'Failed' returning id")
+
+    answer = _does(owner, endpoint["id"], "Redeliver all failed", "redeliver")
+
+    assert answer.status_code == 200
+    assert "2 deliveries are sent again" in answer.text
+    assert brand.rows("select distinct status from delivery") == [("Pending",)]
+
+
+def test_an_endpoint_is_changed(brand, owner, endpoint):
+    fields = {"url": "https://localhost/other", "events": ["payout.paid"], "description": "Books"}
+
+    led = _does(owner, endpoint["id"], "Save", "change", **fields)
+
+    assert led.status_code == 303
+    changed = brand.get(f"/api/v1/webhooks/{endpoint['id']}").json
+    assert {name: changed[name] for name in fields} == fields
+
+
+def test_a_change_that_is_refused_keeps_what_was_typed(brand, owner, endpoint):
+    answer = _does(owner, endpoint["id"], "Save", "change", url="nonsense", events="*", description="kept")
+
+    assert answer.status_code == 400
+    assert re.search(r'id="url"[^>]*value="nonsense"[^>]*aria-invalid', answer.text)
+    assert 'value="kept"' in answer.text
+    assert "<details open><summary>Change it" in answer.text
+
+
+def test_a_secret_is_replaced_and_shown_once(brand, owner, endpoint):
+    answer = _does(owner, endpoint["id"], "Rotate secret", "rotate")
+
+    secret = re.search(r'id="secret" value="(whsec_[^"]*)"', answer.text)[1]
+    assert secret != endpoint["secret"]
+    assert secret not in owner.open(f"{URL}/{endpoint['id']}").text
+
+
+def test_an_endpoint_is_deleted(brand, owner, endpoint):
+    led = _does(owner, endpoint["id"], "Delete endpoint", "delete")
+
+    assert (led.status_code, led.headers["Location"]) == (303, URL)
+    assert owner.open(f"{URL}/{endpoint['id']}").status_code == 404
+
+
+def test_an_endpoint_that_fails_says_so(brand, owner, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500)]
+    _sample(owner, endpoint)
+    drain()
+
+    assert ">Failing<" in owner.open(URL).text
+    assert ">Failing<" in owner.open(f"{URL}/{endpoint['id']}").text
+
+
+def test_who_may_not_write_reads_and_meets_no_button(brand, visitor, links, endpoint, drain):
+    delivery_id = brand.post(f"/api/v1/webhooks/{endpoint['id']}/test").json["deliveryId"]
+    drain()
+    visitor.open(links("owner", "--org", brand.id, "--role", "Viewer", "--email", "vera@x.test"))
+
+    pages = [
+        visitor.open(f"{URL}{path}")
+        for path in ("", f"/{endpoint['id']}", f"/{endpoint['id']}/deliveries/{delivery_id}")
+    ]
+
+    assert [page.status_code for page in pages] == [200] * 3
+    assert not [page for page in pages if re.search(f'method="post" action="{URL}', page.text)]
+
+
+def test_an_act_that_is_none_is_not_there(brand, owner, endpoint):
+    assert owner.send(f"{URL}/{endpoint['id']}", {"do": "explode"}).status_code == 404
