@@ -1,0 +1,73 @@
+"""A file is looked at, mended, imported and taken back, in a real browser, with scripts and without.
+
+Source: the pages' interface, "New import" and "Import".
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.api.importing import import_sales, past_sale
+
+_HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
+_WRONG = f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EURO,2024-02-01\n,1.00,0.10,EUR,2024-02-01\n"
+_MENDED = (
+    f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EUR,2024-02-01\npaused,1.00,0.10,EUR,2024-03-01\n"
+)
+
+
+def _choose(page, text):
+    page.get_by_label("Program").select_option(index=0)
+    page.get_by_label("File").set_input_files(
+        {"name": "conversions-2025.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    )
+    page.get_by_role("button", name="Preview").click()
+
+
+def _row(page, number):
+    return page.get_by_role("listitem").filter(has_text=f"row {number}")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand, scripts):
+    page = window(java_script_enabled=scripts)
+    page.goto(link("owner"))
+    page.get_by_role("link", name="Imports").click()
+    page.get_by_role("link", name="New import").click()
+
+    _choose(page, _WRONG)
+    for words in ("1 new", "0 known", "2 wrong"):
+        expect(page.get_by_text(words, exact=True)).to_be_visible()
+    expect(_row(page, 3)).to_contain_text("currency")
+    expect(_row(page, 4)).to_contain_text("affiliate")
+    expect(page.get_by_role("button", name="Import")).to_have_count(0)
+    expect(page.get_by_role("button", name="Leave the 2 out")).to_be_visible()
+
+    _choose(page, _MENDED)
+    expect(page.get_by_text("0 wrong", exact=True)).to_be_visible()
+    expect(page.get_by_label("History only")).to_be_checked()
+    page.get_by_label("Make it payable").check()
+    page.get_by_role("button", name="Import 3 rows").click()
+
+    expect(page.get_by_text("Done", exact=True)).to_be_visible()
+    assert brand.rows("select status, count(*) from conversion where source = 'import' group by 1") == [("Approved", 3)]
+    page.get_by_role("link", name="Undo").click()
+    expect(page.get_by_text("19.70 EUR")).to_be_visible()
+    page.get_by_role("button", name="Undo import").click()
+    expect(page.get_by_text("Undone", exact=True)).to_be_visible()
+    assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
+
+
+def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window, link, brand):
+    page = window()
+    page.goto(link("owner"))
+    rows = [past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]
+    job_id = import_sales(brand, *rows, confirmUnpaidPayout=True).json["jobId"]
+    page.goto(f"/dashboard/imports/{job_id}/undo")
+    brand.rows("update conversion set refunded_cents = 1 where external_event_id in ('1', '2') returning id")
+
+    page.get_by_role("button", name="Undo import").click()
+
+    expect(page.get_by_role("alert")).to_be_focused()
+    expect(page.get_by_role("alert")).to_contain_text("nothing was taken back")
+    expect(page.locator("dl")).to_contain_text("Refunded2")
+    expect(page.get_by_role("button", name="Undo import")).to_have_count(0)

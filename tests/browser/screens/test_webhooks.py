@@ -1,0 +1,63 @@
+"""A receiver that fails is found, mended and told again, in a real browser. Source: the interface of the pages."""
+
+import json
+
+from playwright.sync_api import expect
+
+from tests.support.outside.receiver import status
+
+
+def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, brand, receiver, drain):
+    receiver.answers = [status(503, b"<html>upstream timed out")]
+    endpoint = brand.endpoint(receiver.url, ["conversion.created"])
+    page = window()
+    page.goto(link("owner"))
+    page.goto("/dashboard/webhooks")
+    page.get_by_role("link", name=receiver.url).click()
+    page.get_by_label("Sample").select_option("conversion.created")
+    page.get_by_role("button", name="Send a sample").click()
+    expect(page.get_by_text("No attempt has come to an end yet.")).to_be_visible()
+
+    drain("webhooks")
+    expect(page.get_by_role("table", name="Attempts")).to_contain_text("503")  # without a reload
+    expect(page.get_by_role("table", name="Attempts")).to_contain_text("<html>upstream timed out")
+    expect(page.get_by_role("heading", name="Payload")).to_be_visible()
+    assert json.loads(page.get_by_role("region", name="Payload").inner_text()) == receiver.received[0].event
+
+    _give_up(brand)
+    page.goto(f"/dashboard/webhooks/{endpoint['id']}?status=Failed")
+    page.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created").first.click()
+    page.get_by_role("button", name="Redeliver").click()
+    expect(page.locator(".chip", has_text="Pending")).to_be_visible()
+    drain("webhooks")
+
+    expect(page.locator(".chip", has_text="Delivered")).to_be_visible()  # without a reload
+    expect(page.get_by_role("row").filter(has_text="200")).to_have_count(1)
+    assert receiver.received[0].body == receiver.received[-1].body
+
+
+def _give_up(brand):
+    """Have the attempts used up."""
+    brand.rows("update delivery set status = 'Failed', settled_at = now(), next_attempt_at = null returning id")
+    brand.rows("delete from job where name = 'webhook.deliver' returning id")
+
+
+def test_a_new_endpoint_shows_its_secret_and_a_failed_one_is_told_all_again(window, link, brand, receiver, drain):
+    page = window()
+    page.goto(link("owner"))
+    page.goto("/dashboard/webhooks")
+    page.get_by_label("URL").fill(receiver.url)
+    page.get_by_role("button", name="Create endpoint").click()
+    assert page.get_by_role("textbox", name="Secret").input_value().startswith("whsec_")
+    page.get_by_role("link", name="To the endpoint").click()
+    page.get_by_role("button", name="Send a sample").click()
+    drain("webhooks")
+    _give_up(brand)
+    page.goto(page.url.partition("/deliveries/")[0])
+
+    page.get_by_role("button", name="Redeliver all failed").click()
+    expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
+    drain("webhooks")
+
+    expect(page.get_by_role("table", name="Deliveries").locator(".chip", has_text="Delivered")).to_be_visible(timeout=15_000)
+    assert len(receiver.received) == 2
