@@ -71,7 +71,7 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>")
 @operation(_READ, one(WholeDelivery()), refuses=("404 not_found",))
 def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, object]:
-    """Show one delivery: the body as it is sent, the headers, and what came of each attempt. 4 round trips.
+    """Show one delivery: the body as it is sent, the headers, and what came of each attempt. 5 round trips.
 
     `X-Service-Timestamp` and `X-Service-Signature` are made for each attempt with the secret of that moment, so they
     are not among the headers: who may read a history could send the event in our name otherwise.
