@@ -10,6 +10,7 @@ from types import MappingProxyType
 from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
 from api.conversions.conversions import list_conversions
+from api.fraud import list_fraud_events
 from api.imports.history import list_imports
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
@@ -50,6 +51,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard/programs", "Programs", "megaphone", list_programs),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
+                BarPlace("/dashboard/review", "Review", "flag", list_fraud_events),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
                 BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
                 BarPlace("/dashboard/webhooks", "Webhooks", "hook", list_webhook_endpoints),

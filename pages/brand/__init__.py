@@ -1,6 +1,6 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, conversions, imports, overview, payouts, programs, webhooks
+from pages.brand import affiliates, conversions, imports, overview, payouts, programs, review, webhooks
 
 BLUEPRINTS = (
     overview.blueprint,
@@ -9,5 +9,6 @@ BLUEPRINTS = (
     *imports.BLUEPRINTS,
     *payouts.BLUEPRINTS,
     *programs.BLUEPRINTS,
+    *review.BLUEPRINTS,
     *webhooks.BLUEPRINTS,
 )

@@ -1,4 +1,5 @@
-// Live parts stand still while nobody looks or somebody asks them to, and say when they are not live; texts are copied.
+// Live parts stand still while nobody looks or somebody asks them to, and say when they are not live; texts are copied;
+// keys go through a queue while the focus is in it.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -33,5 +34,13 @@
       if (navigator.clipboard) navigator.clipboard.writeText(text.value).then(done, () => document.execCommand('copy') && done());
       else if (document.execCommand('copy')) done();
     }
+  });
+
+  addEventListener('keydown', event => {
+    const list = event.target.closest('[data-keys]'), { key } = event;
+    if (!list || event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input, select, textarea')) return;
+    const items = [...list.querySelectorAll('[data-item]')], at = items.indexOf(event.target.closest('[data-item]'));
+    if (key === 'j' || key === 'k') items[at + (key === 'j' ? 1 : -1)]?.focus();
+    else items[at]?.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
   });
 })();

@@ -1,0 +1,213 @@
+"""What waits for somebody to look at it, at the dashboard."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.program_rows import NOW, ago, conversion
+
+_HERE = "/dashboard/review"
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign, Ada, and Ben who is paused."""
+    brand.program(name="Spring")
+    brand.affiliate("ben", status="Paused")
+    brand.affiliate("ada", full_name="Ada <Ek>")
+    return brand
+
+
+@pytest.fixture
+def ada(campaign):
+    ((found,),) = campaign.rows("select id from affiliate where full_name like 'Ada%%'")
+    return found
+
+
+@pytest.fixture
+def cases(campaign, ada):
+    """One case of each kind, the newest first: a lead that is held, clicks that were dropped, a sale of Ben's."""
+    lead = conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
+    found = {
+        "lead": lead,
+        "held": flagged(campaign, ada, subject="lead", subject_id=lead, action="held", at=NOW + timedelta(hours=2)),
+        "blocked": flagged(campaign, ada, "headless", at=NOW + timedelta(hours=1)),
+    }
+    assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
+    ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")
+    return found
+
+
+def _items(shown):
+    return shown.split('<li class="card" ')[1:]
+
+
+def _kinds(shown):
+    return re.findall(r'<li class="card".*?<span class="chip \w+">(.*?)</span>', shown, re.DOTALL)
+
+
+def _buttons(item):
+    plain = re.sub(r"<span class=\"unseen\">|</span>", "", item)
+    return re.findall(r"class=\"button slim[^>]*>([^<]*)</(?:button|a)>", plain)
+
+
+def _sent(item, action):
+    form = next(one for one in re.findall(r"<form.*?</form>", item, re.DOTALL) if f'value="{action}"' in one)
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form)) | {"action": action}
+
+
+def _rows(brand, table):
+    return brand.rows(f"select status from {table} order by id")
+
+
+def test_all_that_waits_is_one_queue(campaign, cases, people):
+    shown = people().open(_HERE).text
+    held, blocked, sale = _items(shown)
+
+    assert _kinds(shown) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
+    assert _buttons(held) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
+    assert _buttons(blocked) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
+    assert _buttons(sale) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
+    assert "headless" in blocked
+    assert "49.00 EUR" in sale
+    assert "Spring" in sale
+    assert f'href="/dashboard/conversions/{cases["lead"]}"' in held
+
+
+@pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
+def test_an_event_is_closed_and_the_next_one_has_the_focus(campaign, cases, people, action, status):
+    visitor = people("Manager")
+    item = _items(visitor.open(_HERE).text)[1]
+    answer = visitor.send(_HERE, _sent(item, action))
+    after = visitor.open(answer.headers["Location"]).text
+
+    assert answer.status_code == 303
+    assert campaign.rows("select status from fraud_event where id = %s", cases["blocked"]) == [(status,)]
+    assert _kinds(after) == ["Held out of payment", "Credited nobody"]
+    assert re.findall(r"data-item( autofocus)?", after) == ["", " autofocus"]
+
+
+def test_what_is_held_is_let_go_and_its_event_dismissed(campaign, cases, people):
+    visitor = people()
+    item = _items(visitor.open(_HERE).text)[0]
+
+    assert visitor.send(_HERE, _sent(item, "validate")).status_code == 303
+    assert campaign.rows("select status from conversion where id = %s", cases["lead"]) == [("Pending",)]
+    assert campaign.rows("select status from fraud_event where id = %s", cases["held"]) == [("dismissed",)]
+    assert "Held out of payment" not in _kinds(visitor.open(_HERE).text)
+
+
+def test_what_was_let_go_elsewhere_is_not_offered_again(campaign, cases, people):
+    campaign.post(f"/api/v1/conversions/{cases['lead']}/validate", {})
+
+    held = _items(people().open(_HERE).text)[0]
+    assert "Validate Ada" not in " ".join(_buttons(held))
+
+
+def test_a_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
+    visitor = people()
+    item = _items(visitor.open(_HERE).text)[2]
+
+    assert f'href="/dashboard/conversions/new?uncredited={cases["sale"]}"' in item
+    assert visitor.send(_HERE, _sent(item, "dismiss")).status_code == 303
+    assert _rows(campaign, "uncredited_conversion") == [("dismissed",)]
+    assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
+
+
+def test_somebody_is_banned_where_they_are_seen(campaign, cases, ada, people):
+    visitor = people()
+    item = _items(visitor.open(_HERE).text)[1]
+
+    assert visitor.send(_HERE, _sent(item, "ban")).status_code == 303
+    assert campaign.rows("select status from affiliate where id = %s", ada) == [("Banned",)]
+
+
+def test_a_case_that_is_closed_meanwhile_is_said(campaign, cases, people):
+    visitor = people()
+    item = _items(visitor.open(_HERE).text)[1]
+    visitor.send(_HERE, _sent(item, "resolve") | {"_key": "a"})
+    answer = visitor.send(_HERE, _sent(item, "dismiss") | {"_key": "b"})
+
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    assert "<h1>Review</h1>" in answer.text
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"case": "event"}, {"case": "event", "action": "pay"}, {"case": "sale", "action": "validate"}]
+)
+def test_a_form_that_decides_nothing_is_said(campaign, cases, people, form):
+    assert people().send(_HERE, {"_key": "k"} | form).status_code == 422
+    assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
+
+
+@pytest.mark.parametrize(("case", "action"), [("event", "resolve"), ("event", "ban"), ("sale", "dismiss")])
+@pytest.mark.parametrize("unknown", ["", "x", "01890000-0000-7000-8000-000000000000"])
+def test_what_nobody_has_is_not_there(campaign, people, case, action, unknown):
+    form = {"_key": "k", "case": case, "action": action, "id": unknown, "affiliate": unknown}
+
+    assert people().send(_HERE, form).status_code == 404
+
+
+def test_another_brands_case_is_not_there(campaign, rival, people):
+    rival.program()
+    eva = rival.affiliate("eva", full_name="Eva")
+    foreign = flagged(rival, eva)
+    visitor = people()
+
+    assert "Eva" not in visitor.open(_HERE).text
+    form = {"_key": "k", "case": "event", "id": str(foreign), "affiliate": str(eva)}
+    assert {visitor.send(_HERE, form | {"action": act}).status_code for act in ("resolve", "ban")} == {404}
+    assert _rows(rival, "fraud_event") == [("open",)]
+
+
+def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
+    visitor = people("Viewer")
+    shown = visitor.open(_HERE).text
+
+    assert len(_items(shown)) == 3
+    assert f'<form method="post" action="{_HERE}"' not in shown
+    form = {"_key": "k", "case": "event", "action": "resolve", "id": str(cases["blocked"])}
+    assert visitor.send(_HERE, form).status_code == 403
+    assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
+
+
+def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
+    for number in range(25):
+        flagged(campaign, ada, at=ago(hours=5, minutes=number))
+    visitor = people()
+
+    assert _kinds(visitor.open(f"{_HERE}?kind=held").text) == ["Held out of payment"]
+    assert _kinds(visitor.open(f"{_HERE}?kind=uncredited&programId={campaign.programs[-1]}").text) == [
+        "Credited nobody"
+    ]
+    first = visitor.open(f"{_HERE}?kind=blocked").text
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+    second = visitor.open(older).text
+    assert "kind=blocked" in older
+    assert (len(_items(first)), len(_items(second))) == (20, 6)
+    assert 'rel="next"' not in second
+
+
+def test_cases_of_one_moment_are_all_shown(campaign, ada, people):
+    for _ in range(23):
+        flagged(campaign, ada, at=ago(hours=5))
+
+    assert len(_items(people().open(_HERE).text)) == 23
+
+
+@pytest.mark.parametrize("query", ["kind=x", "programId=x"])
+def test_a_filter_that_says_nothing_sensible_is_said(campaign, cases, people, query):
+    answer = people().open(f"{_HERE}?{query}")
+
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+
+
+def test_nothing_at_all_and_nothing_with_this_filter_differ(campaign, people):
+    visitor = people()
+
+    assert "Nothing waits</b>" in visitor.open(_HERE).text
+    assert "Nothing waits here" in visitor.open(f"{_HERE}?kind=held").text
