@@ -26,7 +26,7 @@ _MOVED = "confirm_total_mismatch"
 @blueprint.get(_NEW)
 @screen("member", uses=(preview_payouts, run_payouts, get_funding_status, list_payout_holds))
 def show_new_run() -> Response:
-    """Show what a run would pay now. Budget: 16 round trips, however much is due."""
+    """Show what a run would pay now. Budget: 12 round trips, however much is due."""
     funding = calls.needed(get_funding_status)
     return screens.show(
         "brand/payouts/new_run.html",
@@ -41,7 +41,7 @@ def show_new_run() -> Response:
 @blueprint.get(_CONFIRM)
 @screen("member", uses=(preview_payouts, run_payouts, get_funding_status))
 def show_confirm() -> Response:
-    """Show what is to be confirmed, with what was typed before a new login. Budget: 14 round trips."""
+    """Show what is to be confirmed, with what was typed before a new login. Budget: 10 round trips."""
     _check_may_pay()
     run, typed = _planned(), kept.form()
     if not run.count and typed is None:

@@ -1,6 +1,7 @@
 """What a payout's state is called for people, what is said of it, and what may be decided about it."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import request
@@ -52,4 +53,6 @@ def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         return "Waits for the operator's review."
     if is_listed:
         return "Listed to be paid by hand."
-    return f"Held until {show.words(payout['holdUntil'])}." if payout["holdUntil"] else "Waits for its turn."
+    held_until = payout["holdUntil"]
+    is_held = held_until is not None and datetime.fromisoformat(held_until) > datetime.now(UTC)
+    return f"Held until {show.words(held_until)}." if is_held else "Waits for its turn."

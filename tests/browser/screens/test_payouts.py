@@ -1,0 +1,233 @@
+"""Paying from the dashboard, step by step in a real browser. Source: the pages' interface, New run, Confirm, Run."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from adapters import clock
+from domain.payouts.transfers import Rejected
+from models import db
+from models.payouts import payouts
+from pipelines.payouts import decisions, transfer
+from tests.support.operators import Operator
+from tests.support.rows.paying import Payroll
+
+NEW = "/dashboard/payouts/new"
+_AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
+
+
+@pytest.fixture
+def payroll(app):
+    """Ann is owed 20.00 USD and 12.50 USD in EUR, ben 20.00 USD; cyd has said nowhere to be paid."""
+    found = Payroll.create(app)
+    found.rate("EUR", "0.8")
+    for slug in ("ann", "ben"):
+        found.affiliate(slug)
+    found.affiliate("cyd", method=None)
+    found.sell("ann", 10_000, externalEventId="first")
+    found.sell("ann", 5_000, "EUR")
+    for slug in ("ben", "cyd"):
+        found.sell(slug, 10_000)
+    return found
+
+
+@pytest.fixture
+def sign_in(app, site, payroll):
+    """What signs a page in as the Owner."""
+
+    def go(page):
+        link = Operator(app).json("sign-in", "owner", "--org", payroll.brand.id, "--email", "owner@example.com")["url"]
+        page.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
+
+    return go
+
+
+@pytest.fixture
+def page(window, sign_in):
+    """An Owner who looks at what a new run would pay."""
+    opened = window()
+    sign_in(opened)
+    opened.goto("/dashboard")
+    opened.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Payouts").click()
+    opened.get_by_role("link", name="New run").click()
+    return opened
+
+
+def _confirm(page, total):
+    page.get_by_role("textbox", name="Type the total in USD").fill(total)
+    page.get_by_role("button", name=re.compile("^Pay ")).click()
+
+
+def _on_its_way(page):
+    page.get_by_role("link", name="Continue").click()
+    _confirm(page, "52.50 USD")
+    expect(page).to_have_url(re.compile("/dashboard/payouts/runs/"))
+
+
+def _row(page, whom):
+    return page.get_by_role("table", name="Payouts").get_by_role("row", name=whom)
+
+
+def _alone(payroll, slug):
+    """Return the payout of an affiliate."""
+    ((payout_id,),) = payroll.brand.rows("select id from payout where affiliate_id = %s", payroll.affiliates[slug])
+    return payout_id
+
+
+def test_from_the_preview_to_the_money_being_there(page, payroll):
+    expect(page.get_by_role("heading", level=1)).to_have_text("New run")
+    expect(page.locator(".total")).to_have_text("52.50 USD")
+    expect(page.get_by_role("table", name="Stays behind").get_by_role("row", name="Cyd")).to_contain_text(
+        "No payout account"
+    )
+    page.get_by_role("link", name="Continue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
+
+    _confirm(page, "52.51")
+    expect(page.get_by_role("alert")).to_contain_text("Type 52.50 USD")
+    expect(page.get_by_role("textbox", name="Type the total in USD")).to_have_value("52.51")
+    assert page.title().startswith("Error: ")
+    assert payroll.payouts() == []
+    expect(page.get_by_role("button", name="Pay 2 affiliates")).to_be_visible()
+    _confirm(page, "52.50")
+
+    expect(page.get_by_text("0 of 2 paid")).to_be_visible()
+    page.evaluate("window.isTheSame = true")
+    payroll.pay()
+    expect(page.get_by_text("2 of 2 paid")).to_be_visible()
+    expect(_row(page, "Ann")).to_contain_text("Paid")
+    assert page.evaluate("window.isTheSame")
+    page.get_by_role("link", name="Ann").click()
+    expect(page.get_by_role("table", name="Lines").get_by_role("row")).to_have_count(3)
+
+
+def test_a_refund_between_preview_and_confirmation(page, payroll):
+    page.get_by_role("link", name="Continue").click()
+    payroll.brand.refund("first", 5_000)
+    _confirm(page, "52.50")
+
+    expect(page.get_by_role("alert")).to_contain_text("52.50 USD → 42.50 USD")
+    expect(page.locator(".total")).to_have_text("42.50 USD")
+    assert payroll.payouts() == []
+    _confirm(page, "42.50")
+    expect(page.get_by_text("0 of 2 paid")).to_be_visible()
+
+
+def test_a_double_click_makes_one_run(page, payroll):
+    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("textbox", name="Type the total in USD").fill("52.50")
+    page.get_by_role("button", name="Pay 2 affiliates").dblclick()
+
+    expect(page.get_by_text("0 of 2 paid")).to_be_visible()
+    assert payroll.brand.rows("select count(*) from payout_run") == [(1,)]
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("New run")
+    expect(page.get_by_role("link", name="Continue")).to_have_count(0)
+
+
+def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign_in, site):
+    page.get_by_role("link", name="Continue").click()
+    with db.any_org_work():
+        db.db.run(_AGE)
+    _confirm(page, "52.50 USD")
+    expect(page).to_have_url(re.compile(f"^{site}/sign-in"))
+    assert payroll.payouts() == []
+
+    sign_in(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
+    expect(page.get_by_role("textbox", name="Type the total in USD")).to_have_value("52.50 USD")
+    page.get_by_role("button", name="Pay 2 affiliates").click()
+    expect(page.get_by_text("0 of 2 paid")).to_be_visible()
+
+
+def _refuse(payroll, slug):
+    """Let the rail say at last that it has not paid."""
+    payout_id = _alone(payroll, slug)
+    with db.unit_of_work(payroll.brand.id):
+        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
+        refused = Rejected("account_closed", "The account is closed.")
+        transfer.settle(payout, payout.attempt, refused, now=clock.now())
+        assert payouts.find(organization_id=payroll.brand.id, payout_id=payout.id).status == "Failed"
+
+
+def test_a_rail_that_is_silent_and_then_refuses_is_retried_voided_or_paid_by_hand(page, payroll):
+    _on_its_way(page)
+    payroll.brand.set(sandboxRail="ambiguous")
+    payroll.pay()
+    expect(_row(page, "Ann")).to_contain_text("Processing")
+    _refuse(payroll, "ann")
+    expect(_row(page, "Ann")).to_contain_text("The account is closed. (account_closed)")
+
+    payroll.brand.set(sandboxRail="ok")
+    page.get_by_role("button", name="Retry Ann").click()
+    expect(_row(page, "Ann")).to_contain_text("Pending")
+    payroll.pay()
+    expect(_row(page, "Ann")).to_contain_text("Paid")
+
+    _refuse(payroll, "ben")
+    page.get_by_role("button", name="Void Ben").click()
+    expect(_row(page, "Ben")).to_contain_text("Voided")
+    expect(page.get_by_text("1 of 2 paid")).to_be_visible()
+    page.goto(NEW)
+    expect(page.locator(".total")).to_have_text("20.00 USD")
+
+    page.get_by_role("link", name="Continue").click()
+    _confirm(page, "20")
+    page.get_by_role("link", name="Ben").click()
+    page.get_by_role("textbox", name="Reference of your payment").fill("bank 17")
+    page.get_by_role("button", name="Mark as paid").click()
+    expect(page.get_by_text("bank 17")).to_be_visible()
+    expect(page.get_by_role("button", name="Mark as paid")).to_have_count(0)
+
+
+def _tab_to(page, role, name):
+    wanted = page.get_by_role(role, name=name)
+    for _ in range(60):
+        if wanted.evaluate("one => one === document.activeElement"):
+            assert wanted.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{name} is not reached by keyboard")
+
+
+def test_it_is_confirmed_by_keyboard_alone(page, payroll):
+    _tab_to(page, "link", "Continue")
+    page.keyboard.press("Enter")
+    _tab_to(page, "textbox", "Type the total in USD")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_focused()
+    _tab_to(page, "textbox", "Type the total in USD")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("52.50")
+    _tab_to(page, "button", "Pay 2 affiliates")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("0 of 2 paid")).to_be_visible()
+
+
+def test_it_is_confirmed_without_scripts(window, sign_in, payroll):
+    page = window(java_script_enabled=False)
+    sign_in(page)
+    page.goto(NEW)
+    _on_its_way(page)
+    payroll.brand.set(sandboxRail="fail")
+    payroll.pay()
+    payroll.brand.set(sandboxRail="ok")
+    page.reload()
+    page.get_by_role("button", name="Retry Ann").click()
+    payroll.pay()
+    page.reload()
+
+    expect(page.get_by_text("1 of 2 paid")).to_be_visible()
+
+
+def test_a_receipt_is_printed_without_what_is_not_on_paper(page, payroll):
+    _on_its_way(page)
+    page.get_by_role("link", name="Ann").click()
+    page.emulate_media(media="print")
+
+    expect(page.get_by_role("table", name="Lines")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Dashboard")).to_be_hidden()
+    expect(page.get_by_role("button", name="Mark as paid")).to_be_hidden()
