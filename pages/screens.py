@@ -29,6 +29,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _ITSELF = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"), "'self'")
 _SCREEN = Guard(audience="public", bucket=None)
 _SAID: Mapping[int, tuple[str, str]] = {
+    400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
     403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
     404: ("Nothing here", "It is gone, never was, or is not yours to see."),
     410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),

@@ -19,8 +19,7 @@ from domain.refused import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
-from schemas.imports.affiliates import ImportUndoPreview, PastImport, UndoneImport
-from schemas.paging import PageQuery
+from schemas.imports.affiliates import ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
 
 blueprint = Blueprint("imports", __name__)
 
@@ -33,12 +32,19 @@ _UNDO_PREVIEW = ImportUndoPreview()
 
 
 @blueprint.get("/api/v1/imports")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=ImportsQuery())
 def list_imports() -> Mapping[str, object]:
-    """List the organization's imports, newest first."""
-    asked = paging.wanted(body.query())
+    """List the organization's imports, newest first; by kind and status if asked."""
+    query = body.query()
+    asked = paging.wanted(query)
     with db.unit_of_work(guards.organization_id()):
-        rows = imports.page(organization_id=guards.organization_id(), limit=asked.limit, after=asked.after)
+        rows = imports.page(
+            organization_id=guards.organization_id(),
+            kind=query["kind"],
+            status=query["status"],
+            limit=asked.limit,
+            after=asked.after,
+        )
     return paging.envelope(asked, rows, lambda shown: _RECORD.dump(shown, many=True))
 
 

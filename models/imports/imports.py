@@ -48,9 +48,12 @@ class ListedImport(NamedTuple):
 _HISTORY = Listing("import_job", ListedImport, condition="true")
 
 
-def page(*, organization_id: UUID, limit: int, after: Position | None) -> list[ListedImport]:
-    """Return up to `limit` imports of the organization, newest first, after a position."""
-    return _HISTORY.page(organization_id=organization_id, where={}, limit=limit, after=after)
+def page(
+    *, organization_id: UUID, kind: str | None, status: str | None, limit: int, after: Position | None
+) -> list[ListedImport]:
+    """Return up to `limit` imports of the organization, of this kind and status if asked, newest first."""
+    where = {"kind": kind, "status": status}
+    return _HISTORY.page(organization_id=organization_id, where=where, limit=limit, after=after)
 
 
 def find(*, organization_id: UUID, job_id: UUID) -> ListedImport | None:

@@ -20,6 +20,7 @@ from schemas.imports.sent import (
     import_file,
     rows_of,
 )
+from schemas.paging import PageQuery
 
 # An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
 _ANY_LENGTH = 100_000
@@ -122,6 +123,13 @@ class PastImport(ImportRecord):
 
     created_at = Instant()
     undone_at = Instant(allow_none=True)
+
+
+class ImportsQuery(PageQuery):
+    """Which imports: of this kind, with this status."""
+
+    kind = one_of(("Affiliates", "Conversions"), load_default=None)
+    status = one_of(("Completed", "Undone"), load_default=None)
 
 
 class UndoneImport(PastImport):

@@ -14,12 +14,15 @@ from pages.screens import screen
 
 blueprint = Blueprint("imports_page", __name__)
 
+_FILTERS = ("kind", "status", "cursor")
+
 
 @blueprint.get("/dashboard/imports")
 @screen("member", uses=(list_imports, preview_conversion_import))
 def show_imports() -> Response:
     """Show the imports, newest first. Budget: 2 round trips, however many there are."""
-    found = calls.needed(list_imports, query={"cursor": request.args.get("cursor")})
+    wanted = {name: value for name in _FILTERS if (value := request.args.get(name))}
+    found = calls.needed(list_imports, query=wanted)
     return screens.show(
         "brand/imports/list.html",
         imports=found["items"],

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
@@ -114,13 +115,15 @@ def _refused(endpoint_id: str, answer: CallAnswer) -> Response:
 def _shown(endpoint_id: str) -> dict[str, Any]:
     path = {"endpoint_id": endpoint_id}
     endpoint = calls.needed(get_webhook_endpoint, path=path)
-    wanted = {name: request.args.get(name) or None for name in _FILTERS}
+    wanted = {name: value for name in _FILTERS if (value := request.args.get(name))}
     found = calls.needed(list_webhook_deliveries, path=path, query=wanted)
+    narrowed = {name: value for name, value in wanted.items() if name != "cursor"}
     return {
         "endpoint": endpoint,
         "deliveries": found["items"],
-        "older_cursor": found["nextCursor"],
-        "query": request.query_string.decode(),
+        "query": urlencode(wanted),
+        "is_narrowed": bool(wanted),
+        "older": urlencode(narrowed | {"cursor": found["nextCursor"]}) if found["hasMore"] else "",
     }
 
 

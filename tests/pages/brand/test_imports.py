@@ -211,7 +211,11 @@ def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
 
     assert 'aria-label="Imports"' in shown
     assert f'href="/dashboard/imports/{made["jobId"]}"' in shown
-    assert ">Done<" in shown
+    assert '<span class="chip ok">Done</span>' in shown
+    assert made["jobId"] in owner.open("/dashboard/imports?kind=Affiliates&status=").text
+    none = owner.open("/dashboard/imports?kind=Conversions").text
+    assert "Nothing with this filter" in none
+    assert made["jobId"] not in none
 
 
 def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):

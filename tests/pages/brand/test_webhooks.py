@@ -158,6 +158,21 @@ def test_deliveries_are_found_by_status_and_event(brand, owner, endpoint, drain)
     assert "fragment?status=Failed&amp;seen=" in none
 
 
+def test_what_is_older_is_led_to_by_the_page_and_by_its_live_part_alike(brand, owner, endpoint):
+    for _ in range(52):
+        brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")
+    address = f"{URL}/{endpoint['id']}"
+
+    page = owner.open(f"{address}?status=Pending")
+    part = owner.open(f"{address}/fragment?status=Pending&seen=0")
+    (older,) = re.findall(r'href="([^"]*)" rel="next"', page.text)
+
+    assert re.findall(r'href="([^"]*)" rel="next"', part.text) == [older]
+    assert re.findall('hx-get="([^"]*)"', part.text) == re.findall('hx-get="([^"]*)"', page.text)
+    assert owner.open(html.unescape(older)).text.count(">test</a>") == 2
+    assert owner.open(f"{address}?cursor=nonsense").status_code == 400
+
+
 def test_all_that_failed_is_sent_again(brand, owner, endpoint, receiver, drain):
     for _ in range(2):
         _sample(owner, endpoint)

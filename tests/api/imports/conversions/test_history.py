@@ -26,6 +26,20 @@ def test_both_kinds_of_imports_are_listed_newest_first(campaign):
     assert (page["items"][0]["kind"], shown["kind"]) == ("Conversions", "Affiliates")
 
 
+def test_the_list_is_narrowed_by_kind_and_status(campaign):
+    people = _import_people(campaign, "ann").json["jobId"]
+    sales = import_sales(campaign, past_sale()).json["jobId"]
+    campaign.person("Admin").post(f"/api/imports/{sales}/undo")
+
+    def found(query):
+        return [item["jobId"] for item in campaign.get(f"{URL}?{query}").json["items"]]
+
+    assert (found("kind=Affiliates"), found("kind=Conversions")) == ([people], [sales])
+    assert (found("status=Undone"), found("status=Completed")) == ([sales], [people])
+    assert found("kind=Affiliates&status=Undone") == []
+    assert [campaign.get(f"{URL}?{query}").status_code for query in ("kind=all", "status=")] == [400, 400]
+
+
 def test_an_import_is_shown_by_its_id(campaign):
     job_id = import_sales(campaign, past_sale(), past_sale()).json["jobId"]
 
