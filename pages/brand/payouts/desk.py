@@ -14,7 +14,7 @@ from pages.screens import screen
 
 blueprint = Blueprint("payout_desk_page", __name__)
 
-_RUNS, _PAYOUTS = 5, 25
+_RUNS, _PAYOUTS = 5, 20
 _USES = (
     get_funding_status,
     list_payout_drafts,

@@ -16,7 +16,7 @@ from pages.screens import screen
 
 blueprint = Blueprint("payout_run_page", __name__)
 
-_ON_A_PAGE = 40
+_ON_A_PAGE = 25
 _RUN = "/dashboard/payouts/runs/<run_id>"
 _USES = (get_payout_run, list_payouts, retry_payout, void_payout, list_payouts_to_pay)
 
