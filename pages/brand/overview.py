@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response
+from markupsafe import Markup
 
 from api.affiliates.affiliates import list_applications
 from api.conversions.uncredited import summarize_uncredited_conversions
+from api.fraud import list_fraud_events
 from api.organization.organization import get_organization
 from api.payouts.drafts import list_payout_drafts
-from api.programs.numbers import list_program_stats
-from pages import calls, screens, show
+from api.programs.daily import get_daily_numbers
+from api.programs.numbers import get_tracking_status, list_program_stats
+from api.webhooks.endpoints import list_webhook_endpoints
+from pages import calls, charts, screens, show
+from pages.charts import ChartPoint
 from pages.screens import screen
 
 blueprint = Blueprint("overview_page", __name__)
@@ -20,11 +25,12 @@ blueprint = Blueprint("overview_page", __name__)
 
 @dataclass(frozen=True, slots=True)
 class WaitingWork:
-    """So much of one thing waits for somebody, in words for `one` and for `many`; `about` are amounts of it."""
+    """So much of one thing waits for somebody, in words for `one` and for `many`, and where; `about` are amounts."""
 
     count: int
     one: str
     many: str
+    path: str
     about: Sequence[str] = ()
 
 
@@ -36,6 +42,15 @@ class HeldAmount:
     currency: str
 
 
+@dataclass(frozen=True, slots=True)
+class ShownChart:
+    """A picture of some figures by day, and the figures."""
+
+    label: str
+    picture: Markup
+    points: Sequence[ChartPoint]
+
+
 @blueprint.get("/dashboard")
 @screen(
     "member",
@@ -45,10 +60,14 @@ class HeldAmount:
         list_applications,
         summarize_uncredited_conversions,
         list_payout_drafts,
+        list_fraud_events,
+        list_webhook_endpoints,
+        get_tracking_status,
+        get_daily_numbers,
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: 14 round trips, however much there is."""
+    """Show the overview. Budget: 24 round trips, however much there is."""
     organization = calls.needed(get_organization)
     stats = calls.needed(list_program_stats)
     return screens.show(
@@ -56,7 +75,8 @@ def show_overview() -> Response:
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),
-        waiting=list(_waiting()),
+        waiting=list(_waiting(stats)),
+        pictures=_pictures() if stats else [],
         owed=_owed(stats),
         numbers={
             "clicks": _sum(stats, "clicks30d"),
@@ -67,20 +87,47 @@ def show_overview() -> Response:
     )
 
 
-def _waiting() -> Iterator[WaitingWork]:
+def _waiting(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWork]:
     """Yield what waits, of what the person may see."""
+    if stats and not calls.needed(get_tracking_status, path={"program_id": stats[0]["programId"]})["verified"]:
+        one = "program whose tag nobody has seen yet"
+        yield WaitingWork(1, one, one, f"/dashboard/programs/{stats[0]['programId']}/install")
     if applications := calls.needed(list_applications):
-        yield WaitingWork(len(applications), "application to decide", "applications to decide")
-    uncredited = calls.needed(summarize_uncredited_conversions)
-    if uncredited["openCount"]:
-        amounts = [show.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
-        one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
-        yield WaitingWork(uncredited["openCount"], one, many, amounts)
+        path = "/dashboard/affiliates/applications"
+        yield WaitingWork(len(applications), "application to decide", "applications to decide", path)
+    yield from _to_review()
     if calls.may(list_payout_drafts):
         for draft in calls.needed(list_payout_drafts):
             amounts = [show.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
             one, many = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
-            yield WaitingWork(draft["recipientCount"], one, many, amounts)
+            yield WaitingWork(draft["recipientCount"], one, many, "/dashboard/payouts", amounts)
+    if calls.may(list_webhook_endpoints):
+        failing = sum(1 for endpoint in calls.needed(list_webhook_endpoints)["items"] if endpoint["failingSince"])
+        if failing:
+            one, many = "webhook endpoint that fails", "webhook endpoints that fail"
+            yield WaitingWork(failing, one, many, "/dashboard/webhooks")
+
+
+def _to_review() -> Iterator[WaitingWork]:
+    if events := calls.needed(list_fraud_events):
+        one, many = "click or lead that the fraud rules stopped", "clicks and leads that the fraud rules stopped"
+        yield WaitingWork(len(events), one, many, "/dashboard/review")
+    uncredited = calls.needed(summarize_uncredited_conversions)
+    if uncredited["openCount"]:
+        amounts = [show.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
+        one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
+        yield WaitingWork(uncredited["openCount"], one, many, "/dashboard/review?kind=uncredited", amounts)
+
+
+def _pictures() -> Sequence[ShownChart]:
+    """Return the last 30 days of what came in, as pictures; of what never came there is none."""
+    days = calls.needed(get_daily_numbers)["days"]
+    found = []
+    for name, label in (("clicks", "Clicks"), ("sales", "Sales"), ("leads", "Leads")):
+        points = [ChartPoint(day["day"], day[name], show.number(day[name])) for day in days]
+        if any(point.value for point in points):
+            found.append(ShownChart(label, charts.line(points, label), points))
+    return found
 
 
 def _owed(stats: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:

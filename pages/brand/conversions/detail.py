@@ -35,7 +35,7 @@ _USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values()
 @blueprint.get("/dashboard/conversions/<conversion_id>")
 @screen("member", uses=_USES)
 def show_conversion(conversion_id: str) -> Response:
-    """Show one conversion. Budget: 12 round trips."""
+    """Show one conversion. Budget: 9 round trips, two of them for its payout."""
     return _shown(conversion_id)
 
 
