@@ -10,6 +10,7 @@ from types import MappingProxyType
 from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
 from api.conversions.conversions import list_conversions
+from api.coupons.listing import list_coupon_codes
 from api.fraud import list_fraud_events
 from api.imports.history import list_imports
 from api.payouts.payouts import list_payouts
@@ -50,6 +51,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard", "Overview", "home", list_program_stats),
                 BarPlace("/dashboard/programs", "Programs", "megaphone", list_programs),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
+                BarPlace("/dashboard/coupons", "Coupons", "ticket", list_coupon_codes),
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
                 BarPlace("/dashboard/review", "Review", "flag", list_fraud_events),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),

@@ -2,10 +2,11 @@
 
 campaign   families of codes, for the brand
 codes      codes of one affiliate, for the brand
+listing    codes of all affiliates, for the brand
 own        codes of the affiliate who signed in
 view       what minting and ending take in a request
 """
 
-from api.coupons import campaign, codes, own
+from api.coupons import campaign, codes, listing, own
 
-BLUEPRINTS = (campaign.blueprint, codes.blueprint, own.blueprint)
+BLUEPRINTS = (campaign.blueprint, codes.blueprint, listing.blueprint, own.blueprint)

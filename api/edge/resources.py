@@ -53,7 +53,7 @@ ALL: tuple[Resource, ...] = (
         "coupons",
         "Coupons",
         "Codes that buyers redeem for a discount, and that credit the affiliate who owns them.",
-        ("campaign_coupons", "affiliate_coupons", "own_coupons"),
+        ("campaign_coupons", "affiliate_coupons", "coupon_codes", "own_coupons"),
     ),
     Resource(
         "recruiting",

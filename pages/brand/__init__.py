@@ -1,6 +1,6 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, conversions, imports, overview, payouts, programs, review, webhooks
+from pages.brand import affiliates, conversions, coupons, imports, overview, payouts, programs, review, webhooks
 
 BLUEPRINTS = (
     overview.blueprint,
@@ -11,4 +11,5 @@ BLUEPRINTS = (
     *programs.BLUEPRINTS,
     *review.BLUEPRINTS,
     *webhooks.BLUEPRINTS,
+    *coupons.BLUEPRINTS,
 )

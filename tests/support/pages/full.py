@@ -6,7 +6,9 @@ from uuid import uuid4
 
 from models import db
 from tests.support.api.importing import import_sales, past_sale
+from tests.support.coupons import coupon
 from tests.support.draining import drain
+from tests.support.gateways.playing import be_for_trying_out, connected, played
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
@@ -48,6 +50,10 @@ def make(app: Any) -> FullBrand:
     dealing = Dealing.of(brand)
     _ask(brand, "/api/v1/deals", dealing.body(20_000))
     import_sales(brand, past_sale(affiliateSlug="rita"))
+    with played() as stage:
+        be_for_trying_out(stage)  # a live one would keep signed sales out
+        connected(owner, stage)
+        coupon(brand, name="Partner <b>15</b>")
     drain()
     return FullBrand(brand, email, names | _ids(brand))
 
@@ -74,6 +80,9 @@ _ROWS = {
     "invite_id": "select id from affiliate_invite",
     "deal_id": "select id from deal",
     "link_id": "select id from tracking_link",
+    "code_id": "select id from affiliate_coupon",
+    "coupon_id": "select id from campaign_coupon",
+    "connection_id": "select id from gateway_connection",
 }
 
 

@@ -1,0 +1,42 @@
+"""Codes of all affiliates of a brand in one list. An addition to the interface."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint
+
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging
+from api.edge.operations import operation, page
+from domain.organization import plans
+from models import db
+from models.coupons import lists
+from models.coupons.lists import CodeFilters, CreditedCode
+from schemas.coupons.credited import CodesQuery, CreditedCodeRecord
+
+blueprint = Blueprint("coupon_codes", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_RECORD = CreditedCodeRecord()
+_CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
+
+
+@blueprint.get("/api/v1/coupon-codes")
+@operation(_READ, page(_RECORD), asks=CodesQuery())
+def list_coupon_codes() -> Mapping[str, object]:
+    """List the codes of all affiliates, newest first, revoked ones too, with whom they credit and what they brought.
+
+    Three round trips for any number: page, sums, commit.
+    """
+    query, organization_id = body.query(), guards.organization_id()
+    asked = paging.wanted(query)
+    filters = CodeFilters(**{name: query[name] for name in ("program_id", "coupon_id", "affiliate_id", "status")})
+    with db.unit_of_work(organization_id):
+        rows = lists.page(organization_id=organization_id, filters=filters, after=asked.after, limit=asked.limit)
+        return paging.envelope(asked, rows, _shown)
+
+
+def _shown(rows: Sequence[CreditedCode]) -> list[Any]:
+    earned = lists.earned(organization_id=guards.organization_id(), code_ids=[row.id for row in rows])
+    return [_CODE.dump(row) | {"earnedByCurrency": earned[row.id]} for row in rows]

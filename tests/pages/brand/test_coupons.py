@@ -1,0 +1,199 @@
+"""Coupons at the dashboard, with a gateway that is played on this machine."""
+
+import re
+
+import pytest
+
+from tests.support.coupons import code, coupon
+from tests.support.gateways.playing import connected, played
+
+_HERE = "/dashboard/coupons"
+_NEW = {
+    "_key": "k",
+    "name": "Partner 15",
+    "discountType": "PercentOff",
+    "discountValue": "15",
+    "duration": "Once",
+    "selfMintMode": "Disabled",
+    "overridesClickAttribution": "on",
+}
+
+
+@pytest.fixture
+def shop(brand):
+    """The brand with one campaign, jane in it, and a connected gateway."""
+    with played() as stage:
+        brand.program(name="Spring")
+        brand.affiliate("jane", full_name="Jane <Ek>")
+        connected(brand.person("Owner"), stage)
+        yield brand
+
+
+def _names(shown, label):
+    table = shown.partition(f'<table aria-label="{label}">')[2].partition("</table>")[0]
+    return re.findall(r'<th scope="row">(?:<a [^>]*>|<code>)([^<]+)<', table)
+
+
+def _new(brand):
+    return {**_NEW, "programId": str(brand.programs[0])}
+
+
+def test_a_coupon_is_made_here_and_at_the_gateway(shop, people):
+    visitor = people()
+    assert "New coupon</h1>" in visitor.open(f"{_HERE}/new").text
+    answer = visitor.send(f"{_HERE}/new", _new(shop))
+    shown = visitor.open(answer.headers["Location"]).text
+
+    assert answer.status_code == 303
+    assert "<h1>Partner 15</h1>" in shown
+    assert "15\N{NO-BREAK SPACE}% off the first payment" in shown
+    assert _names(visitor.open(_HERE).text, "Coupons") == ["Partner 15"]
+
+
+def test_an_amount_is_typed_as_people_write_it(shop, people):
+    form = _new(shop) | {"discountType": "AmountOff", "discountValue": "5.50", "discountCurrency": "eur"}
+    form |= {"duration": "Repeating", "durationInMonths": "3", "expiresAt": "2099-12-31"}
+    answer = people().send(f"{_HERE}/new", form)
+
+    assert answer.status_code == 303, answer.text
+    assert shop.rows("select discount_value, discount_currency, duration_in_months from campaign_coupon") == [
+        (550, "EUR", 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"discountValue": "101"}, "discountValue"),
+        ({"discountValue": "1.5"}, "discountValue"),
+        ({"discountValue": "much"}, "discountValue"),
+        ({"discountType": "AmountOff"}, "discountCurrency"),
+        ({"discountType": "AmountOff", "discountCurrency": "XXQ"}, "discountCurrency"),
+        ({"discountType": "AmountOff", "discountCurrency": "JPY", "discountValue": "1.5"}, "discountValue"),
+        ({"duration": "Repeating"}, "durationInMonths"),
+        ({"duration": "Repeating", "durationInMonths": "0"}, "durationInMonths"),
+        ({"expiresAt": "soon"}, "expiresAt"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_field_and_nothing_is_made(shop, people, typed, field):
+    form = _new(shop) | {"discountCurrency": "", "durationInMonths": "", "expiresAt": ""} | typed
+    answer = people().send(f"{_HERE}/new", form)
+
+    assert answer.status_code == 400
+    assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
+    assert shop.rows("select count(*) from campaign_coupon") == [(0,)]
+
+
+def test_without_a_gateway_it_says_why_and_keeps_what_was_typed(brand, people):
+    brand.program()
+    answer = people().send(f"{_HERE}/new", _new(brand))
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (422, True)
+    assert 'value="Partner 15"' in answer.text
+
+
+def test_a_code_is_given_out_to_whom_the_email_names(shop, people):
+    family = coupon(shop)
+    here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
+    answer = visitor.send(f"{here}/codes", {"_key": "k", "email": " JANE@example.com", "code": "JANE-15"})
+    assert answer.status_code == 303, answer.text
+
+    shown = visitor.open(here).text
+    assert _names(shown, "Codes") == ["JANE-15"]
+    assert "Jane &lt;Ek&gt;" in shown
+    assert _names(visitor.open(_HERE).text, "Codes") == ["JANE-15"]
+
+    nobody = visitor.send(f"{here}/codes", {"_key": "l", "email": "zoe@example.com", "code": ""})
+    assert nobody.status_code == 422
+    assert re.search(r'id="code-email"[^>]*value="zoe@example.com"[^>]*aria-invalid="true"', nobody.text)
+
+
+def test_a_code_is_revoked(shop, people):
+    family = coupon(shop)
+    ((jane,),) = shop.rows("select id from affiliate")
+    made, visitor = code(shop, jane, family["id"], "JANE-15"), people()
+    (address,) = re.findall(r'action="([^"]+/revoke)"', visitor.open(_HERE).text)
+    assert address == f"{_HERE}/codes/{jane}/{made['id']}/revoke"
+
+    assert visitor.send(address, {"_key": "k"}).status_code == 303
+    shown = visitor.open(_HERE).text
+    assert "Revoked" in shown
+    assert "/revoke" not in shown
+
+
+def test_a_code_that_was_made_elsewhere_is_registered(brand, people):
+    brand.program()
+    brand.affiliate("ben")
+    visitor, form = people(), {"_key": "k", "programId": str(brand.programs[0]), "email": "ben@example.com"}
+    assert visitor.send(f"{_HERE}/codes", form | {"code": "BEN-10"}).status_code == 303
+    assert _names(visitor.open(_HERE).text, "Codes") == ["BEN-10"]
+
+    wrong = visitor.send(f"{_HERE}/codes", form | {"_key": "l", "code": "no!"})
+    assert wrong.status_code == 400
+    assert re.search(r'id="code-code"[^>]*aria-invalid="true"', wrong.text)
+
+
+def test_what_can_change_is_changed(shop, people):
+    family = coupon(shop)
+    here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
+    form = {"_key": "k", "name": "Partner", "selfMintMode": "AllAffiliates", "maxCodesPerAffiliate": "2"}
+    assert visitor.send(f"{here}/change", form).status_code == 303
+
+    assert shop.rows(
+        "select name, self_mint_mode, max_codes_per_affiliate, overrides_click_attribution from campaign_coupon"
+    ) == [("Partner", "AllAffiliates", 2, False)]
+    wrong = visitor.send(f"{here}/change", form | {"_key": "l", "maxCodesPerAffiliate": "many"})
+    assert (wrong.status_code, 'value="many"' in wrong.text) == (400, True)
+
+
+def test_a_coupon_without_codes_is_deleted_and_one_with_codes_archived(shop, people):
+    visitor = people()
+    empty, used = coupon(shop, name="Empty"), coupon(shop, name="Used")
+    ((jane,),) = shop.rows("select id from affiliate")
+    code(shop, jane, used["id"])
+    program = shop.programs[0]
+    assert "Delete Empty" in visitor.open(f"{_HERE}/{program}/{empty['id']}").text
+    assert visitor.send(f"{_HERE}/{program}/{empty['id']}/delete", {"_key": "a"}).status_code == 303
+
+    refused = visitor.send(f"{_HERE}/{program}/{used['id']}/delete", {"_key": "b"})
+    assert (refused.status_code, 'role="alert"' in refused.text) == (422, True)
+    assert visitor.send(f"{_HERE}/{program}/{used['id']}/archive", {"_key": "c"}).status_code == 303
+    assert _names(visitor.open(_HERE).text, "Coupons") == ["Used"]
+    assert "Archived" in visitor.open(_HERE).text
+
+
+def test_the_list_says_what_is_missing(brand, people):
+    visitor = people()
+    assert "No programs yet" in visitor.open(_HERE).text
+    brand.program()
+    shown = visitor.open(_HERE).text
+    assert "No coupons in this program" in shown
+    assert "No codes yet" in shown
+    assert "No codes here" in visitor.open(f"{_HERE}?status=Revoked").text
+
+
+@pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
+def test_a_filter_that_says_nothing_sensible_is_said(shop, people, query):
+    answer = people().open(f"{_HERE}?{query}")
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
+
+
+def test_another_brands_coupon_is_a_page_that_is_not_there(shop, people, rival):
+    family = coupon(shop)
+    rival.program()
+    visitor = people()
+    for program, wanted in ((rival.programs[0], family["id"]), (shop.programs[0], "none"), ("x", family["id"])):
+        assert visitor.open(f"{_HERE}/{program}/{wanted}").status_code == 404
+        for verb in ("change", "archive", "delete"):
+            assert visitor.send(f"{_HERE}/{program}/{wanted}/{verb}", {"_key": "k", "name": "x"}).status_code == 404
+
+
+def test_a_viewer_reads_and_changes_nothing(shop, people):
+    family = coupon(shop)
+    visitor, here = people("Viewer"), f"{_HERE}/{shop.programs[0]}/{family['id']}"
+    for path in (_HERE, here, f"{_HERE}/new"):
+        shown = visitor.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+    assert visitor.send(f"{here}/archive", {"_key": "k"}).status_code == 403
