@@ -60,7 +60,23 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
             ),
         ),
         "account": Area("Portal", "Finderfee", "/portal", (BarPlace("/portal", "Home", "home"),)),
-        "operator": Area("Console", "Console", "/console", (BarPlace("/console", "Now", "pulse"),)),
+        "operator": Area(
+            "Console",
+            "Console",
+            "/console",
+            (
+                BarPlace("/console", "Now", "pulse"),
+                BarPlace("/console/dead", "Dead letters", "mail-x"),
+                BarPlace("/console/schedule", "Schedule", "clock"),
+                BarPlace("/console/ledger", "Ledger", "scale"),
+                BarPlace("/console/payouts", "Payouts", "banknote"),
+                BarPlace("/console/rates", "Rates", "coins"),
+                BarPlace("/console/mail", "Mail", "mail"),
+                BarPlace("/console/tenants", "Tenants", "building"),
+                BarPlace("/console/connections", "Connections", "plug"),
+                BarPlace("/console/style", "Style", "swatch"),
+            ),
+        ),
     }
 )
 

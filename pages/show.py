@@ -93,6 +93,14 @@ def ago(value: datetime | str | None) -> str:
     ).format(at, count, unit)
 
 
+def duration(seconds: int | None) -> str:
+    """Return so many seconds as a person says them: `40 s`, `3 min`, `2 h`, `5 d`; nothing for none."""
+    if not seconds:
+        return NOTHING
+    count, unit = next(((seconds // length, unit) for length, unit in _UNITS if seconds >= length), (seconds, "s"))
+    return f"{count} {unit}"
+
+
 def version(shown: str) -> str:
     """Return what tells one state of a live part from another; ages and the keys of forms do not count."""
     return hashlib.sha256(_PASSING.sub("", shown).encode()).hexdigest()[:_VERSION_DIGITS]
@@ -112,7 +120,8 @@ def _in_words(at: date) -> str:
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         **{
-            shown.__name__: shown for shown in (money, amount, percent, plain, number, moment, day, ago, words, version)
+            shown.__name__: shown
+            for shown in (money, amount, percent, plain, number, moment, day, ago, duration, words, version)
         },
         "colour": chips.colour,
     }

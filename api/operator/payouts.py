@@ -1,5 +1,7 @@
 """Payouts that wait for an operator: runs to review, payouts whose rail never says, what rails said by themselves."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from uuid import UUID
 
 from flask import Blueprint, Response, jsonify
@@ -15,6 +17,7 @@ from models.payouts import desk, rail_events
 from pipelines.operating import payout_desk
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
+    PayoutAskedRecord,
     RailEventsQuery,
     ReviewedRecord,
     ReviewRunsQuery,
@@ -31,6 +34,7 @@ _RUN = RunForReviewRecord()
 _REVIEWED = ReviewedRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
 _SETTLED = SettledRecord()
+_ASKED = PayoutAskedRecord()
 _TOLD = ToldEventRecord()
 
 _MOST = 200
@@ -77,6 +81,19 @@ def list_doubtful_payouts() -> Response:
     with db.any_org_work():
         found = desk.any_org_doubtful(limit=_MOST)
     return jsonify(_DOUBTFUL.dump(found, many=True))
+
+
+@blueprint.get("/api/operator/payouts/<payout_id>")
+@operation(READ, one(_ASKED), refuses=("404 not_found",))
+def get_payout_asked(payout_id: str) -> Mapping[str, object]:
+    """Show a payout with what its rail was asked, when, and what it said, attempt by attempt."""
+    wanted_id = path.uuid(payout_id, "payout")
+    with db.any_org_work():
+        payout, asked = payout_desk.any_org_asked(wanted_id)
+    now = clock.now()
+    attempts = [{**asdict(one), "asked_at": now - one.age} for one in asked]
+    shown: Mapping[str, object] = _ASKED.dump({**asdict(payout), "attempts": attempts})
+    return shown
 
 
 @blueprint.get("/api/operator/payouts/events")

@@ -7,6 +7,8 @@ from uuid import UUID
 from domain.payouts.states import ReviewStatus
 from domain.refused import not_found
 from models.payouts import attempts, desk, payouts
+from models.payouts.desk import DeskAttempt
+from models.payouts.payouts import Payout
 from pipelines.payouts import decisions, transfer
 
 
@@ -38,6 +40,15 @@ def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> Reviewe
     decided = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
     status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
     return ReviewedRun(organization_id, run_id, status, len(decided))
+
+
+def any_org_asked(payout_id: UUID) -> tuple[Payout, list[DeskAttempt]]:
+    """Return a payout with every attempt at it, the first one first. Raises Refused 404 not_found."""
+    organization_id = payouts.any_org_organization_of(payout_id)
+    payout = organization_id and payouts.find(organization_id=organization_id, payout_id=payout_id)
+    if not payout:
+        raise not_found("payout", payout_id)
+    return payout, desk.attempts(organization_id=payout.organization_id, payout_id=payout_id)
 
 
 def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str | None, now: datetime) -> SettledPayout:

@@ -105,6 +105,36 @@ class DoubtfulPayoutRecord(Wire):
     contradicted = fields.Boolean()
 
 
+class AskedRecord(Wire):
+    """An attempt at a payout: what its rail was asked, since when, how often, and what it said."""
+
+    wire_name = "PayoutAttempt"
+
+    number = fields.Integer()
+    key = fields.String()
+    method = fields.String()
+    amount_cents = fields.Integer()
+    state = fields.String()
+    asked = fields.Integer()
+    asked_at = Instant()
+    detail = fields.String(allow_none=True)
+
+
+class PayoutAskedRecord(Wire):
+    """A payout with every attempt at it."""
+
+    wire_name = "PayoutAsked"
+
+    id = fields.UUID()
+    organization_id = fields.UUID()
+    affiliate_id = fields.UUID()
+    amount_cents = fields.Integer()
+    method = fields.String()
+    status = one_of(PayoutStatus)
+    failure_reason = fields.String(allow_none=True)
+    attempts = fields.List(fields.Nested(AskedRecord))
+
+
 class SettleBody(Wire):
     """What an operator found out: `paidAs` what the rail calls the payment, or `failedBecause` why there is none."""
 

@@ -9,6 +9,7 @@ from tests.support.api.importing import import_sales, past_sale
 from tests.support.coupons import coupon
 from tests.support.draining import drain
 from tests.support.gateways.playing import be_for_trying_out, connected, played
+from tests.support.outside.console import buried
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
@@ -55,6 +56,7 @@ def make(app: Any) -> FullBrand:
         connected(owner, stage)
         coupon(brand, name="Partner <b>15</b>")
     drain()
+    names |= {"number": str(buried(brand)), "queue": "sales"}
     return FullBrand(brand, email, names | _ids(brand))
 
 
@@ -83,6 +85,8 @@ _ROWS = {
     "code_id": "select id from affiliate_coupon",
     "coupon_id": "select id from campaign_coupon",
     "connection_id": "select id from gateway_connection",
+    "message_id": "select id from mail_message where body_sealed is not null order by created_at",
+    "organization_id": "select id from organization",
 }
 
 

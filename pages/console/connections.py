@@ -1,0 +1,16 @@
+"""Connections of every organization to gateways and platforms: those that are refused, or whose events wait."""
+
+from flask import Blueprint, Response
+
+from api.operator.connections import list_troubled_connections
+from pages import calls, screens
+from pages.screens import screen
+
+blueprint = Blueprint("operator_connections_page", __name__)
+
+
+@blueprint.get("/console/connections")
+@screen("operator", uses=(list_troubled_connections,))
+def show_troubled_connections() -> Response:
+    """Show what is in trouble. Budget: 4 round trips."""
+    return screens.show("console/connections.html", connections=calls.needed(list_troubled_connections))

@@ -1,0 +1,143 @@
+"""Dead letters: each opens to what it was given and why it gave up; replay in two clicks, discard with a reason."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from api.operator.dead_letters import (
+    count_dead_letters,
+    discard_dead_letter,
+    get_dead_letter,
+    list_dead_letters,
+    replay_dead_letter,
+    replay_dead_letters,
+)
+from api.operator.queues import list_queues
+from pages import calls, forms, fragments, screens
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("dead_page", __name__)
+
+_DEAD = "/console/dead"
+_USES = (list_dead_letters, count_dead_letters, list_queues)
+_FILTERS = ("queue", "name", "organizationId")
+_TAKE = 20
+_COUNT = re.compile(r"[0-9]{1,9}")
+_NO_PAGE: Mapping[str, Any] = {"items": (), "nextCursor": None}
+
+
+@blueprint.get("/console/dead")
+@screen("operator", uses=_USES)
+def show_dead_letters() -> Response:
+    """Show dead letters by the filter in the address, twenty a page. Budget: 12 round trips, however many there are."""
+    return _page(forms.EMPTY)
+
+
+@blueprint.get("/console/dead/fragment")
+@screen("operator", uses=(list_dead_letters, count_dead_letters))
+def show_dead_letters_part() -> Response:
+    """Show the list alone. Budget: 6 round trips."""
+    return fragments.show("console/_dead.html", **_listed())
+
+
+@blueprint.get("/console/dead/<number>")
+@screen("operator", uses=(get_dead_letter,))
+def show_dead_letter(number: str) -> Response:
+    """Show one dead letter with its whole error. Budget: 3 round trips."""
+    return screens.show("console/dead_letter.html", letter=calls.needed(get_dead_letter, path={"number": number}))
+
+
+@blueprint.post("/console/dead/<number>/replay")
+@screen("operator", uses=(replay_dead_letter,))
+def send_replay(number: str) -> Response:
+    """Run a dead letter again."""
+    calls.tried(replay_dead_letter, path={"number": number}, body={}, key=forms.key())
+    return screens.sent_on(_DEAD)
+
+
+@blueprint.post("/console/dead/<number>/discard")
+@screen("operator", uses=(*_USES, discard_dead_letter))
+def send_discard(number: str) -> Response:
+    """Discard a dead letter, which wants a reason."""
+    why = request.form.get("why", "")
+    answer = calls.tried(discard_dead_letter, path={"number": number}, body={"why": why}, key=forms.key())
+    if answer.refusal is None:
+        return screens.sent_on(_DEAD)
+    form = forms.refused(answer.refusal, form_id=f"dead-{number}-")
+    return _page(FormState(form.values, {"why": "Say why: it is kept for ever."}, id=form.id), status=422)
+
+
+@blueprint.get("/console/dead/replay")
+@screen("operator", uses=_USES)
+def show_replay_of_filter() -> Response:
+    """Say how many dead letters a filter has, before all of them run again. Budget: 4 round trips."""
+    return _replay_page(forms.EMPTY)
+
+
+@blueprint.post("/console/dead/replay")
+@screen("operator", uses=(*_USES, replay_dead_letters))
+def send_replay_of_filter() -> Response:
+    """Run all dead letters of a filter again, if there are as many as the page said."""
+    confirmed = request.form.get("count", "")
+    body = {
+        **{name: request.form.get(name) or None for name in _FILTERS},
+        "confirmCount": int(confirmed) if _COUNT.fullmatch(confirmed) else None,
+        "why": request.form.get("why", ""),
+    }
+    answer = calls.tried(replay_dead_letters, body=body, key=forms.key())
+    if answer.refusal is None:
+        return screens.sent_on(_DEAD)
+    return _replay_page(forms.refused(answer.refusal), status=422)
+
+
+def _wanted() -> dict[str, str | None]:
+    sent = request.form if request.method == "POST" else request.args
+    return {name: sent.get(name) or None for name in _FILTERS}
+
+
+def _listed() -> dict[str, Any]:
+    wanted = _wanted() if request.method == "GET" else dict.fromkeys(_FILTERS)
+    cursor = request.args.get("cursor") or None
+    answer = calls.call(list_dead_letters, query=wanted | {"take": _TAKE, "cursor": cursor})
+    found = _NO_PAGE if answer.refusal else answer.data
+    count = 0 if answer.refusal else calls.needed(count_dead_letters, query=wanted)["count"]
+    narrowed = {name: value for name, value in wanted.items() if value is not None}
+    at = narrowed | ({"cursor": cursor} if cursor else {})
+    return {
+        "letters": found["items"],
+        "next_cursor": found["nextCursor"],
+        "count": count,
+        "is_narrowed": bool(at),
+        "replay_address": _address("replay", narrowed),
+        "part_address": _address("fragment", at),
+        "filter_fault": " ".join(answer.refusal.fields.values()) if answer.refusal else None,
+    }
+
+
+def _address(name: str, query: Mapping[str, str]) -> str:
+    return f"{_DEAD}/{name}?{urlencode(query)}" if query else f"{_DEAD}/{name}"
+
+
+def _page(form: FormState, *, status: int = 200) -> Response:
+    listed = _listed()
+    if listed["filter_fault"]:
+        form, status = FormState(alert=listed["filter_fault"]), 400
+    return screens.show(
+        "console/dead.html",
+        status=status,
+        form=form,
+        here=_DEAD,
+        queues=[(one["queue"], one["queue"]) for one in calls.needed(list_queues)],
+        **listed,
+    )
+
+
+def _replay_page(form: FormState, *, status: int = 200) -> Response:
+    wanted = _wanted()
+    count = calls.needed(count_dead_letters, query=wanted)["count"]
+    narrowed = {name: value for name, value in wanted.items() if value is not None}
+    return screens.show("console/replay.html", status=status, form=form, count=count, wanted=wanted, narrowed=narrowed)

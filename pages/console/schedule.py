@@ -1,0 +1,29 @@
+"""The schedule: what is done by the clock, when it was done last, and what is late."""
+
+from typing import Any
+
+from flask import Blueprint, Response
+
+from api.operator.schedule import list_schedule
+from pages import calls, fragments, screens
+from pages.screens import screen
+
+blueprint = Blueprint("schedule_page", __name__)
+
+
+@blueprint.get("/console/schedule")
+@screen("operator", uses=(list_schedule,))
+def show_schedule() -> Response:
+    """Show the schedule. Budget: 3 round trips."""
+    return screens.show("console/schedule.html", **_lines())
+
+
+@blueprint.get("/console/schedule/fragment")
+@screen("operator", uses=(list_schedule,))
+def show_schedule_part() -> Response:
+    """Show the lines alone. Budget: 3 round trips."""
+    return fragments.show("console/_schedule.html", **_lines())
+
+
+def _lines() -> dict[str, Any]:
+    return {"lines": calls.needed(list_schedule)}

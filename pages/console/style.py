@@ -1,0 +1,38 @@
+"""Every part of a page and the chip of every state, for people to look at."""
+
+from collections import defaultdict
+
+from flask import Blueprint, Response
+
+from pages import charts, chips, forms, screens
+from pages.charts import ChartPoint
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("style_page", __name__)
+
+_FIGURES = (3, 9, 4, 12, 8, 15, 11)
+_WRONG = FormState(
+    {"name": ["Spring"], "note": ["Two\nlines"], "model": ["fixed"], "agree": ["on"]},
+    {"name": "Another program is called so."},
+    "The figures moved.",
+    "sample-",
+)
+
+
+@blueprint.get("/console/style")
+@screen("operator")
+def show_style() -> Response:
+    """Show the parts. Budget: no round trip."""
+    by_colour: dict[str, list[str]] = defaultdict(list)
+    for state, colour in sorted(chips.COLOURS.items()):
+        by_colour[colour].append(state)
+    points = [ChartPoint(f"{day} Nov", value, f"{value} clicks") for day, value in enumerate(_FIGURES, start=1)]
+    return screens.show(
+        "console/style.html",
+        by_colour=by_colour,
+        sample=_WRONG,
+        blank=forms.blank("blank-"),
+        points=points,
+        picture=charts.line(points, "Clicks"),
+    )

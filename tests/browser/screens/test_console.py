@@ -1,0 +1,110 @@
+"""The console in a real browser: letters that arrive, are replayed and discarded, queues that are paused.
+
+Source: the pages' interface, "Now" and "Dead letters"; journey 8.
+"""
+
+import re
+
+import pytest
+
+from domain import jobs
+from models import db
+from tests.support.outside.console import buried, staged
+
+
+@pytest.fixture
+def console(window, link):
+    """A window in which the operator signed in."""
+    page = window()
+    page.goto(link("operator"))
+    return page
+
+
+def _dead():
+    with db.any_org_work():
+        return [number for (number,) in db.db.run("select id from job where failed_at is not null order by id")]
+
+
+def _letter(page, number):
+    return page.locator(f"#dead-{number}")
+
+
+def test_a_letter_arrives_while_somebody_types(console, brand):
+    first = buried(brand)
+    console.goto("/console/dead")
+    _letter(console, first).locator("summary").click()
+    why = _letter(console, first).get_by_label("Or discard, because")
+    why.fill("the brand has ")
+    second = buried(brand, job=jobs.REFUND_CASCADE)
+    _letter(console, second).wait_for()
+    console.keyboard.type("paid it by hand")
+
+    assert _letter(console, first).evaluate("one => one.open")
+    assert why.input_value() == "the brand has paid it by hand"
+    assert why.evaluate("one => one === document.activeElement")
+
+    _letter(console, second).locator("summary").click()
+    _letter(console, second).get_by_role("button", name="Replay").click()
+    console.wait_for_url("**/console/dead")
+    assert _dead() == [first]
+
+    _letter(console, first).locator("summary").click()
+    _letter(console, first).get_by_role("button", name="Discard for ever").click()
+    alert = console.get_by_role("alert")
+    alert.wait_for()
+    assert console.title().startswith("Error:")
+    why = _letter(console, first).get_by_label("Or discard, because")
+    why.fill("the brand has paid it by hand")
+    _letter(console, first).get_by_role("button", name="Discard for ever").click()
+    console.get_by_text("No dead letters").wait_for()
+    assert _dead() == []
+
+
+def test_a_queue_is_paused_fills_and_goes_on(console, brand):
+    table = console.get_by_role("table", name="Queues")
+    row = table.get_by_role("row", name=re.compile("^sales"))
+    waiting = row.get_by_role("cell").nth(1)
+    before = int(waiting.inner_text())
+    row.get_by_role("button", name="Pause sales").click()
+    console.get_by_role("textbox", name="Why").fill("the processor is being mended")
+    console.get_by_role("button", name="Pause sales").click()
+    row.get_by_text("the processor is being mended").wait_for()
+    staged(brand)
+    waiting.get_by_text(str(before + 1), exact=True).wait_for()
+
+    row.get_by_role("button", name="Resume sales").click()
+    row.get_by_role("button", name="Pause sales").wait_for()
+    with db.any_org_work():
+        assert db.db.run("select queue from queue_pause") == []
+
+
+def test_held_still_nothing_moves_and_then_it_does(console, brand):
+    console.goto("/console/dead")
+    hold = console.get_by_role("button", name="Hold still")
+    hold.click()
+    assert hold.get_attribute("aria-pressed") == "true"
+    console.wait_for_timeout(500)
+    letter = buried(brand)
+    console.wait_for_timeout(3_000)
+    assert _letter(console, letter).count() == 0
+
+    hold.click()
+    _letter(console, letter).wait_for()
+    assert hold.get_attribute("aria-pressed") == "false"
+
+
+def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, brand):
+    page = window(java_script_enabled=False)
+    page.goto(link("operator"))
+    letter = buried(brand)
+    page.goto("/console/dead")
+    _letter(page, letter).locator("summary").click()
+    _letter(page, letter).get_by_role("button", name="Replay").click()
+    page.get_by_text("No dead letters").wait_for()
+    page.goto("/console")
+    page.get_by_role("button", name="Pause mail").click()
+    page.get_by_role("textbox", name="Why").fill("because")
+    page.get_by_role("textbox", name="Why").press("Enter")
+    page.get_by_role("button", name="Resume mail").click()
+
+    assert page.get_by_role("button", name="Pause mail").count() == 1

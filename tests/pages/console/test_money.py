@@ -1,0 +1,145 @@
+"""Payouts, rates and the ledger on the console's screens."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from domain import jobs
+from models import db
+from tests.support.outside.console import audited
+from tests.support.rows.paying import Payroll
+from tests.support.rows.rates import stored
+
+
+@pytest.fixture
+def payroll(app):
+    """A brand that owes ann 20.00 USD."""
+    found = Payroll.create(app)
+    found.affiliate("ann")
+    found.sell("ann")
+    return found
+
+
+@pytest.fixture
+def waiting(payroll):
+    """A run that waits for a review; returns its id."""
+    payroll.brand.set(needsReview="on")
+    payroll.run()
+    ((found,),) = payroll.brand.rows("select id from payout_run")
+    return str(found)
+
+
+@pytest.fixture
+def stuck(payroll):
+    """A payout whose rail does not say what became of it; returns its id."""
+    payroll.brand.set(sandboxRail="slow")
+    payroll.run()
+    payroll.pay()
+    with db.any_org_work():
+        db.db.run(
+            "update payout_attempt set created_at = now() - interval '1 hour' where organization_id = %s",
+            (payroll.brand.id,),
+        )
+    ((found,),) = payroll.payouts("id")
+    return str(found)
+
+
+def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
+    address = f"/console/payouts/runs/{waiting}"
+    listed = operator.open("/console/payouts").text
+    asked = operator.open(address).text
+    refused = operator.send(address, {"decision": "approve", "why": "", "_key": "a"})
+    answer = operator.send(address, {"decision": "approve", "why": "looked at it", "_key": "b"})
+    payroll.pay()
+
+    assert f'href="{address}"' in listed
+    assert "20.00 USD" in listed
+    assert 'value="approve"' in asked
+    assert (refused.status_code, 'value="approve" checked' in refused.text) == (422, True)
+    assert answer.status_code == 303
+    assert payroll.payouts("status") == [("Paid",)]
+    assert "It does not wait for a review" in operator.open(address).text
+    assert audited("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
+
+
+def test_a_run_that_is_decided_already_says_so(operator, payroll, waiting):
+    address = f"/console/payouts/runs/{waiting}"
+    operator.send(address, {"decision": "reject", "why": "no", "_key": "a"})
+    again = operator.send(address, {"decision": "approve", "why": "yes", "_key": "b"})
+
+    assert again.status_code == 422
+    assert "not waiting for a review" in again.text
+    assert payroll.payouts("status") == [("Failed",)]
+
+
+@pytest.mark.parametrize(("end", "status"), [("paidAs", "Paid"), ("failedBecause", "Failed")])
+def test_a_payout_in_doubt_is_settled_by_what_was_found_out(operator, payroll, stuck, end, status):
+    address = f"/console/payouts/{stuck}/settle"
+    listed, asked = operator.open("/console/payouts").text, operator.open(address).text
+    silent = operator.send(address, {"said": "tr_1", "_key": "a"})
+    answer = operator.send(address, {"end": end, "said": "tr_1", "_key": "b"})
+
+    assert f'href="{address}"' in listed
+    assert f"payout:{stuck}:1" in asked
+    assert (silent.status_code, "Say whether it was paid." in silent.text) == (422, True)
+    assert 'value="tr_1"' in silent.text
+    assert answer.status_code == 303
+    assert payroll.payouts("status") == [(status,)]
+
+
+def test_what_names_nothing_is_a_404_page(operator):
+    for path in ("/console/payouts/runs/01890000-0000-7000-8000-000000000000", "/console/payouts/none/settle"):
+        assert operator.open(path).status_code == 404
+
+
+def _send_file(operator, content, key="a"):
+    form = {"file": (io.BytesIO(content), "rates.csv"), "_key": key}
+    return operator.client.post(
+        "/console/rates", data=form, content_type="multipart/form-data", headers={"Sec-Fetch-Site": "same-origin"}
+    )
+
+
+def test_a_file_of_rates_is_loaded_and_counted(operator, words):
+    answer = _send_file(operator, b"\xef\xbb\xbfcurrency,perUsd,date\nLAK,21000,2024-05-01\n")
+
+    assert answer.status_code == 200
+    assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in words(answer)
+    assert len(stored("LAK")) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
+def test_a_file_that_cannot_be_used_says_why_and_stores_nothing(operator, content):
+    answer = _send_file(operator, content)
+
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    assert stored("MMK") == []
+
+
+def test_without_a_feed_asking_it_says_what_to_do(operator):
+    answer = operator.send("/console/rates/refresh", {"_key": "a"})
+
+    assert answer.status_code == 422
+    assert "FX_FEED_URL" in answer.text
+
+
+def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
+    from tests.support.rows.program_rows import conversion
+
+    brand.program()
+    conversion(brand, brand.affiliate("ben"), currency="MDL", commission_cents=1_234)
+
+    assert "MDL – – Stale 12.34 MDL" in words(operator.open("/console/rates"))
+
+
+def test_the_ledger_is_checked_when_one_asks(operator, brand, drain, words):
+    assert operator.send("/console/ledger/check", {"organizationId": str(brand.id), "_key": "a"}).status_code == 303
+    drain("upkeep")
+    assert operator.send("/console/ledger/check", {"_key": "b"}).status_code == 303
+    with db.any_org_work():
+        ((asked,),) = db.db.run("select count(*) from job where name = %s", (jobs.LEDGER_CHECK.name,))
+
+    assert asked == 1
+    assert f"{datetime.now(UTC):%Y}" in words(operator.open("/console/ledger"))
