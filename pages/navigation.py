@@ -13,6 +13,7 @@ from api.conversions.conversions import list_conversions
 from api.coupons.listing import list_coupon_codes
 from api.fraud import list_fraud_events
 from api.imports.history import list_imports
+from api.invites.invites import list_invites
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
@@ -52,6 +53,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard/programs", "Programs", "megaphone", list_programs),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
                 BarPlace("/dashboard/coupons", "Coupons", "ticket", list_coupon_codes),
+                BarPlace("/dashboard/invites", "Invites", "mail", list_invites),
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),
                 BarPlace("/dashboard/review", "Review", "flag", list_fraud_events),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),

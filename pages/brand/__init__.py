@@ -1,10 +1,22 @@
 """The dashboard: what people of a brand see. One module per screen."""
 
-from pages.brand import affiliates, conversions, coupons, imports, overview, payouts, programs, review, webhooks
+from pages.brand import (
+    affiliates,
+    conversions,
+    coupons,
+    imports,
+    invites,
+    overview,
+    payouts,
+    programs,
+    review,
+    webhooks,
+)
 
 BLUEPRINTS = (
     overview.blueprint,
     *affiliates.BLUEPRINTS,
+    invites.blueprint,
     *conversions.BLUEPRINTS,
     *imports.BLUEPRINTS,
     *payouts.BLUEPRINTS,

@@ -33,7 +33,7 @@ _FOR_EVER = -1
 @blueprint.get(_CHANGE)
 @screen("member", uses=(get_program, get_organization))
 def show_change(program_id: str) -> Response:
-    """Show the terms to be changed. Budget: 6 round trips."""
+    """Show the terms to be changed. Budget: 4 round trips."""
     program = _program(program_id)
     home = calls.needed(get_organization)["homeCurrency"]
     return _show(program, home, _as_it_is(program))
@@ -55,7 +55,7 @@ def change(program_id: str) -> Response:
 @blueprint.get(_ARCHIVE)
 @screen("member", uses=(get_program,))
 def show_archive(program_id: str) -> Response:
-    """Ask before a program ends. Budget: 3 round trips."""
+    """Ask before a program ends. Budget: 2 round trips."""
     program = calls.needed(get_program, path={"program_id": program_id})
     if not calls.may(archive_program):
         raise Refused(403)

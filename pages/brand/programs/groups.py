@@ -27,7 +27,7 @@ _GROUP = f"{_GROUPS}/<group_id>"
 @blueprint.get(_GROUPS)
 @screen("member", uses=(get_program, list_partner_groups))
 def show_groups(program_id: str) -> Response:
-    """Show the groups, and the form of a new one. Budget: 6 round trips."""
+    """Show the groups, and the form of a new one. Budget: 5 round trips."""
     return _show_all(program_id, forms.blank(commissionType="Percentage"))
 
 
@@ -44,7 +44,7 @@ def make_group(program_id: str) -> Response:
 @blueprint.get(_GROUP)
 @screen("member", uses=(get_program, get_partner_group))
 def show_group(program_id: str, group_id: str) -> Response:
-    """Show a group to be changed or deleted. Budget: 6 round trips."""
+    """Show a group to be changed or deleted. Budget: 4 round trips."""
     path = {"program_id": program_id, "group_id": group_id}
     group = calls.needed(get_partner_group, path=path)
     if not calls.may(change_partner_group):

@@ -47,7 +47,7 @@ class TagOptions:
 @blueprint.get(_PAGE)
 @screen("member", uses=(get_program, get_install_snippet, get_install_status))
 def show_install(program_id: str) -> Response:
-    """Show the tag and the lights. Budget: 9 round trips."""
+    """Show the tag and the lights. Budget: 7 round trips."""
     return _show(program_id, forms.EMPTY)
 
 

@@ -29,7 +29,7 @@ _MOST_EVENTS = 20
     ),
 )
 def show_program(program_id: str) -> Response:
-    """Show a program. Budget: 24 round trips, however much there is."""
+    """Show a program. Budget: 20 round trips, however much there is."""
     path = {"program_id": program_id}
     program = calls.needed(get_program, path=path)
     return screens.show(

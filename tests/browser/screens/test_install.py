@@ -1,0 +1,95 @@
+"""From an empty brand to an installation that works, in a real browser. Source: the pages' journeys, the first."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from api.clicks import page_seen
+from tests.support.draining import drain
+from tests.support.operators import Operator
+from tests.support.outside.shop_site import SHOP
+from tests.support.turning import turn
+
+
+@pytest.fixture
+def dashboard(app, brand, site, window, monkeypatch):
+    """The overview of an Owner who opened their link; the service is where its settings say."""
+    turn(monkeypatch, web={"public_base_url": site})
+    page_seen.forget()
+    page = window()
+    page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])
+    return page
+
+
+@pytest.fixture
+def shop(browser):
+    """A page of the brand's site, on another origin, which shows whatever HTML it is given."""
+    context = browser.new_context()
+    page = context.new_page()
+
+    def show(html, address="/"):
+        page.unroute_all()
+        page.route(f"{SHOP}/**", lambda route: route.fulfill(body=html, content_type="text/html"))
+        page.goto(f"{SHOP}{address}")
+        page.wait_for_function("window.Finderfee && Finderfee.isLoaded")
+
+    yield show
+    context.close()
+
+
+def _make_program(page):
+    page.get_by_role("link", name="Create your first program").click()
+    page.get_by_role("textbox", name="Name").fill("Knives")
+    page.get_by_role("textbox", name="Slug").fill("knives")
+    page.get_by_role("combobox", name="Commission type").select_option("Percentage")
+    page.get_by_role("textbox", name="Commission").fill("20")
+    page.get_by_role("button", name="Create program").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Knives")
+    expect(page.get_by_role("main")).to_contain_text(re.compile("20.% of each payment of a customer."))
+    page.get_by_role("link", name="Install").click()
+
+
+def test_from_the_first_link_to_a_tag_that_works(brand, dashboard, shop):
+    page = dashboard
+    _make_program(page)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    tag = page.evaluate("navigator.clipboard.readText()")
+    assert tag == page.get_by_role("textbox", name="Your tag").input_value()
+    lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
+    expect(lights).to_have_count(4)
+    expect(lights.get_by_text("Waiting", exact=True)).to_have_count(4)
+    page.evaluate("window.isTheSame = true")
+    page.get_by_role("textbox", name="Page to check").fill("https://www.sh")
+
+    shop(f"<!doctype html><link rel=icon href=data:,>{tag}")
+    expect(lights.nth(2)).to_contain_text("Seen")
+    expect(lights.nth(3)).to_contain_text("Waiting")
+
+    brand.programs.append(brand.get("/api/v1/programs").json["items"][0]["id"])
+    brand.affiliate("ben")
+    brand.sale()
+    drain()
+    expect(lights.nth(3)).to_contain_text("Seen")
+    assert page.evaluate("window.isTheSame")
+    expect(page.get_by_role("textbox", name="Page to check")).to_have_value("https://www.sh")
+    expect(page.get_by_role("textbox", name="Page to check")).to_be_focused()
+
+
+def test_without_scripts_a_page_is_checked_and_the_options_rewrite_the_tag(app, brand, dashboard, window, site):
+    program = brand.program(name="Knives")
+    page = window(java_script_enabled=False, storage_state=dashboard.context.storage_state())
+    page.goto(f"{site}/dashboard/programs/{program}/install")
+    page.get_by_role("checkbox", name="Keep emails").uncheck()
+    page.get_by_role("button", name="Rewrite the tag").click()
+    assert "data-email-capture" not in page.get_by_role("textbox", name="Your tag").input_value()
+    assert not page.get_by_role("checkbox", name="Keep emails").is_checked()
+    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+
+    page.get_by_role("textbox", name="Page to check").fill(f"{site}/sign-in")
+    page.get_by_role("button", name="Check").click()
+
+    lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
+    expect(lights.nth(0)).to_contain_text(f"No tag in the HTML of {site}/sign-in")
+    expect(page.get_by_role("textbox", name="Page to check")).to_have_value(f"{site}/sign-in")

@@ -1,0 +1,199 @@
+"""Invites at the dashboard: one, many, sent again, taken back."""
+
+import re
+
+import pytest
+
+_HERE = "/dashboard/invites"
+
+
+@pytest.fixture
+def program(brand):
+    return str(brand.program(name="Knives"))
+
+
+@pytest.fixture
+def invited(brand, program):
+    """What makes an invite by the API and returns its id."""
+
+    def make(email, **fields):
+        sent = brand.post("/api/affiliate-invites", {"programId": program, "email": email, **fields})
+        assert sent.status_code == 201, sent.text
+        return sent.json["invite"]["id"]
+
+    return make
+
+
+def _invites(brand):
+    found = brand.person("Owner").get("/api/affiliate-invites").json["items"]
+    return {invite["email"]: invite for invite in found}
+
+
+def _marked(answer):
+    return re.findall(r'<(?:input|select|textarea) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
+
+
+def test_without_invites_it_says_what_to_do(people):
+    shown = people().open(_HERE).text
+
+    assert "No invites yet" in shown
+    assert 'href="/dashboard/programs/new"' in shown
+    assert 'method="post" action="/dashboard/invites"' not in shown
+
+
+def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program):
+    visitor = people("Manager")
+    form = {
+        "do": "one",
+        "programId": program,
+        "email": " ina@example.com ",
+        "fullName": "Ina <b>",
+        "slug": "ina",
+        "customCommissionType": "Percentage",
+        "customCommissionValue": "30",
+        "note": "Hello & welcome\r\n<b>Ada</b>",
+        "autoApprove": "on",
+        "_key": "one-and-the-same-key",
+    }
+    shown = visitor.send(_HERE, form).text
+    again = visitor.send(_HERE, form).text
+
+    link = re.search(r'<input id="their-link" value="([^"]+)" readonly>', shown)[1]
+    assert "/invites/" in link
+    assert link in again
+    (invite,) = _invites(brand).values()
+    assert (invite["email"], invite["fullName"], invite["slug"]) == ("ina@example.com", "Ina <b>", "ina")
+    assert (invite["customCommissionType"], invite["customCommissionValue"]) == ("Percentage", 30)
+    assert invite["personalNoteHtml"] == "<p>Hello &amp; welcome<br>&lt;b&gt;Ada&lt;/b&gt;</p>"
+    listed = visitor.open(_HERE).text
+    assert link not in listed
+    assert "Ina &lt;b&gt;" in listed
+    assert '<span class="chip wait">Pending</span>' in listed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"email": "ina"}, "one-email"),
+        ({"email": ""}, "one-email"),
+        ({"slug": "A B"}, "one-slug"),
+        ({"fullName": "x" * 201}, "one-fullName"),
+        ({"customCommissionType": "Fixed"}, "one-customCommissionValue"),
+        ({"customCommissionType": "Percentage", "customCommissionValue": "101"}, "one-customCommissionValue"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_one_stands_at_its_field(brand, people, program, wrong, field):
+    form = {
+        "do": "one",
+        "programId": program,
+        "email": "ina@example.com",
+        "fullName": "Ina",
+        "customCommissionValue": "",
+    }
+    answer = people().send(_HERE, form | wrong)
+
+    assert answer.status_code == 400
+    assert _marked(answer) == [field]
+    assert _invites(brand) == {}
+
+
+def test_many_are_invited_and_clashes_of_slugs_are_told(brand, people, program):
+    brand.affiliate("ben")
+    lines = "a@example.com, Ann, ann\r\n\r\nb@example.com,,ben\r\nc@example.com,C,ann\r\na@example.com\r\nd@example.com"
+    shown = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
+
+    assert "4 invites are on their way." in shown
+    assert "One was left out" in shown
+    clashes = shown.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
+    assert "b@example.com" in clashes
+    assert "somebody else has it" in clashes
+    assert "wanted twice here" in clashes
+    found = _invites(brand)
+    assert {email: (one["fullName"], one["slug"]) for email, one in found.items()} == {
+        "a@example.com": ("Ann", "ann"),
+        "b@example.com": ("", None),
+        "c@example.com": ("C", None),
+        "d@example.com": ("", None),
+    }
+    assert not any(one["autoApprove"] for one in found.values())
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("a@example.com\n\nnobody", "Line 3: "),
+        ("", "1 to 50 recipients"),
+        ("\n".join(f"a{number}@example.com" for number in range(51)), "1 to 50 recipients"),
+    ],
+)
+def test_a_line_that_is_wrong_is_named_and_nobody_is_invited(brand, people, program, lines, said):
+    answer = people().send(_HERE, {"do": "many", "programId": program, "recipients": lines})
+
+    assert answer.status_code == 400
+    assert _marked(answer) == ["many-recipients"]
+    assert said in answer.text
+    assert _invites(brand) == {}
+
+
+def test_an_invite_is_sent_again_with_a_new_link_and_taken_back(brand, people, invited):
+    invite = invited("ina@example.com")
+    visitor = people("Manager")
+
+    again = visitor.send(_HERE, {"do": "again", "invite": invite})
+    assert re.search(r'<input id="their-link" value="[^"]+/invites/[^"]+" readonly>', again.text)
+
+    revoked = visitor.send(_HERE, {"do": "revoke", "invite": invite})
+    assert (revoked.status_code, revoked.headers["Location"]) == (303, _HERE)
+    assert _invites(brand)["ina@example.com"]["state"] == "Revoked"
+    refused = visitor.send(_HERE, {"do": "again", "invite": invite})
+    assert refused.status_code == 409
+    assert 'role="alert"' in refused.text
+
+
+def test_the_filter_is_in_the_address(brand, people, invited):
+    first, _ = invited("ina@example.com"), invited("bo@example.com")
+    visitor = people()
+    visitor.send(_HERE, {"do": "revoke", "invite": first})
+
+    def listed(query):
+        table = visitor.open(f"{_HERE}{query}").text.partition('<table aria-label="Invites">')[2]
+        return re.findall(r'<th scope="row">([^<]+)', table)
+
+    assert listed("?state=Revoked") == ["ina@example.com"]
+    assert listed("?state=Pending") == ["bo@example.com"]
+    assert listed(f"?program={brand.program(name='Other')}") == []
+    assert "Nothing fits this filter." in visitor.open(f"{_HERE}?state=Accepted").text
+
+
+def test_a_viewer_reads_and_sends_nothing(brand, people, program, invited):
+    invite = invited("ina@example.com")
+    visitor = people("Viewer")
+    shown = visitor.open(_HERE).text
+
+    assert "ina@example.com" in shown
+    assert 'method="post" action="/dashboard/invites"' not in shown
+    for form in (
+        {"do": "one", "programId": program, "email": "bo@example.com"},
+        {"do": "many", "programId": program, "recipients": "bo@example.com"},
+        {"do": "again", "invite": invite},
+        {"do": "revoke", "invite": invite},
+    ):
+        assert visitor.send(_HERE, form).status_code == 403
+    assert {email: one["state"] for email, one in _invites(brand).items()} == {"ina@example.com": "Pending"}
+
+
+def test_another_brands_invite_and_program_are_not_there(rival, people, program):
+    theirs = str(rival.program())
+    body = {"programId": theirs, "email": "ina@example.com"}
+    invite = rival.post("/api/affiliate-invites", body).json["invite"]["id"]
+    visitor = people()
+
+    for wanted in (invite, "x", ""):
+        assert visitor.send(_HERE, {"do": "again", "invite": wanted}).status_code == 404
+        assert visitor.send(_HERE, {"do": "revoke", "invite": wanted}).status_code == 404
+    assert visitor.send(_HERE, {"do": "one", **body}).status_code == 404
+
+
+def test_a_form_for_nothing_is_the_page(people):
+    assert people().send(_HERE, {"do": "nothing"}).status_code == 200
