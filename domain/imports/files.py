@@ -80,7 +80,7 @@ def kind(text: str) -> Kind:
 
     Raises UnreadableFile for one without a header.
     """
-    return "Affiliates" if "email" in _header(text)[0] else "Conversions"
+    return "Affiliates" if "email" in {name.lower() for name in _header(text)[0]} else "Conversions"
 
 
 def sales(text: str) -> ImportFile:

@@ -62,7 +62,7 @@ def _page(endpoint_id: str, delivery_id: str, form: FormState, *, status: int = 
         status=status,
         form=form,
         payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
-        headers="\n".join(f"{name}: {value}" for name, value in delivery["headers"].items()),
+        headers=list(delivery["headers"].items()),
         curl=_curl(delivery["url"], delivery["headers"], body),
         **shown,
     )
