@@ -7,7 +7,8 @@ from flask import Blueprint, Response, request
 
 from api.payouts.decisions import mark_payout_paid, retry_payout, void_payout
 from api.payouts.payouts import get_payout, list_payout_lines
-from pages import calls, forms, kept, screens
+from domain.payouts.states import PayoutStatus
+from pages import calls, forms, fragments, kept, screens
 from pages.brand.payouts import states
 from pages.calls import View
 from pages.forms import FormState
@@ -24,6 +25,13 @@ _USES = (get_payout, list_payout_lines, retry_payout, void_payout, mark_payout_p
 def show_payout(payout_id: str) -> Response:
     """Show a payout. Budget: 4 round trips, however many lines it has."""
     return _shown(payout_id, kept.form() or forms.EMPTY)
+
+
+@blueprint.get(f"{_PAYOUT}/state")
+@screen("member", uses=_USES)
+def show_payout_state(payout_id: str) -> Response:
+    """Show where a payout stands, alone. Budget: 2 round trips."""
+    return fragments.show("brand/payouts/_state.html", **_state(payout_id))
 
 
 @blueprint.post(f"{_PAYOUT}/retry")
@@ -56,18 +64,25 @@ def _decided(payout_id: str, view: View, body: Mapping[str, Any]) -> Response:
 
 
 def _shown(payout_id: str, form: FormState, *, status: int = 200) -> Response:
-    where = {"payout_id": payout_id}
-    payout = calls.needed(get_payout, path=where, query={"lineItems": "false"})
-    lines = calls.needed(list_payout_lines, path=where, query={"cursor": request.args.get("cursor")})
+    shown = _state(payout_id)
+    lines = calls.needed(list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")})
     return screens.show(
         "brand/payouts/payout.html",
         status=status,
         form=form,
-        payout=states.told(payout),
-        page=f"/dashboard/payouts/{payout['id']}",
         lines=lines["items"],
         cursor=lines["nextCursor"],
-        retry_payout=retry_payout,
-        void_payout=void_payout,
         mark_payout_paid=mark_payout_paid,
+        **shown,
     )
+
+
+def _state(payout_id: str) -> dict[str, Any]:
+    payout = calls.needed(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
+    return {
+        "payout": states.told(payout),
+        "page": f"/dashboard/payouts/{payout['id']}",
+        "every": "2s" if payout["status"] in (PayoutStatus.Pending, PayoutStatus.Processing) else "10s",
+        "retry_payout": retry_payout,
+        "void_payout": void_payout,
+    }
