@@ -44,7 +44,7 @@ def sign_in(app, site):
 def paths(app, kind, brand):
     """Yield the rule and the address of every screen of a kind of people."""
     for found, rule in screens.rules(app, "GET"):
-        if found == kind and (brand.names or "<" not in rule):
+        if found == kind and (brand.names or "<" not in rule) and not rule.endswith(".csv"):
             yield rule, screens.address(rule, brand.names)
 
 
