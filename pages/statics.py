@@ -36,6 +36,11 @@ def url(name: str) -> str:
     return f"/static/{_VERSIONS[name]}/{name}"
 
 
+def content(name: str) -> bytes:
+    """Return what is in a file. Raises KeyError for one that is not there."""
+    return _FILES[name]
+
+
 @blueprint.get("/static/<version>/<name>")
 @operation(_OPEN, text("text/css"), is_described=False)
 def get_static_file(version: str, name: str) -> Response:

@@ -1,28 +1,55 @@
-"""The portal's first screen: where an affiliate is paid, and what they have with the brands."""
+"""The portal's first screen: what one has, when more becomes payable, one's links, and the last 30 days."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from flask import Blueprint, Response
 
-from api.affiliates.sub_affiliates import list_recruits
-from api.coupons.own import list_own_coupons
-from api.deals.creator import list_own_deals
+from api.me.balance import get_own_balance
+from api.me.links import list_own_links
+from api.me.numbers import list_own_days
 from api.payouts.account import get_payout_account
-from pages import calls, screens
+from pages import calls, charts, screens, show
+from pages.charts import ChartPoint
+from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_home_page", __name__)
 
+_USES = (*frame.USES, get_own_balance, list_own_links, list_own_days, get_payout_account)
+_MOST_DAYS = 5
+_MOST_LINKS = 10
+
 
 @blueprint.get("/portal")
-@screen("account", uses=(get_payout_account, list_recruits, list_own_coupons, list_own_deals))
+@screen("account", uses=_USES)
 def show_portal_home() -> Response:
-    """Show the portal's home. Budget: 8 round trips, however much there is."""
-    return screens.show(
-        "portal_home.html",
+    """Show the portal's home. Budget: 11 round trips, however much there is."""
+    balance = calls.needed(get_own_balance)
+    days = calls.needed(list_own_days)
+    links = [link for link in calls.needed(list_own_links) if link["isDefault"]]
+    points = [ChartPoint(day["day"], day["clicks"], show.number(day["clicks"])) for day in days]
+    return frame.show(
+        "home.html",
+        balances=balance["balances"],
+        coming=balance["coming"][:_MOST_DAYS],
+        more_days=max(0, len(balance["coming"]) - _MOST_DAYS),
+        links=links[:_MOST_LINKS],
+        is_somewhere=bool(links),
         account=calls.needed(get_payout_account),
-        coupons=calls.needed(list_own_coupons)["items"],
-        deals=calls.needed(list_own_deals)["items"],
-        recruits=calls.needed(list_recruits)["items"],
+        numbers=_total(days),
+        points=points,
+        picture=charts.line(points, "Clicks"),
     )
+
+
+def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    earned: defaultdict[str, int] = defaultdict(int)
+    for day in days:
+        for currency, cents in day["commissionCentsByCurrency"].items():
+            earned[currency] += cents
+    return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": dict(earned)}
 
 
 @blueprint.get("/portal/<path:rest>")

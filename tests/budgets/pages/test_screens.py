@@ -7,7 +7,7 @@ from models import db
 from tests.support.outside.visitor import Visitor
 from tests.support.turning import turn
 
-_MOST = {"/dashboard": 24, "/portal": 8, "/console": 15}
+_MOST = {"/dashboard": 24, "/portal": 11, "/console": 15}
 
 
 @pytest.fixture

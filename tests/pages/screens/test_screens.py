@@ -2,9 +2,7 @@
 
 import pytest
 
-from adapters.identity import tokens
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import Dealing
 
 _HOMES = ("/dashboard", "/portal", "/console")
 _POLICY = {
@@ -116,30 +114,6 @@ def test_what_waits_is_what_the_api_says(app, brand, links):
     assert '<b class="num">1</b> application to decide' in shown
     assert '<b class="num">1</b> sale whose affiliate could not earn' in shown
     assert "1,234.50 USD" in shown
-
-
-def test_an_affiliate_sees_where_they_are_paid(app, brand, people):
-    shown = people["/portal"].open("/portal").text
-    assert "No payout account" in shown
-
-    token = tokens.issue_affiliate(email="ben@example.com", is_email_verified=True, ttl_s=60)
-    chosen = {"method": "Wallet", "walletEmail": "ben.wallet@example.com"}
-    answer = app.test_client().put("/api/me/payout-account", json=chosen, headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == 200, answer.text
-    assert "ben.wallet@example.com" in people["/portal"].open("/portal").text
-
-
-def test_an_affiliate_sees_deals_and_recruits(app, flask):
-    work = Dealing.create(app)
-    work.offered(1_234_50)
-    work.brand.affiliate("eva", recruited_by_affiliate_id=work.affiliate_id)
-    email = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)[0][0]
-    visitor = Visitor(app)
-    visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
-    shown = visitor.open("/portal").text
-
-    assert '<th scope="row">Autumn video</th><td>Offered</td>' in shown
-    assert '<th scope="row">Eva</th><td>Approved</td>' in shown
 
 
 def test_a_fault_of_ours_is_a_page_that_names_the_request(people, monkeypatch):

@@ -36,6 +36,7 @@ def make(app: Any) -> FullBrand:
     names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
     group = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
     names["group_id"] = _ask(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
+    names |= {"organization_id": str(brand.id), "seq": "1"}
     brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
     brand.affiliate("paused", status="Paused")
     payroll.rate("EUR", "0.9")
@@ -81,7 +82,7 @@ _ROWS = {
     "import_id": "select id from import_job order by created_at",
     "invite_id": "select id from affiliate_invite",
     "deal_id": "select id from deal",
-    "link_id": "select id from tracking_link",
+    "link_id": "select id from tracking_link where slug = 'rita'",
     "code_id": "select id from affiliate_coupon",
     "coupon_id": "select id from campaign_coupon",
     "connection_id": "select id from gateway_connection",

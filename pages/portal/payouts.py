@@ -1,0 +1,38 @@
+"""What an affiliate was paid: the payouts, and each with its lines, rates and days."""
+
+from flask import Blueprint, Response, request
+
+from api.me.receipts import get_own_payout, list_own_payouts
+from pages import calls
+from pages.portal import frame
+from pages.screens import screen
+
+blueprint = Blueprint("portal_payouts_page", __name__)
+
+_LINES_PER_PAGE = 100
+
+
+@blueprint.get("/portal/payouts")
+@screen("account", uses=(*frame.USES, list_own_payouts))
+def show_own_payouts() -> Response:
+    """Show the payouts, newest first. Budget: 5 round trips, however many there are."""
+    page = calls.needed(list_own_payouts, query={"cursor": request.args.get("cursor") or None})
+    return frame.show("payouts.html", rows=page["items"], next_cursor=page["nextCursor"])
+
+
+@blueprint.get("/portal/payouts/<payout_id>")
+@screen("account", uses=(*frame.USES, get_own_payout))
+def show_own_payout(payout_id: str) -> Response:
+    """Show one payout with what it pays for, a hundred lines a page. Budget: 6 round trips."""
+    payout = calls.needed(get_own_payout, path={"payout_id": payout_id})
+    asked, lines = request.args.get("cursor", ""), payout["lineItems"]
+    skip = min(int(asked), len(lines)) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
+    end = skip + _LINES_PER_PAGE
+    return frame.show(
+        "payout.html",
+        payout=payout,
+        lines=lines[skip:end],
+        number_of_lines=len(lines),
+        held_back_cents=sum(line["amountCents"] for line in lines if line["amountCents"] < 0),
+        next_cursor=str(end) if end < len(lines) else None,
+    )

@@ -1,0 +1,37 @@
+"""Whom an affiliate recruited, what they earned by each, and the links that recruit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from api.affiliates.sub_affiliates import get_recruiting_link, list_recruits
+from api.me.person import list_own_programs
+from pages import calls
+from pages.portal import frame
+from pages.screens import screen
+
+blueprint = Blueprint("portal_recruits_page", __name__)
+
+_MOST_LINKS = 5
+
+
+@blueprint.get("/portal/recruits")
+@screen("account", uses=(*frame.USES, list_recruits, get_recruiting_link, list_own_programs))
+def show_recruits() -> Response:
+    """Show recruits, newest first. Budget: 8 round trips, and 4 for each of up to 5 programs that pay for recruits."""
+    page = calls.needed(list_recruits, query={"cursor": request.args.get("cursor") or None})
+    programs = [one for one in calls.needed(list_own_programs) if one["status"] == "Approved"]
+    paying = [one for one in programs if one["recruitingPercent"] is not None][:_MOST_LINKS]
+    return frame.show(
+        "recruits.html",
+        rows=page["items"],
+        next_cursor=page["nextCursor"],
+        links=[_link(one) for one in paying],
+    )
+
+
+def _link(program: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a program with its recruiting link; None where the brand has no portal that it could lead to."""
+    answer = calls.call(get_recruiting_link, query={"programId": program["programId"]})
+    return {**program, "url": None if answer.refusal else answer.data["url"]}

@@ -1,0 +1,40 @@
+"""The style of the portal in a brand's colour: buttons and marks in it, as far as it can be read on what it stands on.
+
+It is the whole style, so that a page asks for one sheet.
+"""
+
+from flask import Blueprint, Response
+
+from domain.organization import colors
+from pages import calls, statics
+from pages.portal import frame
+from pages.screens import screen
+
+blueprint = Blueprint("portal_theme", __name__)
+
+# What accents stand on in app.css, light and dark.
+_LIGHT, _DARK = ("#f5f7f4", "#ffffff", "#ebefeb"), ("#0f1411", "#171e1a", "#0b0f0d")
+_CSS = "text/css; charset=utf-8"
+# The address changes with the colour and with the release.
+_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
+
+
+@blueprint.get("/portal/theme/<organization_id>.css")
+@screen("account", uses=frame.USES)
+def show_theme(organization_id: str) -> Response:
+    """Show the colour of a brand that the affiliate works for. Budget: 2 round trips."""
+    brands = calls.needed(*frame.USES)["brands"]
+    chosen = {brand["organizationId"]: brand["primaryBrandColor"] for brand in brands}
+    if organization_id not in chosen:
+        return Response(status=404, content_type=_CSS, headers=_HEADERS)
+    sheet = statics.content("app.css").decode() + _accent(chosen[organization_id])
+    return Response(sheet, content_type=_CSS, headers=_HEADERS)
+
+
+def _accent(color: str | None) -> str:
+    if color is None:
+        return ""
+    light, dark = colors.readable(color, on=_LIGHT), colors.readable(color, on=_DARK)
+    shown = f"--accent: light-dark({light}, {dark})"
+    above = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
+    return f"@layer tokens {{ :root {{ {shown}; {above} }} }}\n"

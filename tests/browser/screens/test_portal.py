@@ -1,0 +1,154 @@
+"""An affiliate's way through the portal, in a real browser. Source: the pages' interface, "Portal"."""
+
+import base64
+import struct
+import zlib
+from datetime import datetime
+from uuid import uuid4
+
+import pytest
+
+from tests.support.operators import Operator
+from tests.support.rows.paying import Payroll
+
+_WINDOWS = {
+    "wide": {},
+    "without scripts": {"java_script_enabled": False},
+    "narrow": {"viewport": {"width": 320, "height": 640}},
+}
+
+
+@pytest.fixture
+def email():
+    """Rita's address, which no other test's affiliate has."""
+    return f"rita-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+def payroll(app, email):
+    """A brand that holds what Rita earns for 30 days."""
+    found = Payroll.create(app)
+    found.affiliates["rita"] = found.brand.affiliate("rita", email=email, email_normalized=email)
+    found.execute("update organization set payout_grace_days = 30 where id = %s", found.brand.id)
+    return found
+
+
+@pytest.fixture
+def enter(app, site, email):
+    """What signs a page in as Rita."""
+
+    def go(page):
+        link = Operator(app).json("sign-in", "affiliate", "--email", email)["url"]
+        page.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
+        return page
+
+    return go
+
+
+def _square(pixels):
+    """Return a whole PNG of one colour."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", pixels, pixels, 8, 0, 0, 0, 0)
+    lines = zlib.compress((b"\0" + b"\x60" * pixels) * pixels)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", lines) + chunk(b"IEND", b"")
+
+
+def _balances(page):
+    row = page.get_by_role("table", name="Balances").get_by_role("row").nth(1)
+    return row.get_by_role("cell").all_inner_texts()
+
+
+@pytest.mark.parametrize("options", _WINDOWS.values(), ids=_WINDOWS)
+def test_a_share_is_on_hold_until_its_day_and_then_payable(window, enter, payroll, options):
+    payroll.sell("rita", 4_900)
+    ((hold_until,),) = payroll.brand.rows("select hold_until from conversion")
+    page = enter(window(**options))
+
+    assert page.get_by_role("columnheader").all_inner_texts()[1:5] == ["On hold", "Payable", "On its way", "Paid"]
+    assert _balances(page) == ["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
+    assert page.get_by_role("textbox", name="Your link").input_value().endswith("/rita")
+    page.get_by_role("navigation", name="Portal").get_by_role("link", name="Earnings").click()
+    row = page.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
+    assert "9.80 USD" in row.inner_text()
+    assert row.locator(".chip").inner_text() == "On hold"
+    payable = row.locator("td time").get_attribute("datetime")
+    assert datetime.fromisoformat(payable) == hold_until.replace(microsecond=0)
+
+    payroll.execute("update conversion set hold_until = now() - interval '1 second'")
+    page.reload()
+    assert row.locator(".chip").inner_text() == "Payable"
+    page.goto("/portal")
+    assert _balances(page) == ["0.00 USD", "9.80 USD", "0.00 USD", "0.00 USD"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= options.get("viewport", {"width": 1280})["width"]
+
+
+def test_a_payout_account_is_said_by_keyboard(window, enter, payroll):
+    page = enter(window())
+    page.goto("/portal/payout-account")
+    page.get_by_label("Method").focus()
+    page.keyboard.type("Wallet")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "walletEmail"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.type("rita at home.example")
+    page.evaluate("document.querySelector('form[action=\"/portal/payout-account\"]').noValidate = true")
+    page.keyboard.press("Enter")
+
+    page.get_by_role("alert").wait_for()
+    assert page.title().startswith("Error: Payout account")
+    wrong = page.get_by_role("textbox", name="Wallet email")
+    assert (wrong.input_value(), wrong.get_attribute("aria-invalid")) == ("rita at home.example", "true")
+    wrong.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("rita@wallet.example.com")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    assert page.get_by_text("rita@wallet.example.com").count() == 1
+
+
+def test_a_payout_account_is_said_without_scripts(window, enter, payroll):
+    page = enter(window(java_script_enabled=False))
+    page.goto("/portal/payout-account")
+    page.get_by_label("Method").select_option("Wallet")
+    page.get_by_role("textbox", name="Wallet email").fill("rita@wallet.example.com")
+    page.get_by_role("button", name="Save").click()
+
+    assert page.get_by_text("Saved.").count() == 1
+    page.get_by_label("Method").select_option("")
+    page.get_by_role("button", name="Save").click()
+    assert page.get_by_text("You have not said it.").count() == 1
+
+
+def test_a_link_is_made_and_scanned_and_ended(window, enter, payroll):
+    page = enter(window())
+    page.goto("/portal/links")
+    page.get_by_role("textbox", name="Its word").fill("rita-tv")
+    page.get_by_role("button", name="Make the link").click()
+    assert page.get_by_role("textbox", name="Link rita-tv").input_value().endswith("/rita-tv")
+
+    page.get_by_role("link", name="QR code rita-tv").click()
+    assert page.locator("svg path").count() == 2
+    page.go_back()
+    page.get_by_role("button", name="Delete rita-tv").click()
+    assert page.get_by_role("textbox", name="Link rita-tv").count() == 0
+
+
+def test_the_portal_wears_its_brand_and_asks_for_no_more(window, enter, payroll):
+    owner = payroll.brand.person("Owner")
+    assert owner.post(
+        "/api/organizations/me/logo", {"dataBase64": base64.b64encode(_square(32)).decode()}
+    ).status_code in (200, 201)
+    payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", payroll.brand.id)
+    page = enter(window(color_scheme="light"))
+    cold = window(storage_state=page.context.storage_state(), color_scheme="light")
+    asked = []
+    cold.on("request", lambda request: asked.append(request.url))
+    cold.goto("/portal", wait_until="load")
+
+    accent = cold.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')")
+    assert "#ffee00" in accent
+    assert len(asked) <= 6, asked
+    assert cold.locator(".brand img").evaluate("image => image.naturalWidth") == 32

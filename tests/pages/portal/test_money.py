@@ -1,0 +1,148 @@
+"""What an affiliate has, earned and was paid, as the portal shows it. Source: the pages' interface, "Portal"."""
+
+import csv
+import io
+import re
+
+from tests.support.draining import drain
+
+_TIME = re.compile(r'<time datetime="([^"]+)">')
+
+
+def _row(html, name):
+    """Return the cells of the first row of a table."""
+    table = re.search(rf'<table aria-label="{name}">(.*?)</table>', html, re.DOTALL)[1]
+    body = re.search(r"<tbody>\s*<tr>(.*?)</tr>", table, re.DOTALL)[1]
+    return [
+        re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", cell)).strip()
+        for cell in re.findall(r"<t[hd].*?</t[hd]>", body, re.DOTALL)
+    ]
+
+
+def test_money_is_on_hold_until_its_day_and_then_payable(rita):
+    rita.payroll.sell("rita", 4_900)
+    ((hold_until,),) = rita.payroll.brand.rows("select hold_until from conversion")
+
+    shown = rita.see("/portal")
+    assert _row(shown, "Balances") == ["USD", "9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
+    assert f'<time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">' in shown
+    earned = rita.see("/portal/earnings")
+    assert _row(earned, "Earnings")[3:5] == ["9.80 USD", "On hold"]
+    assert f'<time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">' in earned
+
+    rita.payroll.execute("update conversion set hold_until = now() - interval '1 second'")
+    assert _row(rita.see("/portal"), "Balances") == ["USD", "0.00 USD", "9.80 USD", "0.00 USD", "0.00 USD"]
+    assert _row(rita.see("/portal/earnings"), "Earnings")[4] == "Payable"
+
+
+def test_earnings_say_why(rita):
+    rita.payroll.sell("rita")
+
+    shown = rita.see("/portal/earnings")
+    assert "The buyer came through your link." in shown
+    assert "20 %: the rate of the program." in shown
+
+
+def test_earnings_are_filtered_by_the_address_and_nothing_differs_from_nothing_with_it(rita):
+    assert "No earnings yet" in rita.see("/portal/earnings")
+    assert "With this filter you earned nothing." in rita.see("/portal/earnings?status=Paid")
+    rita.payroll.sell("rita")
+
+    assert "With this filter you earned nothing." in rita.see("/portal/earnings?status=Paid")
+    assert "On hold" in rita.see("/portal/earnings?status=Pending")
+    assert 'role="alert"' in rita.see("/portal/earnings?status=Gold", status=400)
+
+
+def test_older_earnings_are_led_to_with_the_filter_kept(rita):
+    for _ in range(51):
+        rita.payroll.sell("rita")
+
+    first = rita.see("/portal/earnings?status=Pending")
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+    assert older.startswith("/portal/earnings?status=Pending&cursor=")
+    assert first.count("Why?") == 50
+    assert rita.see(older).count("Why?") == 1
+
+
+def test_earnings_are_a_file(rita):
+    rita.payroll.sell("rita", 4_900)
+
+    answer = rita.visitor.open("/portal/earnings?as=csv")
+    (row,) = csv.DictReader(io.StringIO(answer.text))
+    assert (row["commission_cents"], row["state"]) == ("980", "Held")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert rita.visitor.open("/portal/earnings?as=csv&status=Gold").status_code == 400
+
+
+def test_a_payout_is_shown_with_its_lines_rates_and_days(rita):
+    rita.payroll.execute("update organization set payout_grace_days = 0 where id = %s", rita.payroll.brand.id)
+    rita.payroll.rate("EUR", "0.8")
+    assert "No payouts yet" in rita.see("/portal/payouts")
+    rita.payroll.sell("rita", 4_900, "EUR", externalEventId="back")
+    rita.payroll.run()
+    rita.payroll.pay()
+
+    listed = rita.see("/portal/payouts")
+    assert _row(listed, "Payouts")[2] == "12.25 USD"
+    address = re.search(r'href="(/portal/payouts/[^"]+)"', listed)[1]
+    line = _row(rita.see(address), "Lines")
+    assert (line[2], line[3], line[5]) == ("9.80 EUR", "0.8 EUR", "12.25 USD")
+
+    rita.payroll.brand.refund("back", 2_450)
+    drain("sales")
+    rita.payroll.sell("rita", 10_000, "EUR")
+    rita.payroll.run()
+    newest = re.search(r'href="(/portal/payouts/[^"]+)"', rita.see("/portal/payouts"))[1]
+    shown = rita.see(newest)
+    assert "6.12 USD of it are held back" in shown
+    assert "Held back: it was paid to you before and refunded afterwards." in shown
+
+
+def test_a_failed_payout_says_why(rita):
+    rita.payroll.execute(
+        "update organization set payout_grace_days = 0, sandbox_rail = 'fail' where id = %s", rita.payroll.brand.id
+    )
+    rita.payroll.sell("rita")
+    rita.payroll.run()
+    rita.payroll.pay()
+
+    listed = rita.see("/portal/payouts")
+    assert "Failed" in listed
+    assert "It failed:" in rita.see(re.search(r'href="(/portal/payouts/[^"]+)"', listed)[1])
+
+
+def test_anothers_payout_is_the_page_of_nothing(rita):
+    rita.payroll.execute("update organization set payout_grace_days = 0 where id = %s", rita.payroll.brand.id)
+    rita.payroll.affiliate("ben")
+    rita.payroll.sell("ben")
+    rita.payroll.run()
+    ((theirs,),) = rita.payroll.brand.rows("select id from payout")
+
+    assert "<h1>Nothing here</h1>" in rita.see(f"/portal/payouts/{theirs}", status=404)
+
+
+def test_where_one_is_paid_is_said_changed_and_taken_back(rita):
+    here = "/portal/payout-account"
+    assert "You have not said it." in rita.see(here)
+
+    answer = rita.send(here, method="Wallet", walletEmail="Rita@Wallet.Example.com")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{here}?saved=1")
+    assert "rita@wallet.example.com" in rita.see(here)
+    rita.send(here, method="ProcessorConnect", walletEmail="rita@wallet.example.com", connectedAccountId="acct_1Nv0")
+    assert "acct_1Nv0" in rita.see(here)
+    rita.send(here, method="", connectedAccountId="acct_1Nv0")
+    assert "You have not said it." in rita.see(here)
+
+
+def test_what_is_no_account_comes_back_with_its_error_and_what_was_typed(rita):
+    answer = rita.send("/portal/payout-account", method="Wallet", walletEmail="rita at home")
+
+    assert answer.status_code == 422
+    assert "<title>Error: Payout account" in answer.text
+    assert 'value="rita at home"' in answer.text
+    assert 'aria-describedby="walletEmail-hint walletEmail-error"' in answer.text
+    assert '<option value="Wallet" selected>' in answer.text
+    missing = rita.send("/portal/payout-account", method="GlobalPayouts", recipientId="")
+    assert (missing.status_code, "recipientId-error" in missing.text) == (422, True)
+    assert rita.send("/portal/payout-account", method="Gold").status_code == 422

@@ -1,0 +1,171 @@
+"""An affiliate's links, programs, codes, recruits and deals at the portal. Source: the pages' interface, "Portal"."""
+
+import re
+from uuid import uuid4
+
+import pytest
+import segno
+
+from tests.support.draining import drain
+from tests.support.outside.visitor import Visitor
+from tests.support.rows.dealing import URLS, Dealing
+
+_LINKS = "/portal/links"
+
+
+def _shared(html):
+    return re.findall(
+        r'<label for="[^"]*">(Your link[^<]*)</label>.*?<input id="[^"]*" value="([^"]*)" readonly>', html, re.DOTALL
+    )
+
+
+def test_home_has_the_link_to_share_of_each_program(rita):
+    ((label, address),) = _shared(rita.see("/portal"))
+    assert (label, address.endswith("/rita")) == ("Your link", True)
+
+    autumn = rita.payroll.brand.program(name="Autumn <i>sale</i>")
+    rita.payroll.brand.affiliate("rita", program_id=autumn, email=rita.email, email_normalized=rita.email)
+    shared = dict(_shared(rita.see("/portal")))
+    assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
+
+
+def test_who_is_nowhere_is_told_what_to_do(app, flask):
+    visitor = Visitor(app)
+    visitor.open(flask.json("sign-in", "affiliate", "--email", f"{uuid4().hex}@example.com")["url"])
+
+    home = visitor.open("/portal").text
+    assert "Share your link to begin." in home
+    assert 'href="/portal/programs"' in home
+    assert "No program yet" in visitor.open("/portal/programs").text
+
+
+def test_a_link_is_made_and_ended(rita):
+    program_id = str(rita.payroll.brand.programs[-1])
+    answer = rita.send(_LINKS, programId=program_id, customAlias="rita-tv", format="Short")
+    assert (answer.status_code, answer.headers["Location"]) == (303, _LINKS)
+    shown = rita.see(_LINKS)
+    assert "/rita-tv" in shown
+
+    ended = re.search(r'action="(/portal/links/[^"]+/delete)"', shown)[1]
+    assert shown.count("/delete") == 1  # the first one stays
+    assert rita.send(ended).status_code == 303
+    assert "/rita-tv" not in rita.see(_LINKS)
+    assert rita.send(ended).status_code == 404
+
+
+def test_a_form_sent_twice_makes_one_link(rita):
+    form = {"programId": str(rita.payroll.brand.programs[-1]), "_key": "one-form"}
+    codes = [rita.send(_LINKS, **form).status_code for _ in range(2)]
+
+    assert codes == [303, 303]
+    assert rita.payroll.brand.rows("select count(*) from tracking_link") == [(2,)]
+
+
+def test_a_bad_word_for_a_link_comes_back_with_what_was_typed(rita):
+    answer = rita.send(_LINKS, programId=str(rita.payroll.brand.programs[-1]), customAlias="No Way!")
+
+    assert answer.status_code == 422
+    assert "customAlias-error" in answer.text
+    assert 'value="No Way!"' in answer.text
+    assert rita.payroll.brand.rows("select count(*) from tracking_link") == [(1,)]
+
+
+def test_a_link_is_a_qr_code_of_its_address(rita):
+    ((link_id,),) = rita.payroll.brand.rows("select id from tracking_link")
+    ((_, address),) = _shared(rita.see("/portal"))
+
+    answer = rita.visitor.open(f"{_LINKS}/{link_id}/qr.svg")
+    assert answer.headers["Content-Type"].startswith("image/svg+xml")
+    drawn = re.search(r'stroke="#000" d="([^"]+)"', answer.text)[1]
+    assert drawn == re.search(r' d="([^"]+)"', segno.make(address, error="m", micro=False).svg_inline(scale=8))[1]
+    assert rita.visitor.open(f"{_LINKS}/{uuid4()}/qr.svg").status_code == 404
+
+
+def test_programs_say_what_they_pay_and_one_applies_to_another(rita):
+    wanted = rita.payroll.brand.program(name="Autumn")
+    hidden = rita.payroll.brand.program(name="Hidden", is_publicly_discoverable=False)
+
+    shown = rita.see("/portal/programs")
+    assert "20 % of each payment." in shown
+    assert "Hidden" not in shown
+    assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 303
+    assert '<span class="chip wait">Pending</span>' in rita.see("/portal/programs")
+    assert rita.send(f"/portal/programs/{hidden}/apply").status_code == 404
+    assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 404
+
+
+def test_codes_are_shown_and_ended(rita):
+    assert "No codes yet" in rita.see("/portal/coupons")
+    answer = rita.payroll.brand.post(
+        f"/api/v1/affiliates/{rita.affiliate_id}/coupons", {"code": "TRAIL20", "external": True}
+    )
+    assert answer.status_code == 201
+
+    shown = rita.see("/portal/coupons")
+    assert "<code>TRAIL20</code>" in shown
+    assert rita.send(re.search(r'action="(/portal/coupons/[^"]+/delete)"', shown)[1]).status_code == 303
+    assert '<span class="chip off">Revoked</span>' in rita.see("/portal/coupons")
+
+
+def test_nothing_to_mint_from_is_said(rita):
+    assert "from which you may mint codes yourself" in rita.see("/portal/coupons")
+    answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
+    assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
+
+
+def test_recruits_are_shown_with_the_link_that_brings_them(rita):
+    assert "No recruits yet" in rita.see("/portal/recruits")
+    rita.payroll.brand.affiliate("eva", recruited_by_affiliate_id=rita.affiliate_id)
+    rita.payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
+
+    shown = rita.see("/portal/recruits")
+    assert '<th scope="row">Eva</th>' in shown
+    assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in shown
+
+
+def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
+    work = Dealing.create(app)
+    deal_id = work.offered(50_000)
+    visitor = Visitor(app)
+    ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
+    visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
+
+    assert visitor.send(f"/portal/deals/{deal_id}/accept").status_code == 303
+    assert visitor.send(f"/portal/deals/{deal_id}/accept").status_code == 409
+    work.act(deal_id, "fund")
+    drain("payouts")
+    handed_in = f"/portal/deals/{deal_id}/milestones/1/submit"
+    refused = visitor.send(handed_in, {"urls": "nowhere"})
+    assert (refused.status_code, ">\nnowhere</textarea>" in refused.text) == (422, True)
+    assert visitor.send(handed_in, {"urls": "\n".join(URLS)}).status_code == 303
+    assert work.statuses(deal_id) == ["Submitted"]
+
+
+def test_the_one_brands_logo_and_colour_are_the_portals(rita):
+    rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
+
+    shown = rita.see("/portal")
+    address = re.search(r'<link rel="stylesheet" href="(/portal/theme/[^"]+)">', shown)[1]
+    sheet = rita.visitor.open(address)
+    assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert shown.count('rel="stylesheet"') == 1
+    assert sheet.text.startswith("@layer tokens, base, layout, parts, screens;")
+    assert re.search(
+        r"@layer tokens \{ :root \{ --accent: light-dark\(#[0-9a-f]{6}, #ffee00\);"
+        r" --on-accent: light-dark\(#(000000|ffffff), #000000\) \} \}\n$",
+        sheet.text,
+    )
+    assert rita.visitor.open(f"/portal/theme/{uuid4()}.css").status_code == 404
+
+
+def test_with_two_brands_the_portal_is_nobodys(rita, rival):
+    rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
+    rival.program()
+    rival.affiliate("rita", email=rita.email, email_normalized=rita.email)
+
+    assert "/portal/theme/" not in rita.see("/portal")
+
+
+@pytest.mark.parametrize("path", ["assets", "recruits", "deals", "coupons"])
+def test_an_empty_screen_says_so(rita, path):
+    assert 'class="empty"' in rita.see(f"/portal/{path}")
