@@ -252,11 +252,15 @@ class Delivery:
     settled_at: datetime | None
 
 
+#: Has an index of failed deliveries alone take part where only they are asked for. It holds for every row.
+FAILED_ALONE = "(%(status)s::text is distinct from 'Failed' or failed_since is not null)"
+
 _DELIVERIES = Rows(Delivery)
 _HISTORY = f"""
 select {columns(Delivery)} from delivery
 where organization_id = %(org)s and endpoint_id = %(endpoint)s
-  and (%(status)s::text is null or status = %(status)s) and (%(type)s::text is null or event_type = %(type)s)
+  and (%(status)s::text is null or status = %(status)s) and {FAILED_ALONE}
+  and (%(type)s::text is null or event_type = %(type)s)
   and (%(since)s::timestamptz is null or created_at >= %(since)s)
   and (%(until)s::timestamptz is null or created_at < %(until)s)
   and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))

@@ -8,6 +8,7 @@ from domain import jobs
 from models.db import db
 from models.jobs import rows
 from models.table import Rows, columns
+from models.webhooks.outbox import FAILED_ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class Queued:
     at: datetime
 
 
-_IN_WINDOW = """
-from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and status = %(status)s
+_IN_WINDOW = f"""
+from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and status = %(status)s and {FAILED_ALONE}
   and created_at >= %(since)s and created_at < %(until)s
 """
 
