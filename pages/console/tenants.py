@@ -35,7 +35,7 @@ def show_tenants() -> Response:
 @screen("operator", uses=(get_tenant, change_tenant))
 def show_tenant(organization_id: str) -> Response:
     """Show one organization with a form for one of its settings. Budget: 12 round trips."""
-    return _page(organization_id, forms.blank(setting=request.args.get("setting")))
+    return _page(organization_id)
 
 
 @blueprint.post("/console/tenants/<organization_id>")
@@ -57,7 +57,10 @@ def send_setting(organization_id: str) -> Response:
     return _page(organization_id, form, status=422)
 
 
-def _page(organization_id: str, form: FormState, *, status: int = 200) -> Response:
+def _page(organization_id: str, form: FormState | None = None, *, status: int = 200) -> Response:
     tenant = calls.needed(get_tenant, path={"organization_id": organization_id})
+    if form is None:
+        setting = request.args.get("setting", "")
+        form = forms.blank(setting=setting, value=tenant["settings"].get(setting))
     names = [(name, name) for name in tenant["settings"]]
     return screens.show("console/tenant.html", status=status, form=form, tenant=tenant, names=names)

@@ -81,3 +81,11 @@ def test_the_version_of_a_part_knows_no_ages_and_no_keys():
 
     assert show.version(shown.format("1 min", "a")) == show.version(shown.format("2 min", "b"))
     assert show.version(shown.replace("1 waits", "2 wait")) != show.version(shown)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(None, "–"), (0, "–"), (1, "1 s"), (59, "59 s"), (60, "1 min"), (7_300, "2 h"), (200_000, "2 d")],
+)
+def test_a_duration_is_said_in_its_largest_unit(seconds, said):
+    assert show.duration(seconds) == said

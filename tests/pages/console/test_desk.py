@@ -54,6 +54,7 @@ def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
 
     assert f'href="{address}"' in listed
     assert '<option value="plan" selected>' in asked
+    assert 'name="value" type="text" value="Growth"' in asked
     assert (answer.status_code, answer.headers["Location"]) == (303, address)
     assert brand.rows("select plan_tier from organization") == [("Pro",)]
     assert audited("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
