@@ -1,25 +1,39 @@
-"""How much longer a page of conversions takes among 1,000,000 than among 10,000, by each filter and the common pairs.
+"""How much longer a page of conversions takes among 1,000,000 than among 10,000, by each filter, order and common pair.
 
-In: `models.conversions.lists.page` of 40 rows in a unit of work, one connection, statements prepared. Every filter
-matches more than a page in both databases. Both take turns; medians of means. The figure is the filter with the worst
-ratio; a note tells the others.
-Out: HTTP, rendering.
+list_at_1m. In: `models.conversions.lists.page` of 40 rows in a unit of work, one connection, statements prepared.
+Every filter matches more than a page in both databases, but for the one id that is sought. Out: HTTP, rendering.
+screen_at_1m. In: the whole answer of the dashboard's list of conversions to somebody who is signed in, through the
+application, as `bench.conversions.screen` asks for it. Out: sockets, the browser.
+Both databases take turns; medians of means. Each figure is the worst ratio; a note tells the others.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from bench.conversions import screen
+from bench.conversions.screen import Timed
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, conversion_rows, history
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
+from domain.conversions.orders import ConversionOrder
 from models import db
 from models.conversions import lists
 from models.conversions.lists import ConversionFilters
 
 _MANY, _FEW, _TAKE, _ROUNDS, _READS = 1_000_000, 10_000, 40, 5, 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for, and how many rows it has."""
+
+    filters: ConversionFilters
+    order: ConversionOrder = ConversionOrder.newest
+    rows: int = _TAKE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +44,44 @@ class _Place:
     seller: brand.Brand
     programs: list[Any]
 
-    def filters(self) -> dict[str, ConversionFilters]:
+    def pages(self) -> dict[str, _Asked]:
         affiliate, program = self.seller.affiliate_ids[0], self.programs[0]
         return {
-            "none": ConversionFilters(),
-            "affiliate": ConversionFilters(affiliate_id=affiliate),
-            "program": ConversionFilters(program_id=program),
-            "status": ConversionFilters(status="Invalidated"),
-            "kind": ConversionFilters(kind="lead"),
-            "tag": ConversionFilters(sub_id="news"),
-            "untagged": ConversionFilters(untagged=True),
-            "affiliate, status": ConversionFilters(affiliate_id=affiliate, status="Invalidated"),
-            "program, status": ConversionFilters(program_id=program, status="Invalidated"),
-            "status, kind": ConversionFilters(status="Approved", kind="lead"),
-            "affiliate, kind": ConversionFilters(affiliate_id=affiliate, kind="sale"),
+            "none": _Asked(ConversionFilters()),
+            "affiliate": _Asked(ConversionFilters(affiliate_id=affiliate)),
+            "program": _Asked(ConversionFilters(program_id=program)),
+            "status": _Asked(ConversionFilters(status="Invalidated")),
+            "kind": _Asked(ConversionFilters(kind="lead")),
+            "tag": _Asked(ConversionFilters(sub_id="news")),
+            "untagged": _Asked(ConversionFilters(untagged=True)),
+            "affiliate, status": _Asked(ConversionFilters(affiliate_id=affiliate, status="Invalidated")),
+            "program, status": _Asked(ConversionFilters(program_id=program, status="Invalidated")),
+            "status, kind": _Asked(ConversionFilters(status="Approved", kind="lead")),
+            "affiliate, kind": _Asked(ConversionFilters(affiliate_id=affiliate, kind="sale")),
+            "oldest": _Asked(ConversionFilters(), ConversionOrder.oldest),
+            "status, oldest": _Asked(ConversionFilters(status="Invalidated"), ConversionOrder.oldest),
+            "payable": _Asked(ConversionFilters(status="Pending"), ConversionOrder.payable),
+            "a person": _Asked(ConversionFilters(sought="partner-7")),
+            "a person, status": _Asked(ConversionFilters(sought="partner-7", status="Invalidated")),
+            "everybody": _Asked(ConversionFilters(sought="partner")),
+            "an id": _Asked(ConversionFilters(sought="load-77"), rows=1),
         }
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the two figures."""
     many, few = _place(plan, "list_many", plan.size(_MANY)), _place(plan, "list_few", _FEW)
-    found = {
-        name: interleaved(partial(_mean_ms, plan, many, name), partial(_mean_ms, plan, few, name), rounds=_ROUNDS)
-        for name in many.filters()
-    }
-    worst = max(found, key=lambda name: found[name][0] / found[name][1])
-    told = ", ".join(f"{name} {value / anchor:.2f}" for name, (value, anchor) in found.items())
-    plan.screen.notes.append(f"list_at_1m is the worst, by {worst}; all: {told}")
-    return [Figure("list_at_1m", found[worst][0], "ms", Target(1.3, is_ceiling=True), found[worst][1])]
+    read = {name: (partial(_mean_ms, plan, many, name), partial(_mean_ms, plan, few, name)) for name in many.pages()}
+    shown = screen.pages(plan, many=(many.url, many.seller), few=(few.url, few.seller))
+    return [_worst(plan, "list_at_1m", read), _worst(plan, "screen_at_1m", shown)]
+
+
+def _worst(plan: Plan, name: str, measured: Mapping[str, tuple[Timed, Timed]]) -> Figure:
+    found = {each: interleaved(product, anchor, rounds=_ROUNDS) for each, (product, anchor) in measured.items()}
+    worst = max(found, key=lambda each: found[each][0] / found[each][1])
+    told = ", ".join(f"{each} {value / anchor:.2f} ({value:.1f} ms)" for each, (value, anchor) in found.items())
+    plan.screen.notes.append(f"{name} is the worst, by {worst}; all: {told}")
+    return Figure(name, found[worst][0], "ms", Target(1.3, is_ceiling=True), found[worst][1])
 
 
 def _place(plan: Plan, name: str, rows: int) -> _Place:
@@ -72,17 +96,19 @@ def _place(plan: Plan, name: str, rows: int) -> _Place:
 
 def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
     plan.machine.point_at(place.url)
-    filters = place.filters()[name]
-    _read(place, filters)
+    asked = place.pages()[name]
+    _read(place, asked)
     started = time.perf_counter()
     for _ in range(_READS):
-        _read(place, filters)
+        _read(place, asked)
     return (time.perf_counter() - started) / _READS * 1000
 
 
-def _read(place: _Place, filters: ConversionFilters) -> None:
+def _read(place: _Place, asked: _Asked) -> None:
     organization_id = place.seller.id
     with db.unit_of_work(organization_id):
-        page = lists.page(organization_id=organization_id, filters=filters, after=None, limit=_TAKE)
-    if len(page) != _TAKE:
+        page = lists.page(
+            organization_id=organization_id, filters=asked.filters, order=asked.order, after=None, limit=_TAKE
+        )
+    if len(page) != asked.rows:
         raise BenchFailed(f"a page has {len(page)} rows")

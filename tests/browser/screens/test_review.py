@@ -1,0 +1,57 @@
+"""The review queue by keys, in a real browser."""
+
+import pytest
+
+
+@pytest.fixture
+def queue(window, link):
+    """The queue with two sales that credited nobody, the newer one of 0.20 USD first."""
+    page = window()
+    page.goto(link("owner"))
+    page.goto("/dashboard/review")
+    return page
+
+
+def _amounts(page):
+    return [text.split(" ")[0] for text in page.locator("[data-item] b.num").all_text_contents()]
+
+
+def _focused(page):
+    return page.evaluate("[...document.querySelectorAll('[data-item]')].indexOf(document.activeElement)")
+
+
+def test_keys_go_through_the_queue_while_the_focus_is_in_it(queue):
+    assert _amounts(queue) == ["0.20", "1,234,567.89"]
+    queue.keyboard.press("d")
+    assert len(_amounts(queue)) == 2  # the focus was elsewhere
+
+    queue.locator("[data-item]").first.focus()
+    for key, place in (("j", 1), ("j", 1), ("k", 0), ("k", 0)):
+        queue.keyboard.press(key)
+        assert _focused(queue) == place
+    queue.keyboard.press("Control+d")
+    queue.keyboard.press("x")
+    assert len(_amounts(queue)) == 2
+
+    with queue.expect_navigation():
+        queue.keyboard.press("d")
+    assert _amounts(queue) == ["1,234,567.89"]
+    assert _focused(queue) == 0
+
+
+def test_the_first_button_of_a_sale_leads_to_crediting_it(queue):
+    queue.locator("[data-item]").first.focus()
+    with queue.expect_navigation():
+        queue.keyboard.press("a")
+
+    assert queue.get_by_role("heading", name="New conversion").is_visible()
+    assert queue.get_by_label("Amount of the sale").input_value() == "0.20"
+
+
+def test_the_queue_is_decided_by_buttons_without_scripts(window, link):
+    page = window(java_script_enabled=False)
+    page.goto(link("owner"))
+    page.goto("/dashboard/review")
+    page.get_by_role("button", name="Dismiss Paused").first.click()
+
+    assert _amounts(page) == ["1,234,567.89"]
