@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -27,6 +27,9 @@ from domain.organization.access import Role
 from models import db
 from models.organization import api_keys
 from pipelines.organization import sign_in
+
+# When a key was last used is known to the hour, so that hardly any look-up writes.
+_USED_EVERY = timedelta(hours=1)
 
 # More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
 _CACHE_SIZE = 10_000
@@ -92,8 +95,8 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
 def key_holder(key: str | None) -> Caller | NotLetIn:
     """Return whom an API key speaks for, or why it speaks for nobody.
 
-    Budget: 1 statement, none within KEY_CACHE_S after the last; from an address that tries keys none, except that
-    all of them are read now and then.
+    Budget: 1 statement, none within KEY_CACHE_S after the last, and once an hour another with the commit; from an
+    address that tries keys none, except that all of them are read now and then.
     """
     if not key:
         return NotLetIn("key_missing")
@@ -247,6 +250,7 @@ def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
 def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
     with db.any_org_work():
         holder = api_keys.any_org_holder(key_hash)
+        _note_use(holder)
     if holder is None:
         return NotLetIn("key_unknown")
     if holder.revoked_at is not None:
@@ -268,6 +272,14 @@ def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
         gateways=holder.gateways,
         signing_secret_sealed=holder.signing_secret_sealed,
     )
+
+
+def _note_use(holder: api_keys.Holder | None) -> None:
+    if holder is None or holder.revoked_at is not None:
+        return
+    now = clock.now()
+    if holder.last_used_at is None or now - holder.last_used_at > _USED_EVERY:
+        api_keys.stage_used(organization_id=holder.organization_id, key_id=holder.key_id, at=now)
 
 
 def _instant(at_s: int | None) -> datetime | None:

@@ -140,6 +140,7 @@ ALL: tuple[Resource, ...] = (
         ("attribution_params", "home_currency", "organization", "billing", "brand_files"),
     ),
     Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
+    Resource("members", "Members", "The people of the brand, and where they are signed in.", ("members",)),
     Resource("keys", "API keys", "The keys of the brand's own servers.", ("keys",)),
     Resource(
         "operator",

@@ -4,17 +4,19 @@ organization    profile, logo and favicon
 home_currency   the currency it thinks in
 billing         what it subscribed to, and how much of that is used
 keys            its API keys
+members         its people, and where they are signed in
 audit_log       who did what
 brand_files     its images, as every page gets them
 """
 
-from api.organization import audit_log, billing, brand_files, home_currency, keys, organization
+from api.organization import audit_log, billing, brand_files, home_currency, keys, members, organization
 
 BLUEPRINTS = (
     organization.blueprint,
     home_currency.blueprint,
     billing.blueprint,
     keys.blueprint,
+    members.blueprint,
     audit_log.blueprint,
     brand_files.blueprint,
 )

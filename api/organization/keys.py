@@ -28,7 +28,7 @@ _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, fresh_
 
 _RECORD = KeyRecord()
 # Integrations read the audit log and are not told who somebody is.
-_AUDITED = KeyRecord(exclude=("created_by", "created_by_email"))
+_AUDITED = KeyRecord(exclude=("created_by", "created_by_email", "last_used_at"))
 _NEW = NewKey()
 # Those in force come first, so only long-revoked ones are ever left out.
 _MOST_SHOWN = 500

@@ -25,6 +25,7 @@ class ApiKey:
     signing_secret_sealed: bytes
     created_at: datetime
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
 
 
 _TABLE = Table("api_key", ApiKey)
@@ -43,6 +44,7 @@ class Shown:
     created_by_email: str
     created_at: datetime
     revoked_at: datetime | None
+    last_used_at: datetime | None
 
 
 def insert(values: Mapping[str, Any]) -> None:
@@ -112,6 +114,7 @@ class Holder:
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
     revoked_at: datetime | None
+    last_used_at: datetime | None
 
 
 _HOLDERS = Rows(Holder)
@@ -134,6 +137,13 @@ where k.key_hash = %s
 def any_org_holder(key_hash: bytes) -> Holder | None:
     """Return whom a key speaks for by the hash of its bearer value; None for an unknown one. Budget: 1 statement."""
     return _HOLDERS.first(_HOLDER, (key_hash,))
+
+
+def stage_used(*, organization_id: UUID, key_id: UUID, at: datetime) -> None:
+    """Stage that somebody came with a key."""
+    db.stage(
+        "update api_key set last_used_at = %s where organization_id = %s and id = %s", (at, organization_id, key_id)
+    )
 
 
 #: How much of a key's hash tells it from all others, where one only wants to know that it is not there.

@@ -43,6 +43,25 @@ def find(*, organization_id: UUID, email: str | None) -> Member | None:
     return _TABLE.first(_FIND, {"org": organization_id, "email": email})
 
 
+_LIST = f"""
+select {_TABLE.columns} from member where organization_id = %s
+order by array_position(array['Owner', 'Admin', 'Manager', 'Viewer'], role), email, id limit %s
+"""
+
+
+def listed(*, organization_id: UUID, limit: int) -> list[Member]:
+    """Return an organization's people, the highest role first."""
+    return _TABLE.all(_LIST, (organization_id, limit))
+
+
+_BY_ID = f"select {_TABLE.columns} from member where organization_id = %s and id = %s"
+
+
+def by_id(*, organization_id: UUID, member_id: UUID) -> Member | None:
+    """Return one person of an organization."""
+    return _TABLE.first(_BY_ID, (organization_id, member_id))
+
+
 _OWNERS = """
 select email from member where organization_id = %s and role = 'Owner' and email <> '' order by created_at, id
 """

@@ -85,6 +85,41 @@ def any_org_stage_end_other_roles(*, subject: str, organization_id: UUID, role: 
     db.stage(_END_OTHER_ROLES, (subject, organization_id, role))
 
 
+@dataclass(frozen=True, slots=True)
+class MemberSession:
+    """A session of a member as their organization sees it. `id` names it, and lets nobody in."""
+
+    id: str
+    subject: str
+    signed_in_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    user_agent: str | None
+
+
+_MEMBER_SESSIONS = Rows(MemberSession)
+_OF_MEMBERS = f"""
+select {columns(MemberSession, id="encode(id_hash, 'hex')")} from web_session
+where organization_id = %s and kind = 'member' and expires_at > %s and seen_at > %s
+order by seen_at desc, id_hash limit %s
+"""
+
+
+def of_members(*, organization_id: UUID, now: datetime, seen_since: datetime, limit: int) -> list[MemberSession]:
+    """Return the sessions of an organization's people that last, those seen last first. Budget: 1 statement."""
+    return _MEMBER_SESSIONS.all(_OF_MEMBERS, (organization_id, now, seen_since, limit))
+
+
+_END_OF_MEMBER = """
+delete from web_session where organization_id = %s and kind = 'member' and subject = %s returning 1
+"""
+
+
+def end_of_member(*, organization_id: UUID, subject: str) -> int:
+    """End a member's sessions in their organization and return how many there were."""
+    return len(db.run(_END_OF_MEMBER, (organization_id, subject)))
+
+
 _INSERT_LINK = """
 insert into sign_in_link (token_hash, kind, organization_id, role, email, asked_by, expires_at)
 values (%s, %s, %s, %s, %s, %s, %s)

@@ -30,6 +30,7 @@ class KeyRecord(Wire):
     created_by = fields.UUID()
     created_by_email = fields.String()
     created_at = Instant()
+    last_used_at = Instant(allow_none=True)
     revoked_at = Instant(allow_none=True)
 
 

@@ -100,6 +100,10 @@ def _key(owner: Brand) -> str:
     return f"{_KEYS}/{_made(owner, _KEYS, {})}"
 
 
+def _member_sessions(owner: Brand) -> str:
+    return f"/api/v1/members/{owner.rows('select id from member limit 1')[0][0]}/sessions"
+
+
 def _fraud_event(owner: Brand) -> str:
     return f"{_FRAUD}/{flagged(owner, UUID(_affiliate(owner)))}"
 
@@ -305,6 +309,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
+    "DELETE /api/v1/members/<member_id>/sessions": lambda owner: (_member_sessions(owner), None),
 }
 
 

@@ -298,3 +298,22 @@ def test_a_key_makes_no_keys(brand, scope):
 
     for answer in (key.get(URL), key.post(URL, {}), key.call("DELETE", f"{URL}/{uuid4()}")):
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+
+
+def test_when_a_key_was_last_used_is_known_to_the_hour(brand, admin):
+    made = _create(admin, name="Shop").json
+    (shown,) = [key for key in admin.get(URL).json if key["id"] == made["id"]]
+    assert shown["lastUsedAt"] is None
+
+    _works(brand, made["apiKey"])
+    (first,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
+    assert first is not None
+    callers.forget_cached()
+    _works(brand, made["apiKey"])
+    assert [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]] == [first]
+
+    brand.rows("update api_key set last_used_at = now() - interval '61 minutes' where id = %s returning 1", made["id"])
+    callers.forget_cached()
+    _works(brand, made["apiKey"])
+    (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
+    assert again >= first

@@ -1,0 +1,84 @@
+"""The people of an organization, and where they are signed in at the pages."""
+
+import pytest
+
+from tests.support.outside.visitor import Visitor
+
+URL = "/api/v1/members"
+
+
+@pytest.fixture
+def ada(app, flask, brand):
+    """A Manager's browser."""
+    visitor = Visitor(app)
+    link = flask.json("sign-in", "owner", "--org", brand.id, "--role", "Manager", "--email", "ada@example.com")
+    visitor.open(link["url"], User_Agent="Netscape")
+    return visitor
+
+
+def _by_email(brand):
+    return {one["email"]: one for one in brand.person("Owner").get(URL).json}
+
+
+def _end(brand, member_id, role="Owner"):
+    return brand.person(role).call("DELETE", f"{URL}/{member_id}/sessions")
+
+
+def test_people_stand_there_with_their_sessions(brand, ada):
+    people = _by_email(brand)
+
+    assert list(people) == ["owner@example.com", "ada@example.com"]
+    one = people["ada@example.com"]
+    assert (one["role"], one["hasSignedIn"]) == ("Manager", True)
+    (session,) = one["sessions"]
+    assert session["userAgent"] == "Netscape"
+    assert session["signedInAt"] < session["expiresAt"]
+    assert ada.cookie not in str(people)
+    assert people["owner@example.com"]["sessions"] == []
+
+
+def test_who_never_signed_in_is_there_as_well(brand):
+    by_role = {one["role"]: one["hasSignedIn"] for one in brand.person("Admin").get(URL).json}
+
+    assert by_role == {"Owner": False, "Admin": True}
+
+
+def test_sessions_are_ended_at_once_and_that_is_audited(brand, ada):
+    ada_id = _by_email(brand)["ada@example.com"]["id"]
+    answer = _end(brand, ada_id)
+
+    assert (answer.status_code, answer.json) == (200, {"ended": 1})
+    assert ada.open("/dashboard").status_code == 303
+    assert _by_email(brand)["ada@example.com"]["sessions"] == []
+    assert brand.rows("select entity_id, after from audit_entry where action = 'member.signed_out'") == [
+        (ada_id, {"sessions": 1})
+    ]
+    assert _end(brand, ada_id).json == {"ended": 0}
+
+
+def test_the_same_person_stays_signed_in_at_another_brand(app, flask, brand, rival, ada):
+    elsewhere = Visitor(app)
+    elsewhere.open(flask.json("sign-in", "owner", "--org", rival.id, "--email", "ada@example.com")["url"])
+    _end(brand, _by_email(brand)["ada@example.com"]["id"])
+
+    assert elsewhere.open("/dashboard").status_code == 200
+
+
+def test_another_brands_people_are_nobody(brand, rival, ada):
+    theirs = _by_email(brand)["ada@example.com"]["id"]
+
+    assert "ada@example.com" not in _by_email(rival)
+    assert _end(rival, theirs).status_code == 404
+    assert ada.open("/dashboard").status_code == 200
+
+
+@pytest.mark.parametrize("member_id", ["01890000-0000-7000-8000-000000000000", "x", "0", "%00", "é" * 300])
+def test_somebody_who_is_not_there_is_not_found(brand, member_id):
+    assert _end(brand, member_id).status_code == 404
+
+
+@pytest.mark.parametrize(("role", "reads"), [("Viewer", 403), ("Manager", 403), ("Admin", 200)])
+def test_admins_look_and_only_owners_end(brand, ada, role, reads):
+    assert brand.person(role).get(URL).status_code == reads
+    assert _end(brand, _by_email(brand)["ada@example.com"]["id"], role).status_code == 403
+    assert brand.get(URL).status_code == 403
