@@ -25,9 +25,8 @@ _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
 _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"
 _CONVERSIONS = "/api/v1/conversions"
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
-_FRAUD = "/api/v1/fraud-events"
-_PAYOUTS = "/api/v1/payouts"
-_CONNECTIONS = "/api/v1/connections"
+_FRAUD, _MEMBERS = "/api/v1/fraud-events", "/api/v1/members"
+_PAYOUTS, _CONNECTIONS = "/api/v1/payouts", "/api/v1/connections"
 _PLATFORMS = "/api/v1/platforms"
 _RATE = {"commissionType": "Percentage", "commissionValue": 5}
 _PAST_SALE = {
@@ -98,10 +97,6 @@ def _invite(owner: Brand) -> str:
 
 def _key(owner: Brand) -> str:
     return f"{_KEYS}/{_made(owner, _KEYS, {})}"
-
-
-def _member_sessions(owner: Brand) -> str:
-    return f"/api/v1/members/{owner.rows('select id from member limit 1')[0][0]}/sessions"
 
 
 def _fraud_event(owner: Brand) -> str:
@@ -309,7 +304,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
-    "DELETE /api/v1/members/<member_id>/sessions": lambda owner: (_member_sessions(owner), None),
+    f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
 }
 
 

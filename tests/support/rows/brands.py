@@ -76,6 +76,11 @@ class Brand:
         )
         return Brand(self.app, self.id, token, "", self.programs)
 
+    def member_id(self) -> UUID:
+        """Return the id of its first member."""
+        found: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
+        return found
+
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
         with db.any_org_work():
