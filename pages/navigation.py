@@ -14,6 +14,9 @@ from api.coupons.listing import list_coupon_codes
 from api.fraud import list_fraud_events
 from api.imports.history import list_imports
 from api.invites.invites import list_invites
+from api.organization.audit_log import list_audit_log
+from api.organization.keys import list_api_keys
+from api.organization.organization import get_organization
 from api.payouts.payouts import list_payouts
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
@@ -59,6 +62,9 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
                 BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
                 BarPlace("/dashboard/webhooks", "Webhooks", "hook", list_webhook_endpoints),
+                BarPlace("/dashboard/api-keys", "API keys", "key", list_api_keys),
+                BarPlace("/dashboard/audit-log", "Audit log", "history", list_audit_log),
+                BarPlace("/dashboard/settings", "Settings", "sliders", get_organization),
             ),
         ),
         "account": Area(

@@ -10,6 +10,7 @@ from pages.brand import (
     payouts,
     programs,
     review,
+    settings,
     webhooks,
 )
 
@@ -23,5 +24,6 @@ BLUEPRINTS = (
     *programs.BLUEPRINTS,
     *review.BLUEPRINTS,
     *webhooks.BLUEPRINTS,
+    *settings.BLUEPRINTS,
     *coupons.BLUEPRINTS,
 )

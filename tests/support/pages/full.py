@@ -83,6 +83,8 @@ _ROWS = {
     "invite_id": "select id from affiliate_invite",
     "deal_id": "select id from deal",
     "link_id": "select id from tracking_link where slug = 'rita'",
+    "key_id": "select id from api_key order by created_at",
+    "member_id": "select id from member order by created_at",
     "code_id": "select id from affiliate_coupon",
     "coupon_id": "select id from campaign_coupon",
     "connection_id": "select id from gateway_connection",

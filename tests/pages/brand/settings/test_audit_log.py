@@ -1,0 +1,76 @@
+"""The audit log at the dashboard: who, what, from what to what."""
+
+import pytest
+
+_HERE = "/dashboard/audit-log"
+
+
+@pytest.fixture
+def owner(people, brand):
+    """An Owner of a brand in which two things were changed."""
+    brand.person("Owner").call("PATCH", "/api/organizations/me", {"name": "Acme <b>", "billingEmail": "b@example.com"})
+    brand.person("Admin").post(
+        "/api/v1/programs", {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
+    )
+    return people("Owner")
+
+
+def test_an_entry_says_who_changed_what_from_what_to_what(owner):
+    shown = owner.open(_HERE).text
+
+    assert "<code>org.profile_changed</code>" in shown
+    assert "owner@example.com" in shown
+    assert '<b>name</b>: Brand <span aria-hidden="true">→</span>' in shown
+    assert "</span> Acme &lt;b&gt;</li>" in shown
+    assert "<b>billingEmail</b>: –" in shown
+    assert "<code>program.created</code>" in shown
+
+
+def test_the_filter_stands_in_the_address(owner, brand):
+    shown = owner.open(f"{_HERE}?action=program.created").text
+    assert "<code>program.created</code>" in shown
+    assert "org.profile_changed" not in shown
+    assert 'value="program.created"' in shown
+    assert "action=program.created" in shown.partition("export.csv")[2][:60]
+
+    ((admin_id,),) = brand.rows("select id from member where email = 'admin@example.com'")
+    assert "org.profile_changed" not in owner.open(f"{_HERE}?actorUserId={admin_id}").text
+    assert "With this filter there is no entry." in owner.open(f"{_HERE}?action=nothing").text
+
+
+@pytest.mark.parametrize(
+    "wrong", ["since=yesterday", "actorUserId=x", "action=" + "x" * 201, "cursor=-1", "cursor=x%00"]
+)
+def test_a_filter_that_says_nothing_sensible_is_mended_on_the_page(owner, wrong):
+    answer = owner.open(f"{_HERE}?{wrong}")
+
+    assert answer.status_code == (200 if "cursor" in wrong else 400)
+    assert ('role="alert"' in answer.text) is ("cursor" not in wrong)
+
+
+def test_older_entries_are_on_the_next_page(owner, brand):
+    for number in range(51):
+        brand.person("Owner").call("PATCH", "/api/organizations/me", {"name": f"Acme {number}"})
+    shown = owner.open(f"{_HERE}?entityType=org").text
+    assert "52 entries" in shown
+    assert "entityType=org&amp;cursor=2" in shown or "cursor=2&amp;entityType=org" in shown
+
+    assert "Acme &lt;b&gt;" in owner.open(f"{_HERE}?entityType=org&cursor=2").text
+
+
+def test_the_file_is_the_apis(owner):
+    answer = owner.open(f"{_HERE}/export.csv?action=program.created")
+
+    assert answer.mimetype == "text/csv"
+    assert answer.text.splitlines()[0].startswith("id,action,")
+    assert len(answer.text.splitlines()) == 2
+    assert owner.open(f"{_HERE}/export.csv?since=x").headers["Location"] == _HERE
+
+
+@pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
+def test_it_is_for_owners(people, role):
+    visitor = people(role)
+
+    assert visitor.open(_HERE).status_code == 403
+    assert visitor.open(f"{_HERE}/export.csv").status_code == 403
+    assert f'href="{_HERE}"' not in visitor.open("/dashboard").text

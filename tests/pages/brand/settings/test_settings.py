@@ -1,0 +1,132 @@
+"""The settings of a brand: each card by itself, what is about money after a fresh login, the team."""
+
+import io
+import re
+
+import pytest
+
+from models import db
+from tests.support.outside.visitor import Visitor
+from tests.support.rows.images import png
+
+_HERE = "/dashboard/settings"
+_PROFILE = {"name": "Brand", "timezone": "UTC"}
+_PAYOUTS = {
+    "payoutGraceDays": "30",
+    "minPayoutCents": "",
+    "automaticPayoutCadence": "Manual",
+    "commissionBasis": "gross",
+}
+
+
+@pytest.fixture
+def owner(people):
+    return people("Owner")
+
+
+def _age():
+    with db.any_org_work():
+        db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'owner@example.com'")
+
+
+def test_the_profile_is_changed_and_shown(owner, brand):
+    answer = owner.send(f"{_HERE}/profile", _PROFILE | {"name": "Acme <b>", "primaryBrandColor": "#0A6847"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=profile")
+    shown = owner.open(f"{_HERE}?done=profile").text
+    assert 'value="Acme &lt;b&gt;"' in shown
+    assert 'value="#0a6847"' in shown
+    assert ">Saved.<" in shown
+    assert brand.rows("select name from organization where id = %s", brand.id) == [("Acme <b>",)]
+
+
+def test_what_is_wrong_stands_next_to_its_field(owner):
+    answer = owner.send(f"{_HERE}/profile", _PROFILE | {"timezone": "Mars/Olympus", "description": "kept"})
+
+    assert answer.status_code == 400
+    assert 'id="profile-timezone-error"' in answer.text
+    assert 'value="Mars/Olympus"' in answer.text
+    assert "kept</textarea>" in answer.text
+    assert "<title>Error:" in answer.text
+
+
+def test_holds_and_the_least_payout_are_changed_without_a_new_login(owner, brand):
+    _age()
+    answer = owner.send(f"{_HERE}/payouts", _PAYOUTS | {"payoutGraceDays": "14", "minPayoutCents": "25.50"})
+
+    assert answer.status_code == 303
+    assert brand.rows("select payout_grace_days, min_payout_cents from organization where id = %s", brand.id) == [
+        (14, 2_550)
+    ]
+
+
+def test_that_money_leaves_by_itself_wants_a_new_login_and_keeps_what_was_typed(owner, brand, links):
+    _age()
+    typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly", "_page": _HERE}
+    answer = owner.send(f"{_HERE}/payouts", typed)
+    assert answer.headers["Location"] == "/sign-in?next=%2Fdashboard%2Fsettings"
+
+    owner.open(links("owner"))
+    shown = owner.open(_HERE).text
+    assert re.search('name="automaticPayoutEnabled" value="on"[^>]* checked', shown)
+    assert '<option value="Weekly" selected>' in shown
+    owner.send(f"{_HERE}/payouts", typed)
+    assert brand.rows("select automatic_payout_enabled from organization where id = %s", brand.id) == [(True,)]
+
+
+def test_currency_and_parameters_are_changed(owner, brand):
+    assert owner.send(f"{_HERE}/currency", {"homeCurrency": "EUR"}).status_code == 303
+    assert owner.send(f"{_HERE}/attribution", {"custom": "partner_code"}).status_code == 303
+    assert owner.send(f"{_HERE}/attribution", {"custom": "no spaces here"}).status_code == 400
+    shown = owner.open(_HERE).text
+
+    assert '<option value="EUR" selected>' in shown
+    assert 'value="partner_code"' in shown
+
+
+def test_a_logo_is_kept_and_taken_away(owner):
+    sent = {"logo": (io.BytesIO(png(64, 32)), "logo.png")}
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    assert owner.client.post(f"{_HERE}/logo", data=sent, headers=headers).status_code == 303
+    assert '<img class="logo" src="/' in owner.open(_HERE).text
+    assert owner.send(f"{_HERE}/logo/delete").status_code == 303
+    assert '<img class="logo"' not in owner.open(_HERE).text
+
+    wrong = {"logo": (io.BytesIO(b"no image"), "logo.png")}
+    assert owner.client.post(f"{_HERE}/logo", data=wrong, headers=headers).status_code == 400
+    assert owner.send(f"{_HERE}/logo").status_code == 422
+
+
+def test_an_owner_ends_the_sessions_of_somebody(app, owner, links, brand):
+    other = Visitor(app)
+    other.open(links("owner", "--role", "Manager", "--email", "ada@example.com"), User_Agent="Netscape")
+    shown = owner.open(_HERE).text
+    assert "Netscape" in shown
+    ((member_id,),) = brand.rows("select id from member where email = 'ada@example.com'")
+
+    assert owner.send(f"{_HERE}/team/{member_id}").status_code == 303
+    assert other.open("/dashboard").status_code == 303
+    assert owner.open("/dashboard").status_code == 200
+
+
+def test_a_viewer_reads_and_meets_no_form(people):
+    shown = people("Viewer").open(_HERE)
+
+    assert shown.status_code == 200
+    assert "Save" not in shown.text
+    assert "Sign out everywhere" in shown.text
+    assert '<h2 id="team">' not in shown.text
+
+
+def test_a_viewer_who_sends_a_form_changes_nothing(people, brand):
+    visitor = people("Viewer")
+    sent = {
+        "profile": _PROFILE,
+        "currency": {"homeCurrency": "EUR"},
+        "attribution": {"custom": "x_y"},
+        "logo/delete": {},
+    }
+
+    for card, form in sent.items():
+        assert visitor.send(f"{_HERE}/{card}", form | {"name": "Mine"}).status_code == 403
+    assert brand.rows("select name, home_currency from organization where id = %s", brand.id) == [("Brand", "USD")]
