@@ -14,6 +14,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import one, operation
+from api.edge.wake import wake_relay
 from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
 from models import db
@@ -45,7 +46,7 @@ def get_payout_account() -> Mapping[str, object]:
 def put_payout_account() -> Mapping[str, object]:
     """Say where the caller wants to be paid, from the next run on; method null takes it back.
 
-    A payout that was run before keeps its account. The same words again change nothing.
+    A payout that was run before keeps its account. The same words again change nothing; a change is told by mail.
     """
     account, now = guards.account(), clock.now()
     assert account.id is not None  # as above
@@ -53,6 +54,9 @@ def put_payout_account() -> Mapping[str, object]:
     with db.any_org_work():
         change = choose_account.any_org_say(account_id=account.id, wanted=wanted, now=now)
         _record(change, wanted, now)
+        if account.email is not None:
+            choose_account.tell_person(change, email=account.email, now=now)
+    wake_relay()
     return _shown(change.now)
 
 

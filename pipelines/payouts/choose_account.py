@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import settings
 from domain.payouts import destinations
-from domain.payouts.destinations import AccountSource, PayoutAccount
+from domain.payouts.destinations import AccountSource, PayoutAccount, masked
 from domain.refused import not_found
 from models.payouts import accounts
 from models.payouts.accounts import Own
+from pipelines import mail
 
 
 def of_person(account_id: UUID) -> Own:
@@ -37,6 +39,27 @@ def any_org_say(*, account_id: UUID, wanted: PayoutAccount | None, now: datetime
     accounts.stage_own(account_id, wanted, at=now)
     concerned = accounts.any_org_affiliates(account_id)
     return AccountChange(known.account, Own(wanted, now if wanted else None), concerned)
+
+
+def tell_person(change: AccountChange, *, email: str, now: datetime) -> None:
+    """Stage the letter to a person whose account has just changed, so that they learn of a change that is not theirs.
+
+    One letter, in the name of an organization that they are an affiliate of; who is nobody's affiliate gets none.
+    """
+    if not change.concerned:
+        return
+    account = change.now.account
+    said = f"{account.method}, {masked(account.destination)}" if account else "nowhere: it was taken back"
+    text = (
+        f"Where you are paid was changed at {now:%Y-%m-%d %H:%M} UTC. Now it is {said}.\n\nIt holds for every brand,"
+        " from the next payout on.\n\nIf it was not you, sign in, set it right, and sign out everywhere:"
+        f"\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n"
+    )
+    organization_id, _ = change.concerned[-1]
+    subject = "Where you are paid was changed"
+    mail.send(
+        organization_id=organization_id, to=email, subject=subject, text=text, kind="payout_account.changed", at=now
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 
 from models import db
 from models.payouts import candidates
+from pipelines import mail
 from tests.support.rows.brands import Partner
 from tests.support.rows.paying import Payroll
 
@@ -287,3 +288,40 @@ def test_a_retry_goes_to_where_the_affiliate_is_paid_now(app, email):
 
     assert status == "Failed"
     assert payroll.payouts("method, destination") == [("ProcessorConnect", CONNECTED["connectedAccountId"])]
+
+
+def _letters(*brands):
+    return [
+        letter
+        for brand in brands
+        for letter in brand.rows("select recipient, subject from mail_message where kind = 'payout_account.changed'")
+    ]
+
+
+def test_a_change_is_told_by_one_letter_and_no_change_by_none(ben, brand, rival, email):
+    _joined(brand, email)
+    _joined(rival, email)
+
+    ben.put(URL, WALLET)
+    assert _letters(brand, rival) == [(email, "Where you are paid was changed")]
+    ben.put(URL, WALLET)
+    assert len(_letters(brand, rival)) == 1
+    ben.put(URL, {"method": None})
+    assert len(_letters(brand, rival)) == 2
+
+
+def test_the_letter_names_the_account_half_hidden(ben, brand, email):
+    _joined(brand, email)
+    ben.put(URL, WALLET)
+    ((letter_id,),) = brand.rows("select id from mail_message")
+
+    with db.any_org_work():
+        shown = mail.any_org_open(letter_id).text
+    assert "p...@b..." in shown
+    assert WALLET["walletEmail"] not in shown
+    assert "/sign-in?next=/portal/payout-account" in shown
+
+
+def test_who_is_nobodys_affiliate_gets_no_letter(ben, brand, email):
+    assert ben.put(URL, WALLET).status_code == 200
+    assert _letters(brand) == []
