@@ -101,9 +101,12 @@ def _next(address: str, location: str) -> str:
 
 
 def _decoded(content: bytes) -> str:
-    """Return the text; what a tag is written in is the same in every encoding but UTF-16, which has a mark."""
+    """Return the text; what a tag is written in is the same in every encoding but UTF-16, which has a mark.
+
+    A NUL is what browsers make of it.
+    """
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if is_wide else "utf-8", "replace")
+    return content.decode("utf-16" if is_wide else "utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 @contextmanager

@@ -12,6 +12,10 @@ from urllib.parse import urljoin, urlsplit
 # What the script itself looks for when it wants to know its own tag.
 _OUR_SCRIPT = "/r/loader.js"
 
+# No page that means it has more policies, or longer ones, than this; what is beyond is not read.
+_MOST_POLICIES = 10
+_LONGEST_POLICY = 4096
+
 _Attributes = Sequence[tuple[str, str | None]]
 
 
@@ -51,7 +55,8 @@ class _Reader(HTMLParser):
         if tag == "script":
             self._keep(said)
         elif tag == "meta" and said.get("http-equiv", "").strip().lower() == "content-security-policy":
-            self.found.policies.append(said.get("content", ""))
+            if len(self.found.policies) < _MOST_POLICIES:
+                self.found.policies.append(said.get("content", "")[:_LONGEST_POLICY])
         elif tag == "base" and said.get("href"):
             self._base = _joined(self._base, said["href"])
 

@@ -114,3 +114,15 @@ def test_every_policy_counts_that_of_the_page_too(brand, address, site, tag):
     check = _check(brand, address, site.show(meta + tag, headers={"Content-Security-Policy": two}))
 
     assert check["policyLines"] == [f"connect-src 'self' {host}", f"script-src {host}"]
+
+
+def test_a_policy_that_is_meant_badly_is_read_as_far_as_it_goes(brand, address, site, tag):
+    meta = '<meta http-equiv="Content-Security-Policy" content="{}">'
+    odd = meta.format("script-src a\0b &#0; &#xD800; \U0001f600")
+    endless = "".join(meta.format(f"script-src {letter * 100_000}") for letter in "ab")
+    many = "".join(meta.format(",".join(f"script-src a{at}" for at in range(500))) for _ in range(30))
+
+    for html in (odd, endless, many):
+        check = _check(brand, address, site.show(html + tag))
+        assert check["policyAllows"] is False
+        assert len("".join(check["policyLines"])) < 100_000
