@@ -15,6 +15,7 @@ from api.organization.organization import get_organization
 from api.payouts.drafts import list_payout_drafts
 from api.programs.daily import get_daily_numbers
 from api.programs.numbers import get_tracking_status, list_program_stats
+from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
 from pages import calls, charts, screens, show
 from pages.charts import ChartPoint
@@ -75,6 +76,7 @@ def show_overview() -> Response:
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),
+        may_create=calls.may(create_program),
         waiting=list(_waiting(stats)),
         pictures=_pictures() if stats else [],
         owed=_owed(stats),

@@ -28,6 +28,13 @@ def test_without_programs_the_list_leads_to_the_first_one(people):
     assert f'href="{_HERE}/new"' in shown
 
 
+def test_the_overview_of_a_new_brand_leads_to_the_first_program_whoever_may_make_it(people):
+    visitor = people()
+    assert f'href="{_HERE}/new"' in visitor.open("/dashboard").text
+
+    assert f'href="{_HERE}/new"' not in people("Viewer").open("/dashboard").text
+
+
 def test_the_list_says_what_each_pays(brand, people):
     brand.program(name="Old", archived_at=datetime.now(UTC))
     brand.program(name="Knives <b>", default_commission_value=20, recurring_months=12, recurring_delay_invoices=2)
