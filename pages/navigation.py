@@ -11,7 +11,9 @@ from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
 from api.conversions.conversions import list_conversions
 from api.coupons.listing import list_coupon_codes
+from api.deals.deals import list_deals
 from api.fraud import list_fraud_events
+from api.gateways.connections import list_connections
 from api.imports.history import list_imports
 from api.invites.invites import list_invites
 from api.organization.audit_log import list_audit_log
@@ -55,6 +57,8 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard", "Overview", "home", list_program_stats),
                 BarPlace("/dashboard/programs", "Programs", "megaphone", list_programs),
                 BarPlace("/dashboard/affiliates", "Affiliates", "people", list_affiliates),
+                BarPlace("/dashboard/deals", "Deals", "briefcase", list_deals),
+                BarPlace("/dashboard/connections", "Connections", "plug", list_connections),
                 BarPlace("/dashboard/coupons", "Coupons", "ticket", list_coupon_codes),
                 BarPlace("/dashboard/invites", "Invites", "mail", list_invites),
                 BarPlace("/dashboard/conversions", "Conversions", "coins", list_conversions),

@@ -2,8 +2,10 @@
 
 from pages.brand import (
     affiliates,
+    connections,
     conversions,
     coupons,
+    deals,
     imports,
     invites,
     overview,
@@ -26,4 +28,6 @@ BLUEPRINTS = (
     *webhooks.BLUEPRINTS,
     *settings.BLUEPRINTS,
     *coupons.BLUEPRINTS,
+    *connections.BLUEPRINTS,
+    *deals.BLUEPRINTS,
 )

@@ -1,5 +1,6 @@
 """What several screens let one choose from."""
 
+from api.affiliates.affiliates import list_affiliates
 from api.programs.programs import list_programs
 from pages import calls
 
@@ -9,3 +10,17 @@ _MOST = 200
 def programs() -> list[tuple[str, str]]:
     """Return the id and the name of each program, newest first, 200 at most. The screen uses `list_programs`."""
     return [(one["id"], one["name"]) for one in calls.needed(list_programs, query={"take": _MOST})["items"]]
+
+
+def affiliate(email: str, program_id: str | None) -> str | None:
+    """Return the id of a program's affiliate with this email; None when there is none.
+
+    A list to choose from would be too long. The screen uses `list_affiliates`.
+    """
+    wanted = email.strip().lower()
+    if not wanted:
+        return None
+    answer = calls.call(list_affiliates, query={"q": wanted, "programId": program_id or None, "take": _MOST})
+    if answer.refusal is not None:
+        return None
+    return next((one["id"] for one in answer.data["items"] if one["email"] == wanted), None)

@@ -83,6 +83,7 @@ class ConnectionRecord(Wire):
     disconnected_at = Instant(allow_none=True)
     last_event_at = Instant(allow_none=True)
     last_checked_at = Instant(allow_none=True)
+    reconciled_to = Instant(allow_none=True)
     last_error = fields.String(allow_none=True)
 
 

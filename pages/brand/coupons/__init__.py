@@ -3,7 +3,6 @@
 listing   /dashboard/coupons: the families of a program, and every code with whom it credits
 making    a new family
 family    one family: its terms, its codes, giving one out, its end
-whom      the affiliate that a form names by their email
 """
 
 from pages.brand.coupons import family, listing, making

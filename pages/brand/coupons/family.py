@@ -13,7 +13,7 @@ from api.coupons.codes import create_affiliate_coupon
 from api.coupons.listing import list_coupon_codes
 from api.programs.programs import get_program
 from pages import calls, forms, screens, typed
-from pages.brand.coupons import whom
+from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -58,7 +58,7 @@ def change_coupon(program_id: str, coupon_id: str) -> Response:
 @screen("member", uses=_USES)
 def give_code(program_id: str, coupon_id: str) -> Response:
     """Mint a code of the coupon for the affiliate with an email."""
-    affiliate_id = whom.find(request.form.get("email", ""), program_id)
+    affiliate_id = choices.affiliate(request.form.get("email", ""), program_id)
     if affiliate_id is None:
         form = forms.wrong({"email": "No affiliate of this program has this email."}, form_id="code-")
         return _shown(program_id, coupon_id, status=422, form=form)

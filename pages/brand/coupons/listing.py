@@ -9,7 +9,6 @@ from api.coupons.listing import list_coupon_codes
 from api.programs.programs import list_programs
 from pages import calls, forms, screens
 from pages.brand import choices
-from pages.brand.coupons import whom
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -40,7 +39,7 @@ def show_coupons() -> Response:
 @screen("member", uses=_USES)
 def register_code() -> Response:
     """Register a code that was made elsewhere for the affiliate with an email."""
-    affiliate_id = whom.find(request.form.get("email", ""), request.form.get("programId"))
+    affiliate_id = choices.affiliate(request.form.get("email", ""), request.form.get("programId"))
     if affiliate_id is None:
         return _shown(422, forms.wrong({"email": "No affiliate of this program has this email."}, form_id="code-"))
     body = {"code": request.form.get("code", "").strip() or None, "external": True}

@@ -10,6 +10,8 @@ from tests.support.coupons import coupon
 from tests.support.draining import drain
 from tests.support.gateways.playing import be_for_trying_out, connected, played
 from tests.support.outside.console import buried
+from tests.support.platforms.playing import asked
+from tests.support.platforms.playing import connected as platform_connected
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
@@ -34,6 +36,7 @@ def make(app: Any) -> FullBrand:
         "update affiliate set payout_method = 'Wallet', payout_destination = 'rita@example.com' where id = %s", rita
     )
     names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
+    names |= {"gateway": "stripe", "platform": "kit", "event_id": str(uuid4())}
     group = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
     names["group_id"] = _ask(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
     names |= {"organization_id": str(brand.id), "seq": "1"}
@@ -56,6 +59,8 @@ def make(app: Any) -> FullBrand:
         be_for_trying_out(stage)  # a live one would keep signed sales out
         connected(owner, stage)
         coupon(brand, name="Partner <b>15</b>")
+    with asked() as platform:
+        platform_connected(owner, platform)
     drain()
     names |= {"number": str(buried(brand)), "queue": "sales"}
     return FullBrand(brand, email, names | _ids(brand))
@@ -87,6 +92,7 @@ _ROWS = {
     "member_id": "select id from member order by created_at",
     "code_id": "select id from affiliate_coupon",
     "coupon_id": "select id from campaign_coupon",
+    "platform_id": "select id from platform_connection",
     "connection_id": "select id from gateway_connection",
     "message_id": "select id from mail_message where body_sealed is not null order by created_at",
     "organization_id": "select id from organization",

@@ -1,0 +1,200 @@
+"""Connections at the dashboard, with gateways and platforms that are played on this machine."""
+
+import html
+import re
+
+import pytest
+
+from models import db
+from tests.support.draining import drain
+from tests.support.gateways import playing
+from tests.support.gateways.stage import Purchase
+from tests.support.platforms.playing import asked
+from tests.support.platforms.playing import connected as platform_connected
+
+_HERE = "/dashboard/connections"
+_STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret": "whsec_fake"}
+
+
+@pytest.fixture
+def stage():
+    """A gateway on this machine."""
+    with playing.played() as played:
+        yield played
+
+
+@pytest.fixture
+def shop(brand, stage):
+    """The address of the page of a connected gateway."""
+    brand.program()
+    brand.affiliate("ben")
+    found = playing.connected(brand.person("Owner"), stage)
+    found["page"] = f"{_HERE}/{found['id']}"
+    return found
+
+
+def _deliver(brand, connection, *sent):
+    path = "/" + connection["webhookUrl"].split("/", 3)[3]
+    for one in sent:
+        answer = brand.app.test_client().open(path, method=one.method, data=one.body, headers=dict(one.headers))
+        assert answer.status_code == 200
+    drain()
+
+
+def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
+    visitor = people()
+    shown = visitor.open(_HERE).text
+    assert "No gateway is connected" in shown
+    assert "No platform is connected" in shown
+
+    offers = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
+    assert len(offers) >= 10
+    for offer in offers:
+        page = visitor.open(f"{_HERE}/new/gateway/{offer['name']}").text
+        assert f"<h1>Connect {offer['label']}</h1>" in page
+        assert all(f'name="{field["name"]}"' in page for field in offer["fields"])
+        assert 'class="field secret"' in page or not any(field["secret"] for field in offer["fields"])
+
+
+def test_a_gateway_is_connected_and_what_is_left_to_do_is_said(brand, people, stage):
+    visitor = people("Admin")
+    answer = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
+    assert answer.status_code == 200
+    assert "Stripe is connected</h1>" in answer.text
+    assert "What is left to do there" in answer.text
+    again = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
+    assert "Stripe is connected</h1>" in again.text
+
+    assert brand.rows("select gateway, mode, status from gateway_connection") == [("stripe", "live", "Active")]
+    assert '<table aria-label="Gateways">' in visitor.open(_HERE).text
+
+
+@pytest.mark.parametrize(
+    "typed", [{"apiKey": "sk_live_wrong"}, {"apiKey": ""}, {"mode": "none"}, {"apiKey": "x" * 5_000}]
+)
+def test_what_the_gateway_does_not_take_is_said_and_not_kept(brand, people, stage, typed):
+    answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE | typed)
+
+    assert answer.status_code in (400, 422)
+    assert 'role="alert"' in answer.text
+    assert "<title>Error: Connect Stripe" in answer.text
+    assert brand.rows("select count(*) from gateway_connection") == [(0,)]
+
+
+def test_a_second_one_of_a_gateway_is_refused(people, shop):
+    answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE)
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
+
+
+def test_what_came_in_is_listed_with_what_became_of_it(brand, people, shop, stage):
+    nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
+    _deliver(brand, shop, *stage.pay(Purchase(slug="ben")).sent, stage.malformed(), *nobodys.sent)
+    visitor = people()
+    shown = visitor.open(shop["page"]).text
+    tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', shown))
+    assert (tiles["Came in"], tiles["Credited"], tiles["Nobody referred"], tiles["Failed"]) == ("5", "1", "1", "1")
+    assert "/dashboard/conversions/" in shown
+
+    failed = visitor.open(f"{shop['page']}?status=Failed").text
+    (replay,) = re.findall(r'action="([^"]+/replay)"', failed)
+    assert "an amount is not an integer" in failed
+    answer = visitor.send(replay, {"_key": "k"})
+    assert answer.status_code == 303
+    assert "worked on again" in visitor.open(answer.headers["Location"]).text
+
+
+def test_it_is_checked_and_reconciled(brand, people, shop):
+    visitor = people()
+    for verb in ("check", "reconcile"):
+        assert visitor.send(f"{shop['page']}/{verb}", {"_key": verb}).status_code == 303
+    assert brand.rows("select count(*) from job where name = 'gateway.reconcile'")[0][0] >= 1
+    assert brand.rows("select last_checked_at is not null from gateway_connection") == [(True,)]
+
+
+def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
+    visitor = people()
+    good = visitor.send(f"{shop['page']}/credentials", {"_key": "a", "apiKey": "", "webhookSecret": "whsec_new"})
+    assert good.status_code == 303
+
+    for typed in ({"apiKey": "sk_live_wrong"}, {"apiKey": " "}):
+        bad = visitor.send(f"{shop['page']}/credentials", {"_key": str(typed), **typed})
+        assert bad.status_code == 422
+        assert 'role="alert"' in bad.text
+
+
+def test_trouble_stands_on_the_page(people, brand, shop, stage):
+    stage.is_let_in = lambda asked: False
+    visitor = people()
+    visitor.send(f"{shop['page']}/check", {"_key": "k"})
+    ((said,),) = brand.rows("select last_error from gateway_connection")
+    assert said in html.unescape(visitor.open(shop["page"]).text)
+
+    with db.unit_of_work(brand.id):
+        db.db.run("update gateway_connection set status = 'Broken'")
+    shown = visitor.open(shop["page"]).text
+    assert "The gateway refuses the credentials" in shown
+    assert '<span class="chip bad">Broken</span>' in visitor.open(_HERE).text
+
+
+def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
+    visitor = people()
+    assert visitor.send(f"{shop['page']}/disconnect", {"_key": "k"}).status_code == 303
+
+    assert "Disconnected" in visitor.open(_HERE).text
+    shown = visitor.open(shop["page"]).text
+    assert f'method="post" action="{shop["page"]}' not in shown
+    assert visitor.send(f"{shop['page']}/check", {"_key": "l"}).status_code == 404
+
+
+def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
+    with asked() as platform:
+        visitor = people()
+        form = {"_key": "k", "slugField": "", **platform.credentials}
+        assert visitor.send(f"{_HERE}/new/platform/kit", form).status_code == 303
+        (there,) = set(re.findall(r'action="(/dashboard/connections/platforms/[^"]+)"', visitor.open(_HERE).text))
+        for act, credits in (("off", False), ("on", True), ("checked", True)):
+            assert visitor.send(there, {"_key": act, "act": act}).status_code == 303
+            assert brand.rows("select credits_since is not null from platform_connection") == [(credits,)]
+        assert visitor.send(there, {"_key": "x", "act": "dance"}).status_code == 404
+        assert visitor.send(there, {"_key": "r", "act": "removed"}).status_code == 303
+        assert brand.rows("select count(*) from platform_connection") == [(0,)]
+
+
+def test_a_platform_that_refuses_says_so(brand, people):
+    with asked() as platform:
+        wrong = dict.fromkeys(platform.credentials, "wrong")
+        answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong})
+
+        assert (answer.status_code, 'role="alert"' in answer.text) == (422, True)
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Manager"])
+def test_who_may_not_connect_reads_and_changes_nothing(brand, people, shop, role):
+    with asked() as platform:
+        made = platform_connected(brand.person("Owner"), platform)
+        visitor = people(role)
+        for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
+            shown = visitor.open(path).text
+            assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+        assert shop["webhookUrl"] not in visitor.open(shop["page"]).text
+        for path in (f"{shop['page']}/check", f"{shop['page']}/disconnect", f"{_HERE}/platforms/{made['id']}"):
+            assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path
+
+
+def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, stage):
+    theirs = playing.connected(rival.person("Owner"), stage)
+    visitor = people()
+    for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
+        assert visitor.open(f"{_HERE}/{wanted}").status_code == 404
+        for verb in ("check", "reconcile", "credentials", "disconnect"):
+            assert visitor.send(f"{_HERE}/{wanted}/{verb}", {"_key": "k", "apiKey": "a"}).status_code == 404
+    for kind in ("gateway", "platform"):
+        assert visitor.open(f"{_HERE}/new/{kind}/nothing").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["status=x", "cursor=x"])
+def test_a_filter_that_says_nothing_sensible_is_said(people, shop, query):
+    answer = people().open(f"{shop['page']}?{query}")
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)

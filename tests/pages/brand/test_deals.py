@@ -1,0 +1,141 @@
+"""Deals at the dashboard, from the draft to the money."""
+
+import re
+
+import pytest
+
+from tests.support.draining import drain
+from tests.support.rows.dealing import REASON, Dealing
+
+_HERE = "/dashboard/deals"
+
+
+@pytest.fixture
+def work(app):
+    """A brand that makes deals, and its creator."""
+    return Dealing.create(app)
+
+
+@pytest.fixture
+def people(visitor, flask, work):
+    """A browser in which somebody of that brand signs in."""
+
+    def signed_in(role="Owner"):
+        visitor.open(flask.json("sign-in", "owner", "--org", work.brand.id, "--role", role)["url"])
+        return visitor
+
+    return signed_in
+
+
+def _form(work, **typed):
+    ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
+    form = {"_key": "k", "programId": str(work.program_id), "email": email, "title": "Video", "currency": "eur"}
+    parts = {"title1": "Script", "amount1": "100.50", "due1": "2099-01-31", "title2": "Cut", "amount2": "50"}
+    return form | parts | typed
+
+
+def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
+    visitor = people("Manager")
+    assert "No deals yet" in visitor.open(_HERE).text
+    answer = visitor.send(f"{_HERE}/new", _form(work))
+    assert answer.status_code == 303, answer.text
+    there = answer.headers["Location"].partition("?")[0]
+
+    shown = visitor.open(there).text
+    assert "<h1>Video</h1>" in shown
+    assert re.findall(r"<h3>([^<]+)</h3>", shown) == ["1. Script", "2. Cut"]
+    assert "100.50 EUR" in shown
+    for act, status in (("offer", "Offered"), ("cancel", "Cancelled")):
+        assert visitor.send(f"{there}/act", {"_key": act, "act": act}).status_code == 303
+        assert f">{status}</span>" in visitor.open(there).text
+    assert ">Video</a>" in visitor.open(f"{_HERE}?status=Cancelled").text
+    assert "No deals here" in visitor.open(f"{_HERE}?status=Draft").text
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"email": "zoe@example.com"}, "email"),
+        ({"currency": "XXQ"}, "currency"),
+        ({"title": " "}, "title"),
+        ({"amount1": "much"}, "title1"),
+        ({"amount1": "1.234"}, "title1"),
+        ({"amount1": "0"}, "title1"),
+        ({"title1": "", "amount1": "", "due1": "", "title2": "", "amount2": ""}, "title1"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_field(work, people, typed, field):
+    answer = people().send(f"{_HERE}/new", _form(work, **typed))
+
+    assert answer.status_code in (400, 422)
+    assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
+    assert work.brand.rows("select count(*) from deal") == [(0,)]
+
+
+def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
+    deal_id = work.accepted(50_000)
+    visitor, there = people(), f"{_HERE}/{deal_id}"
+    assert visitor.send(f"{there}/act", {"_key": "f", "act": "fund"}).status_code == 303
+    drain("payouts")
+    assert ">Funded</span>" in visitor.open(there).text
+
+    assert work.submit(deal_id).status_code == 200
+    assert "1 submission" in visitor.open(_HERE).text
+    assert visitor.send(f"{there}/milestones/1/approve", {"_key": "a"}).status_code == 303
+    drain("payouts")
+    shown = visitor.open(there).text
+    assert ">Completed</span>" in shown
+    assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', shown)
+
+
+def test_a_submission_is_sent_back_and_disputed(work, people):
+    deal_id = work.funded(50_000)
+    work.submit(deal_id)
+    visitor, there = people("Manager"), f"{_HERE}/{deal_id}/milestones/1"
+    empty = visitor.send(f"{there}/changes", {"_key": "e", "note": " "})
+    assert empty.status_code == 400
+    assert re.search(r'id="part1-note"[^>]*aria-invalid="true"', empty.text)
+    assert visitor.send(f"{there}/changes", {"_key": "c", "note": "Louder"}).status_code == 303
+    assert "Louder" in visitor.open(f"{_HERE}/{deal_id}").text
+
+    half = visitor.send(f"{there}/dispute", {"_key": "d", "reason": "", "proposedResolution": "Half"})
+    assert (half.status_code, "Half" in half.text) == (400, True)
+    assert visitor.send(f"{there}/dispute", {"_key": "g", **REASON}).status_code == 303
+    assert work.statuses(deal_id) == ["Disputed"]
+
+
+def test_what_comes_out_of_turn_is_said(work, people):
+    deal_id = work.draft(50_000)
+    visitor = people()
+    answer = visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"})
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
+    assert visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "x", "act": "dance"}).status_code == 404
+    assert visitor.send(f"{_HERE}/{deal_id}/milestones/9/approve", {"_key": "m"}).status_code == 404
+
+
+def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
+    deal_id = work.accepted(50_000)
+    manager = people("Manager")
+    assert "Fund" not in re.findall(r"<button[^>]*>(\w+)", manager.open(f"{_HERE}/{deal_id}").text)
+    assert manager.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"}).status_code == 403
+
+    viewer = people("Viewer")
+    for path in (_HERE, f"{_HERE}/{deal_id}", f"{_HERE}/new"):
+        shown = viewer.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+
+
+def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
+    deal_id = work.draft(50_000)
+    visitor.open(links("owner"))
+
+    assert visitor.open(f"{_HERE}/{deal_id}").status_code == 404
+    assert visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "k", "act": "offer"}).status_code == 404
+
+
+@pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
+def test_a_filter_that_says_nothing_sensible_is_said(people, query):
+    answer = people().open(f"{_HERE}?{query}")
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
