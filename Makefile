@@ -8,7 +8,7 @@ LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-
 	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test long faults browser check clients lint types layers advisories bench lock loader clean
+.PHONY: help run dev test long faults browser pictures check clients lint types layers advisories bench lock loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,9 @@ faults: .venv/.dev ## the tests that kill, freeze and cut off whole installation
 
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
 	@$(PYTEST) -n 2 --dist loadfile tests/browser
+
+pictures: .venv/.dev ## the README's pictures anew; every screen into EVERY=DIR, for people to look at
+	@$(PYTEST) -n 0 tests/browser/screens/pictures.py
 
 check: lint types layers advisories test long faults browser ## exactly what CI runs
 

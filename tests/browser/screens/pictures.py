@@ -11,8 +11,12 @@ import pytest
 
 from tests.browser.screens import test_sweep
 from tests.support.pages import screens
+from tests.support.pages.full import FullBrand
+from tests.support.rows.paying import Payroll
 
 brands, sign_in = test_sweep.brands, test_sweep.sign_in
+_KEPT = Path(__file__).parents[3] / "docs" / "pictures"
+_SALES = {"ben": ("Ben Osei", 231_055), "rita": ("Rita Okafor", 187_400), "chiara": ("Chiara Moretti", 64_020)}
 _EVERY = os.environ.get("EVERY", "")
 
 
@@ -30,3 +34,29 @@ def test_pictures_of_every_screen(app, window, sign_in, brands, kind):
                     name = rule.strip("/").replace("/", ".").replace("<", "").replace(">", "")
                     folder = Path(_EVERY) / f"{which}-{scheme}-{width}"
                     page.screenshot(path=folder / f"{name}.png", full_page=True)
+
+
+@pytest.fixture
+def acme(app):
+    """A brand that is about to pay three people who sold in two currencies, and one who has no account."""
+    payroll = Payroll.create(app)
+    payroll.rate("EUR", "0.9")
+    for slug, (name, cents) in _SALES.items():
+        payroll.affiliate(slug)
+        payroll.execute("update affiliate set full_name = %s where id = %s", name, payroll.affiliates[slug])
+        payroll.sell(slug, cents)
+        conversion = payroll.sell(slug, cents // 3, "EUR", customerEmail="zoe@example.com")
+    payroll.affiliate("ada", method=None)
+    payroll.sell("ada", 12_000)
+    return FullBrand(payroll.brand, "ben@example.com", {"conversion_id": conversion})
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "scheme"),
+    [("payout-run", "/dashboard/payouts/new/confirm", "light"), ("conversion", "/dashboard/conversions/{}", "dark")],
+)
+def test_pictures_of_the_readme(window, sign_in, acme, name, path, scheme):
+    page = window(viewport={"width": 1120, "height": 640}, color_scheme=scheme)
+    sign_in(page, "member", acme)
+    page.goto(path.format(acme.names["conversion_id"]))
+    page.screenshot(path=_KEPT / f"{name}.png")
