@@ -52,10 +52,11 @@ def acme(app):
 
 
 @pytest.mark.parametrize(
-    ("name", "path", "scheme"),
+    "picture",
     [("payout-run", "/dashboard/payouts/new/confirm", "light"), ("conversion", "/dashboard/conversions/{}", "dark")],
 )
-def test_pictures_of_the_readme(window, sign_in, acme, name, path, scheme):
+def test_pictures_of_the_readme(window, sign_in, acme, picture):
+    name, path, scheme = picture
     page = window(viewport={"width": 1120, "height": 640}, color_scheme=scheme)
     sign_in(page, "member", acme)
     page.goto(path.format(acme.names["conversion_id"]))
