@@ -6,6 +6,7 @@ from uuid import UUID
 from flask import g, request
 
 from adapters import clock
+from adapters.identity import tokens
 from api.access import persons
 from api.access.persons import Person
 from api.edge.wake import wake_relay
@@ -27,6 +28,15 @@ def ask_for_link(*, email: str, asked: str, back: str | None) -> None:
     with db.any_org_work():
         mailed_links.any_org_stage_asked(email=email, asked=asked, back=back)
     wake_relay()
+
+
+def mails_links() -> bool:
+    """Say whether affiliates get links from here, and no identity provider signs them in."""
+    try:
+        tokens.check_local("affiliate")
+    except tokens.NotLocal:
+        return False
+    return True
 
 
 def is_link(token: str) -> bool:

@@ -115,7 +115,7 @@ def choose_theme() -> Response:
 
 def _show(form: FormState, *, status: int = 200) -> Response:
     is_again = session.present() is not None and kept.is_there()
-    return screens.show("sign_in.html", form=form, status=status, is_again=is_again)
+    return screens.show("sign_in.html", form=form, status=status, is_again=is_again, mails=sessions.mails_links())
 
 
 def _signed_in(token: str, *, is_sure: bool) -> Response | None:

@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from adapters.identity import tokens
 from models import db
 from pipelines import mail
 from tests.support.draining import drain
@@ -203,6 +204,17 @@ def test_neither_address_nor_token_can_be_read_in_the_database(visitor, email):
     with db.any_org_work():
         kept = db.db.run("select l::text from sign_in_link l union all select m::text from mail_message m")
     assert not any(token in row for (row,) in kept)
+
+
+def test_where_a_provider_signs_affiliates_in_no_letter_is_offered_or_sent(visitor, email, monkeypatch):
+    def refuse(kind):
+        raise tokens.NotLocal(f"ask the {kind}'s provider")
+
+    monkeypatch.setattr(tokens, "check_local", refuse)
+    assert "Send me a link" not in visitor.open("/sign-in").text
+    assert _ask(visitor, email).status_code == 303
+    drain("mail")
+    assert _letters(email) == []
 
 
 def test_the_letter_says_who_writes_and_that_nothing_happens_without_its_reader(visitor, brand, email):
