@@ -44,8 +44,6 @@ def show_confirm() -> Response:
     """Show what is to be confirmed, with what was typed before a new login. Budget: 10 round trips."""
     _check_may_pay()
     run, typed = _planned(), kept.form()
-    if not run.count and typed is None:
-        return screens.sent_on(_NEW)
     return _shown(run, _came_back(typed, run) if typed else forms.EMPTY)
 
 
