@@ -15,6 +15,8 @@ STEPS: Mapping[str, str] = {
 }
 _EARLIER = "decided_earlier"
 _NOT_ASKED = "Not asked: no payment made this."
+# The one step that decided is alone in saying so.
+_SETTLED = "Not asked: an earlier step had settled it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +43,6 @@ def beside(said: Sequence[Mapping[str, Any]]) -> str | None:
 def _step(name: str, said: Mapping[str, Any] | None) -> CreditStep:
     if said is None:
         return CreditStep(name, _NOT_ASKED)
-    state = {"matched": "decided"}.get(said["outcome"], "earlier" if said["code"] == _EARLIER else "")
-    return CreditStep(name, said["detail"], state, said["affiliateId"])
+    if said["code"] == _EARLIER:
+        return CreditStep(name, _SETTLED, "earlier", said["affiliateId"])
+    return CreditStep(name, said["detail"], "decided" if said["outcome"] == "matched" else "", said["affiliateId"])
