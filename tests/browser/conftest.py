@@ -9,6 +9,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.support.outside.shop_site import ShopSite
 from tests.support.serving import served
 
+_VIOLATIONS = """
+addEventListener('securitypolicyviolation', event => console.error('CSP: ' + event.violatedDirective))
+"""
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-headless-shell")
 _FLAGS = [
     "--no-sandbox",
@@ -61,3 +64,37 @@ def shop(page, site, brand):
     found = ShopSite(page, site, program_id)
     found.ben, found.eva = (f"{slug}-{program_id.hex[-12:]}" for slug in ("ben", "eva"))
     return found
+
+
+@pytest.fixture
+def window(browser, site):
+    """What opens a page that may speak to nobody but the site; what it says in its console fails the test."""
+    contexts, wrong = [], []
+
+    def open_window(**options):
+        context = browser.new_context(base_url=site, **options)
+        contexts.append(context)
+
+        def only_ours(route):
+            if route.request.url.startswith(f"{site}/"):
+                return route.continue_()
+            wrong.append(f"asked for {route.request.url}")
+            return route.abort()
+
+        context.route("**/*", only_ours)
+        if options.get("java_script_enabled", True):
+            context.add_init_script(_VIOLATIONS)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if not _is_expected(said.text) else None)
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def _is_expected(said):
+    """Say whether the browser only names the status of a page that is meant to fail."""
+    return any(f"the server responded with a status of {status}" in said for status in (409, 410, 422))

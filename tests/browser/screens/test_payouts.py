@@ -133,8 +133,9 @@ def test_a_double_click_makes_one_run(page, payroll):
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
     assert payroll.brand.rows("select count(*) from payout_run") == [(1,)]
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text("New run")
-    expect(page.get_by_role("link", name="Continue")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
+    expect(page.get_by_role("button", name=re.compile("^Pay "))).to_have_count(0)
+    expect(page.get_by_text("Nothing is due")).to_be_visible()
 
 
 def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign_in, site):
