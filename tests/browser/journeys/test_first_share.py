@@ -1,0 +1,93 @@
+"""From an application to a share that is payable, with scripts and without. Source: the pages' journeys, 2 and 10."""
+
+import re
+from datetime import datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from models import db
+from pipelines import mail
+from tests.support.api.applying import apply
+from tests.support.draining import drain
+from tests.support.outside.shop_site import SHOP
+
+
+@pytest.fixture
+def brand(payroll):
+    """The brand; what is earned there waits for 30 days, and its links lead to its shop."""
+    payroll.execute("update organization set payout_grace_days = 30 where id = %s", payroll.brand.id)
+    payroll.execute("update program set referral_destination_url = %s", f"{SHOP}/")
+    return payroll.brand
+
+
+def _mailed(email):
+    """Return the address in the newest sign-in letter to somebody."""
+    drain("mail")
+    with db.any_org_work():
+        ids = db.db.run("select id from mail_message where recipient = %s and kind = 'sign_in.link'", (email,))
+        return re.search(r"http\S+", mail.any_org_open(ids[-1][0]).text)[0]
+
+
+def _bought(browser, link, brand):
+    """Have a stranger follow the link to the shop and buy there; the shop tells the sale with whom the tag names."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route(f"{SHOP}/**", lambda route: route.fulfill(body="<!doctype html>The shop", content_type="text/html"))
+    page.goto(context.request.get(link, max_redirects=0).headers["location"])  # no redirect is led past a route
+    slug = re.search(r"[?&]via=([^&#]+)", page.url)[1]
+    context.close()
+    assert brand.sale(affiliateSlug=slug, amountCents=4_900).status_code == 200
+    drain()
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def opened(request, window):
+    """What opens a window, with scripts or without."""
+    return lambda: window(java_script_enabled=request.param)
+
+
+@pytest.fixture
+def approved(opened, enter, tab_to, brand, email):
+    """The address of a stranger who applied, and whom a Manager let in by keyboard alone."""
+    assert apply(brand, email=email, fullName="Ada Ek").status_code < 300
+    manager = enter(opened(), "Manager", "manager@example.com")
+    manager.goto("/dashboard/affiliates/applications")
+    tab_to(manager, "button", "Approve Ada Ek")
+    manager.keyboard.press("Enter")
+    expect(manager.get_by_role("row", name="Ada Ek")).to_have_count(0)
+    return email
+
+
+def test_a_stranger_becomes_an_affiliate_who_sees_when_the_share_is_payable(browser, opened, approved, payroll):
+    ada = opened()
+    ada.goto("/portal/earnings")
+    ada.get_by_role("textbox", name="Email").fill(approved)
+    ada.get_by_role("button", name="Send me a link").click()
+    expect(ada.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    letter = _mailed(approved)
+    scanner = opened()
+    for _ in range(2):
+        scanner.goto(letter)
+        expect(scanner.get_by_role("button", name="Sign in")).to_be_visible()
+    assert scanner.context.cookies() == []
+    ada.goto(letter)
+    expect(ada.get_by_role("heading", level=1)).to_have_text("Earnings")  # where Ada wanted to go
+
+    ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Home").click()
+    _bought(browser, ada.get_by_role("textbox", name="Your link").input_value(), payroll.brand)
+    ((hold_until,),) = payroll.brand.rows("select hold_until from conversion")
+    ada.reload()
+    held = ada.get_by_role("table", name="Balances").get_by_role("row", name="USD").get_by_role("cell")
+    expect(held).to_have_text(["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"])
+    ada.get_by_role("link", name="Earnings").first.click()
+    row = ada.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
+    expect(row).to_contain_text("On hold")
+    days = row.locator("time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert hold_until.replace(microsecond=0) in [datetime.fromisoformat(day) for day in days if "T" in day]
+
+    payroll.execute("update conversion set hold_until = now() - interval '1 second'")
+    ada.reload()
+    expect(row).to_contain_text("Payable")
+    ada.goto("/portal")
+    expect(held).to_have_text(["0.00 USD", "9.80 USD", "0.00 USD", "0.00 USD"])

@@ -1,0 +1,45 @@
+"""A day's work by keyboard alone, in one go. Source: the pages' journeys, 9; WCAG 2.1.1 and 2.4.7."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def _press(page, tab_to, role, name):
+    tab_to(page, role, name)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def test_from_signing_in_to_signing_out_no_pointer_is_needed(window, enter, tab_to, payroll, site):
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000)
+    payroll.brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
+    page = enter(window())
+    _press(page, tab_to, "link", "Affiliates")
+    _press(page, tab_to, "link", "Applications")
+    _press(page, tab_to, "button", "Approve Ada Ek")
+    expect(page.get_by_text("Ada Ek is let in.")).to_be_visible()
+    assert page.evaluate("document.activeElement !== document.body")
+
+    _press(page, tab_to, "link", "Conversions")
+    tab_to(page, "combobox", "Status")
+    page.keyboard.type("Pending")
+    _press(page, tab_to, "button", "Filter")
+    expect(page).to_have_url(re.compile("[?&]status=Pending"))
+    expect(page.get_by_role("table", name="Conversions").get_by_role("rowheader")).to_have_count(1)
+
+    _press(page, tab_to, "link", "Payouts")
+    _press(page, tab_to, "link", "New run")
+    _press(page, tab_to, "link", "Continue")
+    tab_to(page, "textbox", "Type the total in USD")
+    page.keyboard.type("20.00")
+    _press(page, tab_to, "button", "Pay 1 affiliate")
+    expect(page.get_by_text("0 of 1 paid")).to_be_visible()
+    payroll.pay()
+    tab_to(page, "link", "Ann")
+    expect(page.get_by_text("1 of 1 paid")).to_be_visible()  # swapped in
+    expect(page.get_by_role("link", name="Ann")).to_be_focused()
+
+    _press(page, tab_to, "button", "Sign out")
+    expect(page).to_have_url(f"{site}/sign-in")

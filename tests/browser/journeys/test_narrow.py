@@ -1,0 +1,72 @@
+"""Paying, and a delivery sent again, where there is little room. Source: the pages' journeys, 11; WCAG 1.4.10."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.outside.receiver import status
+
+# At 200 % a window of 1280 by 800 has half of each.
+_ROOMS = {
+    "320 px": {"viewport": {"width": 320, "height": 640}},
+    "200 %": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+}
+
+
+@pytest.fixture(params=_ROOMS.values(), ids=_ROOMS)
+def narrow(request, window, enter):
+    """The Owner's window with little room; it says at the end of each step that nothing went over its edge."""
+    page = enter(window(**request.param))
+    width = request.param["viewport"]["width"]
+
+    def fits():
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+
+    page.fits = fits
+    return page
+
+
+def test_a_run_is_confirmed_and_paid(narrow, payroll):
+    for slug in ("ann", "ben"):
+        payroll.affiliate(slug)
+        payroll.sell(slug, 10_000)
+    narrow.goto("/dashboard/payouts")
+    narrow.get_by_role("link", name="New run").click()
+    expect(narrow.get_by_role("main")).to_contain_text("40.00 USD")
+    narrow.fits()
+    narrow.get_by_role("link", name="Continue").click()
+    narrow.get_by_role("textbox", name="Type the total in USD").fill("41")
+    narrow.get_by_role("button", name="Pay 2 affiliates").click()
+    expect(narrow.get_by_role("alert")).to_be_in_viewport()
+    narrow.fits()
+    narrow.get_by_role("textbox", name="Type the total in USD").fill("40.00 USD")
+    narrow.get_by_role("button", name="Pay 2 affiliates").click()
+    expect(narrow).to_have_url(re.compile("/dashboard/payouts/runs/"))
+    payroll.pay()
+
+    expect(narrow.get_by_text("2 of 2 paid")).to_be_visible()
+    expect(narrow.get_by_role("table", name="Payouts").get_by_role("row", name="Ann")).to_contain_text("Paid")
+    narrow.fits()
+
+
+def test_a_delivery_is_sent_again(narrow, payroll, receiver, drain):
+    brand = payroll.brand
+    receiver.answers = [status(503, b"<html>upstream timed out")]
+    endpoint = brand.endpoint(receiver.url, ["conversion.created"])
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    drain("webhooks")
+    brand.rows("update delivery set status = 'Failed', settled_at = now(), next_attempt_at = null returning id")
+    brand.rows("delete from job where name = 'webhook.deliver' returning id")
+    receiver.answers = [status(200)]
+    narrow.goto(f"/dashboard/webhooks/{endpoint['id']}")
+    narrow.fits()
+    narrow.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created").click()
+    expect(narrow.get_by_role("table", name="Attempts")).to_contain_text("503")
+    narrow.fits()
+    narrow.get_by_role("button", name="Redeliver").click()
+    drain("webhooks")
+
+    expect(narrow.get_by_text("Delivered", exact=True)).to_be_visible()
+    narrow.fits()
