@@ -21,19 +21,20 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 SPREAD := -n 4 --dist loadgroup
-LONG := tests/contracts tests/api/server/test_slow_clients.py tests/adapters/embedded
+LONG := tests/contracts tests/api/server/test_slow_clients.py tests/adapters/embedded tests/adapters/test_logs.py \
+	tests/commands/test_start_nothing.py tests/models/test_migrate.py $(addsuffix /test_machine.py,$(addprefix tests/journeys/,deals payouts))
 
 test: .venv/.dev ## the tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
 
-long: .venv/.dev ## the tests that take long: random requests to every route, thousands of slow clients, servers that start
+long: .venv/.dev ## the tests that take long: random requests and steps, thousands of slow clients, servers that start
 	@$(PYTEST) $(SPREAD) $(LONG)
 
 faults: .venv/.dev ## the tests that kill, freeze and cut off whole installations
 	@$(PYTEST) $(SPREAD) tests/faults
 
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
-	@$(PYTEST) -n 2 --dist loadfile tests/browser
+	@$(PYTEST) -n 2 tests/browser
 
 pictures: .venv/.dev ## the README's pictures anew; every screen into EVERY=DIR, for people to look at
 	@$(PYTEST) -n 0 tests/browser/screens/pictures.py

@@ -243,8 +243,8 @@ def _tables() -> list[Table[Any]]:
 def test_a_row_has_exactly_the_columns_of_its_table(app):
     with db.any_org_work():
         in_database = db.db.run(
-            "select table_name, column_name, is_nullable = 'YES' from information_schema.columns"
-            " where table_schema = 'public'"
+            "select table_name, column_name, is_nullable = 'YES', is_generated = 'NEVER'"
+            " from information_schema.columns where table_schema = 'public'"
         )
     tables = {table.name: table.kind for table in _tables()}
 
@@ -255,4 +255,6 @@ def test_a_row_has_exactly_the_columns_of_its_table(app):
     }
 
     assert "program" in tables
-    assert declared == {row for row in in_database if row[0] in tables}
+    assert declared <= {tuple(row) for *row, _ in in_database}
+    # What the database itself makes of other columns is there for its indexes, and a row may leave it out.
+    assert {tuple(row) for *row, is_written in in_database if row[0] in tables and is_written} <= declared

@@ -1,11 +1,12 @@
 """A payout run through HTTP. Source: core spec, "Payouts" (run, additional 409 codes)."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 
-from adapters import clock
+from api.payouts import runs
 from tests.support.api.payouts import NOBODY, RUN, URL, entries, owner, problem, refused, run
 from tests.support.api.racing import at_once
 from tests.support.rows.paying import Payroll
@@ -285,12 +286,11 @@ def test_a_rate_that_goes_stale_after_the_preview_is_a_mismatch(payroll, monkeyp
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
-    person = owner(payroll)
-    assert person.post(f"{URL}/preview").json["totalEligibleCents"] == 2_000
+    assert owner(payroll).post(f"{URL}/preview").json["totalEligibleCents"] == 2_000
     later = datetime.now(UTC) + timedelta(days=4)
-    monkeypatch.setattr(clock, "now", lambda: later)
+    monkeypatch.setattr(runs, "clock", SimpleNamespace(now=lambda: later))  # the login stays as fresh as it is
 
-    answer = person.post(RUN, {"confirmTotalCents": 2_000})
+    answer = owner(payroll).post(RUN, {"confirmTotalCents": 2_000})
 
     assert (refused(answer), answer.json["nativeTotalsForRun"]) == ((409, "confirm_total_mismatch"), {})
     assert payroll.payouts() == []

@@ -48,6 +48,21 @@ def paths(app, kind, brand):
             yield rule, screens.address(rule, brand.names)
 
 
+@pytest.fixture
+def walk(app, window, sign_in, brands):
+    """What opens every whole page that a kind of people has, of the full brand or of the empty one."""
+
+    def through(kind, which, **look):
+        page = window(**look)
+        sign_in(page, kind, brands[which])
+        for _, path in paths(app, kind, brands[which]):
+            answer = page.goto(path)
+            if page.locator("main").count() == 1:  # anything else is a part of a page
+                yield path, answer, page
+
+    return through
+
+
 def _faults(page, width):
     """Yield what is wrong with a page as it stands."""
     for found in Axe().run(page, options={"runOnly": _LEVELS, "resultTypes": ["violations"]}).response["violations"]:
@@ -64,22 +79,17 @@ def _sticks_out(page, width):
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_every_screen_is_for_everybody(app, window, sign_in, brands, kind):
+@pytest.mark.parametrize(("which", "look"), [*(("full", look) for look in LOOKS), ("empty", LOOKS[-1])])
+def test_every_screen_is_for_everybody(walk, kind, which, look):
+    scheme, width = look
     wrong, seen = {}, 0
-    for which, looks in (("full", LOOKS), ("empty", LOOKS[-1:])):
-        for scheme, width in looks:
-            page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            sign_in(page, kind, brands[which])
-            for _, path in paths(app, kind, brands[which]):
-                answer = page.goto(path)
-                if page.locator("main").count() != 1:
-                    continue  # a part of a page
-                found = [f"answered {answer.status}"] if answer.status != 200 else list(_faults(page, width))
-                wrong |= {f"{path} {which} {scheme} {width}": found} if found else {}
-                seen += 1
+    for path, answer, page in walk(kind, which, viewport={"width": width, "height": 800}, color_scheme=scheme):
+        found = [f"answered {answer.status}"] if answer.status != 200 else list(_faults(page, width))
+        wrong |= {path: found} if found else {}
+        seen += 1
 
     assert wrong == {}
-    assert seen >= 5
+    assert seen >= 1
 
 
 @pytest.mark.parametrize("kind", screens.KINDS)
@@ -117,15 +127,10 @@ def longer():
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("longer")
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_every_screen_has_room_for_longer_words(app, window, sign_in, brands, kind):
+@pytest.mark.parametrize("width", [320, 1280])
+def test_every_screen_has_room_for_longer_words(walk, kind, width):
     wrong = {}
-    for width in (320, 1280):
-        page = window(viewport={"width": width, "height": 800})
-        sign_in(page, kind, brands["full"])
-        for _, path in paths(app, kind, brands["full"]):
-            page.goto(path)
-            if page.locator("main").count() != 1:
-                continue  # a part of a page
-            wrong |= {f"{path} {width}": found} if (found := list(_sticks_out(page, width))) else {}
+    for path, _, page in walk(kind, "full", viewport={"width": width, "height": 800}):
+        wrong |= {path: found} if (found := list(_sticks_out(page, width))) else {}
 
     assert wrong == {}

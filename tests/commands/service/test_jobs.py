@@ -225,10 +225,11 @@ def test_discard_deletes_a_dead_letter_and_keeps_why(flask, brand):
     (dead,) = _stage(brand)
     _bury(dead)
 
-    code, said = flask("jobs", "discard", str(dead), "--why", "paid by hand")
-    ((entity_id, actor, organization_id, after),) = _audit("job.discarded", "paid by hand")
+    why = f"paid by hand, {brand.id}"
+    code, said = flask("jobs", "discard", str(dead), "--why", why)
+    ((entity_id, actor, organization_id, after),) = _audit("job.discarded", why)
 
-    assert (code, said) == (0, f"Discarded {dead} (sale.settle): paid by hand\n")
+    assert (code, said) == (0, f"Discarded {dead} (sale.settle): {why}\n")
     assert _rows() == []
     assert (entity_id, actor, organization_id) == (f"[{dead}]", "operator", brand.id)
     assert after["job"]["arguments"] == {"sale_id": "a-sale"}
