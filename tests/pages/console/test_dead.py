@@ -125,4 +125,4 @@ def test_a_count_that_changed_replays_nothing_and_says_the_new_one(operator, bra
 
 def test_without_any_the_screen_says_what_would_be_there(operator, words):
     assert "No dead letters" in words(operator.open("/console/dead"))
-    assert "None with this filter" in words(operator.open("/console/dead?queue=sales"))
+    assert "Nothing with this filter" in words(operator.open("/console/dead?queue=sales"))
