@@ -15,6 +15,9 @@ from pages.calls import CallRefusal
 #: The hidden field of every POST form: the Idempotency-Key of what it asks for.
 KEY_FIELD = "_key"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
+# What the API says of a field that has to be there, as callers of an API read it.
+_LEFT_OUT = ("Field may not be null.", "Missing data for required field.")
+_NEEDED = "Fill this in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,11 @@ def refused(refusal: CallRefusal, names: Mapping[str, str] = _NO_NAMES, form_id:
     typed = sent().values
     errors, rest = {}, []
     for told, message in refusal.fields.items():
-        name = names.get(told, told)
+        name, said = names.get(told, told), _said(message)
         if name in typed:
-            errors[name] = message
+            errors[name] = said
         else:
-            rest.append(f"{told}: {message}")
+            rest.append(f"{told}: {said}")
     alert = " ".join(rest) or (None if errors else refusal.message)
     return FormState(typed, errors, alert, form_id)
 
@@ -93,6 +96,11 @@ def key() -> str | None:
 def new_key() -> str:
     """Return a key for a form that is about to be shown: a double click, a reload or a lost answer sends it again."""
     return secrets.token_urlsafe(18)
+
+
+def _said(message: str) -> str:
+    """Return what the API says is wrong with a field in words for people, who left it empty where it was null."""
+    return _NEEDED if message in _LEFT_OUT else message
 
 
 def _texts(value: object) -> Sequence[str]:
