@@ -67,6 +67,7 @@ _CONSOLE = {
 _AREAS = {"member": _DASHBOARD, "account": _PORTAL, "operator": _CONSOLE}
 _NAMES = {"member": "Dashboard", "account": "Portal", "operator": "Console"}
 _POLICY = {"'none'", "'self'"}
+_UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b")
 
 
 @pytest.fixture
@@ -188,3 +189,39 @@ def test_what_is_not_there_and_what_is_anothers_are_the_same_page(enter, filled,
     answer = enter(kind, filled).open(f"{screens.KINDS[kind][1]}/nowhere")
     assert answer.status_code == 404
     assert answer.text.startswith("<!doctype html>")
+
+
+def _unspoken(answer):
+    """Return the words of machines that a page says to people."""
+    shown = re.sub(r"<(script|pre|textarea)\b.*?</\1>|<[^>]*>", " ", answer.text, flags=re.DOTALL)
+    return [shown[max(found.start() - 40, 0) : found.end() + 20] for found in _UNSPOKEN.finditer(shown)]
+
+
+@pytest.mark.parametrize("kind", _AREAS)
+def test_a_form_that_comes_back_speaks_as_people_do(app, enter, filled, kind):
+    browser, said = enter(kind, filled), {}
+    for of, rule in screens.rules(app, "POST"):
+        if of == kind:
+            answer = browser.send(screens.address(rule, filled.names), {"_key": f"nothing {rule}"})
+            said |= {rule: found} if (found := _unspoken(answer)) else {}
+            assert answer.status_code < 500, rule
+    assert said == {}
+
+
+@pytest.mark.parametrize("kind", _AREAS)
+def test_a_filter_that_nothing_passes_speaks_as_people_do(enter, filled, kind):
+    browser, said = enter(kind, filled), {}
+    for path, _ in _pages(kind, filled):
+        html = browser.open(path).text
+        names = re.findall(
+            r'<(?:input|select) id="[^"]*" name="([^"]+)"',
+            "".join(re.findall(r'<form class="filters".*?</form>', html, re.DOTALL)),
+        )
+        for query in ({name: "zzz"} for name in names):
+            answer = browser.client.get(path, query_string=query)
+            said |= {f"{path} {query}": found} if (found := _unspoken(answer)) else {}
+            assert answer.status_code < 500, path
+        for status in ("Failed", "Rejected", "Undone", "Processing"):
+            answer = browser.client.get(path, query_string={"status": status})
+            said |= {f"{path} {status}": found} if (found := _unspoken(answer)) else {}
+    assert said == {}
