@@ -1,8 +1,15 @@
-"""Deals that brands offered an affiliate: accepted, declined, their milestones handed in."""
+"""Deals that brands offered an affiliate: accepted, declined, their milestones handed in or disputed."""
 
 from flask import Blueprint, Response, request
 
-from api.deals.creator import accept_deal, decline_deal, get_own_deal, list_own_deals, submit_milestone
+from api.deals.creator import (
+    accept_deal,
+    decline_deal,
+    dispute_own_milestone,
+    get_own_deal,
+    list_own_deals,
+    submit_milestone,
+)
 from pages import calls, forms, screens
 from pages.calls import CallAnswer
 from pages.forms import FormState
@@ -12,7 +19,15 @@ from pages.screens import screen
 blueprint = Blueprint("portal_deals_page", __name__)
 
 _HERE = "/portal/deals"
-_USES = (*frame.USES, list_own_deals, get_own_deal, accept_deal, decline_deal, submit_milestone)
+_USES = (
+    *frame.USES,
+    list_own_deals,
+    get_own_deal,
+    accept_deal,
+    decline_deal,
+    submit_milestone,
+    dispute_own_milestone,
+)
 
 
 @blueprint.get(_HERE)
@@ -45,6 +60,17 @@ def submit_own_milestone(deal_id: str, seq: str) -> Response:
     path = {"deal_id": deal_id, "seq": seq}
     answer = calls.tried(submit_milestone, path=path, body={"urls": urls}, key=forms.key())
     return _done(answer, form_id=f"{deal_id}-{seq}-")
+
+
+@blueprint.post(f"{_HERE}/<deal_id>/milestones/<seq>/dispute")
+@screen("account", uses=_USES)
+def dispute_own_part(deal_id: str, seq: str) -> Response:
+    """Open a dispute about a milestone, which the operator settles."""
+    calls.needed(get_own_deal, path={"deal_id": deal_id})
+    body = {"reason": request.form.get("reason", ""), "proposedResolution": request.form.get("proposedResolution", "")}
+    path = {"deal_id": deal_id, "seq": seq}
+    answer = calls.tried(dispute_own_milestone, path=path, body=body, key=forms.key())
+    return _done(answer, form_id=f"{deal_id}-{seq}-dispute-")
 
 
 def _done(answer: CallAnswer, *, form_id: str = "") -> Response:

@@ -141,6 +141,25 @@ def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
     assert work.statuses(deal_id) == ["Submitted"]
 
 
+def test_what_was_handed_in_is_disputed_by_its_affiliate(app, flask):
+    work = Dealing.create(app)
+    deal_id = work.funded()
+    visitor = Visitor(app)
+    ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
+    visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
+    assert work.submit(deal_id).status_code == 200
+    there = f"/portal/deals/{deal_id}/milestones/1/dispute"
+
+    refused = visitor.send(there, {"reason": "They say nothing.", "proposedResolution": " "})
+    assert refused.status_code in (400, 422)
+    assert ">\nThey say nothing.</textarea>" in refused.text
+    assert work.statuses(deal_id) == ["Submitted"]
+
+    assert visitor.send(there, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
+    assert work.statuses(deal_id) == ["Disputed"]
+    assert "Open the dispute" not in visitor.open("/portal/deals").text
+
+
 def test_the_one_brands_logo_and_colour_are_the_portals(rita):
     rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
 

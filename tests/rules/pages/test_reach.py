@@ -1,0 +1,26 @@
+"""What the API does for people, they find on a page."""
+
+# What an operation is for that no page asks for.
+_WITHOUT_A_PAGE = {
+    "create_affiliate": "people are invited, so that they agree; systems put in whom they know",
+    "run_bulk_action": "the pages approve many by the dashboard's own operation",
+    "pause_affiliates": "one is paused on their own page; a list to pause many from would invite mistakes",
+}
+
+
+def test_every_operation_that_changes_something_has_a_page_or_a_reason(app):
+    views = list(app.view_functions.values())
+    used = {operation for view in views for operation in getattr(view, "uses", ())}
+    changing = {
+        app.view_functions[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        if rule.methods & {"POST", "PUT", "PATCH", "DELETE"}
+    }
+    for_people = [
+        view
+        for view in changing
+        if view.operation.is_described and view.operation.guard.audience not in ("public", "signed")
+    ]
+
+    assert len(for_people) > 80
+    assert {view.__name__ for view in for_people if view not in used} == set(_WITHOUT_A_PAGE)
