@@ -21,8 +21,10 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 SPREAD := -n 4 --dist loadgroup
-LONG := tests/contracts tests/api/server/test_slow_clients.py tests/adapters/embedded tests/adapters/test_logs.py \
-	tests/commands/test_start_nothing.py tests/models/test_migrate.py $(addsuffix /test_machine.py,$(addprefix tests/journeys/,deals payouts))
+LONG := $(addprefix tests/,contracts adapters/embedded adapters/rails/test_conformance.py adapters/test_logs.py \
+	api/server/test_slow_clients.py api/server/test_malformed_requests.py api/gateways/test_every_gateway.py \
+	api/conversions/test_export.py commands/demo commands/rehearsal commands/test_start_nothing.py models/test_migrate.py \
+	journeys/deals/test_machine.py journeys/payouts/test_machine.py pages/test_contract.py pages/test_sweeps.py)
 
 test: .venv/.dev ## the tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))

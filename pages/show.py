@@ -37,6 +37,15 @@ def money(minor: int | None, currency: str | None) -> str:
     return f"{_MINUS if minor < 0 else ''}{whole:,}{fraction} {currency}"
 
 
+def major(value: Decimal | float | str | None, currency: str | None) -> str:
+    """Return a rate in major units as money: with the decimals of its currency, and more where it has more."""
+    if value is None or currency is None:
+        return NOTHING
+    exact = Decimal(str(value)).normalize()
+    decimals = max(currencies.exponent(currency), -int(exact.as_tuple().exponent))
+    return f"{_MINUS if exact < 0 else ''}{abs(exact):,.{decimals}f} {currency}"
+
+
 def amount(value: Mapping[str, int] | None) -> str:
     """Return minor units by currency as `1.00 EUR + 2.00 USD`."""
     return " + ".join(money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
@@ -121,7 +130,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         **{
             shown.__name__: shown
-            for shown in (money, amount, percent, plain, number, moment, day, ago, duration, words, version)
+            for shown in (money, major, amount, percent, plain, number, moment, day, ago, duration, words, version)
         },
         "colour": chips.colour,
     }

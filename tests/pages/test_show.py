@@ -54,6 +54,21 @@ def test_a_number_has_its_thousands_apart():
     assert (show.number(1_234_567), show.number(-1), show.number(None)) == ("1,234,567", "\u22121", "–")
 
 
+@pytest.mark.parametrize(
+    ("value", "currency", "shown"),
+    [
+        ("7.5", "USD", "7.50 USD"),
+        (7, "USD", "7.00 USD"),
+        ("1200.000", "JPY", "1,200 JPY"),
+        ("0.125", "EUR", "0.125 EUR"),
+        ("100", "KWD", "100.000 KWD"),
+        (None, "USD", "–"),
+    ],
+)
+def test_a_rate_in_major_units_looks_like_money(value, currency, shown):
+    assert show.major(value, currency) == shown
+
+
 def test_amounts_of_several_currencies_stand_side_by_side():
     assert show.amount({"USD": 200, "EUR": 100, "JPY": 3}) == "1.00 EUR + 3 JPY + 2.00 USD"
     assert show.amount({}) == show.amount(None) == "–"

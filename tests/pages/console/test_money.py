@@ -105,7 +105,7 @@ def test_a_file_of_rates_is_loaded_and_counted(operator, words):
 
     assert answer.status_code == 200
     assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in words(answer)
-    assert len(stored("LAK")) == 1
+    assert [str(on) for _, on, _ in stored("LAK")].count("2024-05-01") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
@@ -129,9 +129,9 @@ def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
     from tests.support.rows.program_rows import conversion
 
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="MDL", commission_cents=1_234)
+    conversion(brand, brand.affiliate("ben"), currency="STN", commission_cents=1_234)
 
-    assert "MDL – – Stale 12.34 MDL" in words(operator.open("/console/rates"))
+    assert "STN – – Stale 12.34 STN" in words(operator.open("/console/rates"))
 
 
 def test_the_ledger_is_checked_when_one_asks(operator, brand, drain, words):
