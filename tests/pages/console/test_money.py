@@ -129,9 +129,9 @@ def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
     from tests.support.rows.program_rows import conversion
 
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="STN", commission_cents=1_234)
+    conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
 
-    assert "STN – – Stale 12.34 STN" in words(operator.open("/console/rates"))
+    assert "XCD – – Stale 12.34 XCD" in words(operator.open("/console/rates"))
 
 
 def test_the_ledger_is_checked_when_one_asks(operator, brand, drain, words):
