@@ -14,35 +14,19 @@ from tests.support.rows.rates import stored
 
 @pytest.fixture
 def payroll(app):
-    """A brand that owes ann 20.00 USD."""
-    found = Payroll.create(app)
-    found.affiliate("ann")
-    found.sell("ann")
-    return found
+    return Payroll.owing(app)
 
 
 @pytest.fixture
 def waiting(payroll):
-    """A run that waits for a review; returns its id."""
-    payroll.brand.set(needsReview="on")
-    payroll.run()
-    ((found,),) = payroll.brand.rows("select id from payout_run")
-    return str(found)
+    """The id of a run that waits for a review."""
+    return payroll.under_review()
 
 
 @pytest.fixture
 def stuck(payroll):
-    """A payout whose rail does not say what became of it; returns its id."""
-    payroll.brand.set(sandboxRail="slow")
-    payroll.run()
-    payroll.pay()
-    with db.any_org_work():
-        db.db.run(
-            "update payout_attempt set created_at = now() - interval '1 hour' where organization_id = %s",
-            (payroll.brand.id,),
-        )
-    ((found,),) = payroll.payouts("id")
-    return str(found)
+    """The id of a payout whose rail does not say what became of it."""
+    return payroll.stuck()
 
 
 def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):

@@ -68,6 +68,32 @@ class Payroll:
         with db.unit_of_work(self.brand.id):
             return run.make(organization_id=self.brand.id, request=request, now=clock.now())
 
+    @classmethod
+    def owing(cls, app: Any) -> "Payroll":
+        """Make a brand that owes ann 20.00 USD."""
+        made = cls.create(app)
+        made.affiliate("ann")
+        made.sell("ann")
+        return made
+
+    def under_review(self) -> str:
+        """Make a run that waits for a review; returns its id."""
+        self.brand.set(needsReview="on")
+        self.run()
+        ((found,),) = self.brand.rows("select id from payout_run")
+        return str(found)
+
+    def stuck(self) -> str:
+        """Make a payout whose rail has not said for an hour what became of it; returns its id."""
+        self.brand.set(sandboxRail="slow")
+        self.run()
+        self.pay()
+        self.execute(
+            "update payout_attempt set created_at = now() - interval '1 hour' where organization_id = %s", self.brand.id
+        )
+        ((found,),) = self.payouts("id")
+        return str(found)
+
     def pay(self) -> None:
         """Let the workers send what was run."""
         drain("payouts")
