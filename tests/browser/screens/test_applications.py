@@ -1,6 +1,7 @@
 """Applications in a real browser: decided by keyboard alone, and without scripts."""
 
 import pytest
+from playwright.sync_api import expect
 
 _HERE = "/dashboard/affiliates/applications"
 
@@ -34,14 +35,14 @@ def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, w
     page.get_by_text("Ada Ek is let in.").wait_for()
 
     assert page.get_by_role("table", name="Applications").get_by_role("row", name="Ada Ek").count() == 0
-    assert page.evaluate("document.activeElement.textContent") == "Ben Osei"
+    expect(page.locator(":focus")).to_have_text("Ben Osei")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     assert brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]
 
     _tab_to(page, "Reject Ben Osei", most=4)
     page.keyboard.press("Enter")
     page.get_by_text("Ben Osei is turned down.").wait_for()
-    assert page.evaluate("document.activeElement.textContent") == "New"
+    expect(page.locator(":focus")).to_have_text("New")
 
 
 def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting, site):
@@ -52,7 +53,7 @@ def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting
         page.get_by_role("button", name=f"Approve {who}").press("Enter")
         page.get_by_text(f"{who} is let in.").wait_for()
 
-    assert "New is let in." in page.evaluate("document.activeElement.textContent")
+    expect(page.locator(":focus")).to_contain_text("New is let in.")
     assert page.get_by_text("Nobody waits").count() == 1
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import uuid4
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.operators import Operator
 from tests.support.rows.paying import Payroll
@@ -91,7 +92,7 @@ def test_a_payout_account_is_said_by_keyboard(window, enter, payroll):
     page.get_by_label("Method").focus()
     page.keyboard.type("Wallet")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "walletEmail"
+    expect(page.locator(":focus")).to_have_id("walletEmail")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.type("rita at home.example")
     page.evaluate("document.querySelector('form[action=\"/portal/payout-account\"]').noValidate = true")
