@@ -6,45 +6,58 @@ INSTALL = $(BIN)/pip install -qq --disable-pip-version-check --only-binary :all:
 # The index is pip's own: the one of its configuration, or its default.
 LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-url 2>/dev/null)}" $(BIN)/uv pip compile -q \
 	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
+# What only some installations want, and what tests of it need.
+EXTRAS := --extra rabbitmq --extra traces
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test long faults browser pictures check clients lint types layers advisories bench lock loader clean
+.PHONY: help run dev test long faults brokers browser pictures check clients sdk lint types layers advisories bench lock release loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, the data stays in .data
-	@$(BIN)/flask up
+	@$(BIN)/python -m commands.service.up
 
 dev: .venv/.dev ## the same, and the processes start again when the code changes
-	@$(BIN)/flask up --reload
+	@$(BIN)/python -m commands.service.up --reload
 
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-SPREAD := -n 4 --dist loadgroup
-LONG := $(addprefix tests/,contracts adapters/embedded adapters/rails/test_conformance.py adapters/test_logs.py \
-	api/server/test_slow_clients.py api/server/test_malformed_requests.py api/gateways/test_every_gateway.py \
-	api/conversions/test_export.py commands/demo commands/rehearsal commands/test_start_nothing.py models/test_migrate.py \
-	journeys/deals/test_machine.py journeys/payouts/test_machine.py pages/test_contract.py pages/test_sweeps.py)
+# Who hands the tests out is tests/support/running/spreading.py.
+SPREAD := -n 4 --dist loadscope --no-loadscope-reorder
+LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters/fraud/test_mail_domains.py adapters/funding/test_processor.py \
+	adapters/gateways/test_conformance.py adapters/rails/test_conformance.py adapters/safe_http/test_deadlines.py adapters/test_logs.py \
+	api/server/test_at_once.py api/server/test_slow_clients.py api/server/test_framing.py api/server/test_malformed_requests.py \
+	api/gateways/test_every_gateway.py api/conversions/test_export.py api/mcp/test_same_as_rest.py \
+	commands/demo commands/rehearsal commands/service/test_secrets.py commands/test_load_little.py commands/test_start_nothing.py models/test_migrate.py models/upgrades \
+	journeys/conversions/test_review_money.py journeys/deals/test_machine.py journeys/payouts/test_machine.py journeys/payouts/test_races.py \
+	journeys/webhooks/test_delivery_retries.py workers/procfile workers/test_process.py \
+	journeys/test_coupons.py pages)
 
 test: .venv/.dev ## the tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
 
-long: .venv/.dev ## the tests that take long: random requests and steps, thousands of slow clients, servers that start
+long: .venv/.dev ## the tests that take long: pages, random requests and steps, thousands of slow clients, servers that start
 	@$(PYTEST) $(SPREAD) $(LONG)
 
 faults: .venv/.dev ## the tests that kill, freeze and cut off whole installations
-	@$(PYTEST) $(SPREAD) tests/faults
+	@$(PYTEST) $(SPREAD) tests/faults --ignore=tests/faults/brokers
+
+brokers: .venv/.dev ## the same work on each broker: Valkey alone, Sentinel, a cluster, and RabbitMQ where it is installed
+	@$(PYTEST) -n 2 --dist loadscope tests/faults/brokers
 
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
-	@$(PYTEST) -n 2 tests/browser
+	@$(PYTEST) -n 3 --dist loadscope --no-loadscope-reorder tests/browser
 
 pictures: .venv/.dev ## the README's pictures anew; every screen into EVERY=DIR, for people to look at
 	@$(PYTEST) -n 0 tests/browser/screens/pictures.py
 
 check: lint types layers advisories test long faults browser ## exactly what CI runs
 
-clients: .venv/.dev ## lint /api/openapi.json and use the clients that three generators make of it
-	@$(BIN)/python -m tests.clients
+clients: .venv/.dev ## lint /api/openapi.json, use its clients (ours, and of three generators), try Zapier, n8n and agents; or ONLY=part of a name
+	@$(BIN)/python -m tests.clients $(ONLY)
+
+sdk: .venv/.dev ## what is generated in integrations/ anew, after a change of the interface
+	@$(BIN)/python -m integrations.generate
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check .
@@ -64,7 +77,11 @@ bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
 
 lock: .venv/.dev ## requirements/*.txt anew from setup.cfg, for every machine and Python that Finderfee runs on
 	@$(LOCK) -o requirements/run.txt >/dev/null
-	@$(LOCK) -o requirements/dev.txt --extra dev -c requirements/run.txt >/dev/null
+	@$(LOCK) -o requirements/extras.txt $(EXTRAS) -c requirements/run.txt >/dev/null
+	@$(LOCK) -o requirements/dev.txt --extra dev $(EXTRAS) -c requirements/run.txt >/dev/null
+
+release: .venv/.dev ## VERSION=0.2.0: write it everywhere, with the schema that the next release leaves in place; then commit
+	@$(BIN)/python -m tests.models.upgrades.release $(VERSION)
 
 loader: .venv/.dev ## minify the script of the brands' pages, after a change of it
 	@$(BIN)/python -c 'import minify; minify.config({"js-version": 2009}); minify.file("text/javascript", "api/templates/loader.js", "api/templates/loader.min.js")'

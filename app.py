@@ -5,6 +5,7 @@ from flask import Flask
 
 import settings
 from adapters import logs, servers
+from adapters.tracing import export
 from commands.listed import Commands
 from models import db
 
@@ -14,7 +15,12 @@ def create_app() -> Flask:
     try:
         chosen = settings.current()
         logs.configure(chosen.monitoring)
-        db.connect_to(servers.urls().database_url)
+        export.configure(chosen.monitoring)
+        db.connect_to(
+            servers.urls().database_url,
+            replica_url=chosen.servers.database_read_url,
+            is_pooled=chosen.servers.is_pooled,
+        )
         app = Flask("finderfee", static_folder=None)
         app.cli = Commands()
         if _answers_requests():

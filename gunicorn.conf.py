@@ -1,5 +1,6 @@
 """gunicorn's settings, each with its reason."""
 
+import gc
 import os
 
 import settings
@@ -34,6 +35,12 @@ control_socket_disable = True
 # The application writes one structured line per request itself.
 accesslog = None
 loglevel = "warning"
+
+
+def when_ready(server: object) -> None:
+    """Keep the collector off what is loaded: a look at it would give each worker a copy of its pages."""
+    gc.collect()
+    gc.freeze()
 
 
 def post_fork(server: object, worker: object) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import requests
 
+from adapters.tracing import spans
+
 _CONNECT_S = 5
 _MAX_BYTES = 2 * 1024 * 1024
 #: From the first packet to the last byte of the answer. Payment services are slow and must not be given up early.
@@ -29,12 +31,13 @@ def call(
     timeouts = (min(connect_s, timeout_s), timeout_s)
     sent = {**headers, "Accept-Encoding": "identity"}
     try:
-        with requests.Session() as session:
+        with spans.call("call to a service", method) as span, requests.Session() as session:
             session.trust_env = False
             asked = session.request(
                 method, url, headers=sent, data=body, timeout=timeouts, allow_redirects=False, stream=True
             )
             with asked as answer:
+                span.tell(status=answer.status_code)
                 return answer.status_code, answer.headers, _read(answer, deadline)
     except NoAnswer:
         raise

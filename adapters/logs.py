@@ -23,11 +23,15 @@ _QUOTES_A_ROW = re.compile(
     re.M | re.S,
 )
 
+# What lines are marked with while a thread is at work on something.
+_MARKS = ("request_id", "traceparent", "job_id", "job", "attempt")
+
 _QUOTES_A_VALUE = re.compile(r"(invalid input (?:syntax|value) for [\w ]+:) .*")
 
 
 def configure(chosen: Monitoring) -> None:
-    """Send our own lines and the libraries' warnings to standard error in the chosen format."""
+    """Send our own lines and the libraries' warnings to standard error in the chosen format; before threads begin."""
+    make_marks()
     level = getattr(logging, chosen.log_level.upper())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -52,6 +56,15 @@ def configure(chosen: Monitoring) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def make_marks() -> None:
+    """Make the variables of all marks.
+
+    structlog would make each where it is set first: two threads that are first at once would each make one, and one of
+    them could not take its mark back.
+    """
+    structlog.contextvars.reset_contextvars(**structlog.contextvars.bind_contextvars(**dict.fromkeys(_MARKS)))
 
 
 def catch_the_rest() -> None:

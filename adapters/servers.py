@@ -10,11 +10,12 @@ from settings.concerns.servers import Servers
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """What to connect to. Migrations use `database_owner_url`."""
+    """What to connect to. Migrations use `database_owner_url`; without `broker_url` Redis carries messages, too."""
 
     database_url: str
     database_owner_url: str
     redis_url: str
+    broker_url: str | None = None
 
 
 @functools.cache
@@ -24,7 +25,12 @@ def urls() -> Urls:
     ours = pair.where(chosen.data_dir)
     database_url = chosen.database_url or ours.database_url
     owner_url = chosen.database_owner_url or pair.owner_of(database_url) or chosen.database_url
-    return Urls(database_url, owner_url or ours.database_owner_url, chosen.redis_url or ours.redis_url)
+    return Urls(
+        database_url,
+        owner_url or ours.database_owner_url,
+        chosen.redis_url or ours.redis_url,
+        broker_url=chosen.broker_url,
+    )
 
 
 def start() -> None:

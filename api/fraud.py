@@ -36,7 +36,7 @@ _MOST_EVENTS = 500
 
 
 @blueprint.get("/api/v1/fraud-events")
-@operation(_READ, array(_RECORD), asks=FraudEventsQuery())
+@operation(_READ, array(_RECORD), asks=FraudEventsQuery(), may_lag="answer")
 def list_fraud_events() -> Response:
     """List up to 500 fraud events, newest first; the open ones unless asked for others."""
     query = body.query()
@@ -52,7 +52,9 @@ def list_fraud_events() -> Response:
 
 
 @blueprint.get("/api/v1/fraud-events/summary")
-@operation(_SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"))
+@operation(
+    _SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"), may_lag="answer"
+)
 def get_fraud_summary() -> Mapping[str, object]:
     """Show what the rules kept from a program in the last days, and what that would have cost."""
     query = body.query()

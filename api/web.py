@@ -10,18 +10,22 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 import settings
 from adapters import servers
-from adapters.clicks import networks, stream
+from adapters.clicks import countries, networks, stream
 from api import (
     affiliates,
+    automation,
     clicks,
     conversions,
+    copilot,
     coupons,
     deals,
+    embed,
     fraud,
     gateways,
     imports,
     invites,
     leads,
+    mcp,
     me,
     operator,
     organization,
@@ -33,8 +37,10 @@ from api import (
     webhooks,
 )
 from api.access import limits
-from api.clicks import express
+from api.clicks import express, visits
 from api.edge import compression, cors, errors, trace, wake
+from api.edge.reading import places
+from api.server.asked import AtOnceRequests
 
 _BLUEPRINTS = (
     *conversions.BLUEPRINTS,
@@ -51,9 +57,13 @@ _BLUEPRINTS = (
     platforms.blueprint,
     *coupons.BLUEPRINTS,
     *me.BLUEPRINTS,
+    *embed.BLUEPRINTS,
     fraud.blueprint,
     *webhooks.BLUEPRINTS,
+    *automation.BLUEPRINTS,
     *organization.BLUEPRINTS,
+    *mcp.BLUEPRINTS,
+    *copilot.BLUEPRINTS,
     *operator.BLUEPRINTS,
     *service.BLUEPRINTS,
 )
@@ -87,16 +97,25 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
         return
     chosen, urls = settings.current(), servers.urls()
     networks.known()  # a file that cannot be used is found now, not by the first click
+    countries.known()
     app.json = _Json(app)
     # A doubled slash would be answered with a redirect to any host that the request names.
     app.url_map.merge_slashes = False
-    app.extensions["limiter"] = limits.Limiter(urls.redis_url, chosen.web.limits_per_min)
+    app.extensions["limiter"] = limits.Limiter(
+        urls.redis_url, chosen.web.limits_per_min, beside={visits.BUCKET: stream.KEY}
+    )
     app.extensions["waker"] = wake.Waker(urls.redis_url)
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
-    app.wsgi_app = express.Express(app)  # type: ignore[method-assign]  # Flask's documented way
+    if chosen.servers.database_read_url:
+        app.extensions["reads"] = places.Reads(urls.redis_url, most_lag_s=chosen.servers.database_read_lag_s)
+    in_front = express.Express(app)
+    ask: Any = in_front.ask
+    app.wsgi_app = in_front  # type: ignore[method-assign]  # Flask's documented way
     if chosen.web.trusted_proxies:
         hops = chosen.web.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
+        ask = ProxyFix(ask, x_for=hops, x_proto=hops, x_host=hops)
+    app.extensions["at_once"] = AtOnceRequests(urls.redis_url, in_front.begins, ask)
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)

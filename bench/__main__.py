@@ -1,6 +1,7 @@
 """`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
 
-It reports and never asserts: whether a target is met is a column, not an exit status. Ctrl-C leaves nothing behind.
+It reports and never asserts: whether a target is met is a column, not an exit status. Ctrl-C leaves nothing behind but
+the table of what was measured until then.
 """
 
 import argparse
@@ -10,7 +11,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -27,8 +29,10 @@ _QUICK_DIVISOR = 10
 _FIGURES = {
     "sales_accepted": "conversions.accepted",
     "clicks_accepted": "clicks.accepted",
+    "clicks_timed": "clicks.timed",
     "clicks_written": "clicks.written",
     "sales_settled": "conversions.settled",
+    "sales_delivered": "conversions.delivered",
     "gateway_events_accepted": "gateways.accepted",
     "gateway_events_booked": "gateways.booked",
     "gateway_code_booked": "gateways.redeemed",
@@ -44,8 +48,11 @@ _FIGURES = {
     "payout_preview": "payouts.preview",
     "payout_run": "payouts.run",
     "transfers": "payouts.transfers",
+    "tool_call": "service.tools",
+    "landing_page": "service.landing",
     "slow_clients": "service.slow_clients",
     "memory": "service.memory",
+    "memory_together": "service.together",
 }
 
 
@@ -56,14 +63,17 @@ def main() -> int:
     for number in STOP_SIGNALS:
         signal.signal(number, _interrupt)
     started = time.monotonic()
+    figures: list[Figure] = []
     try:
         with Machine() as machine:
             plan = Plan(machine, screen, _QUICK_DIVISOR if chosen.quick else 1)
-            figures = _measured(plan, chosen.only or list(_FIGURES))
+            figures.extend(_measured(plan, chosen.only or list(_FIGURES)))
     except KeyboardInterrupt:
-        screen.say("interrupted; everything is stopped")
+        _show(screen, figures)
+        screen.say("interrupted; everything is stopped, and bench/results.json is as it was")
         return 130
     except BenchFailed as failure:
+        _show(screen, figures)
         screen.say(f"failed: {failure}")
         return 1
     _RESULTS.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
@@ -84,12 +94,14 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(plan: Plan, names: Sequence[str]) -> list[Figure]:
-    figures = []
+def _measured(plan: Plan, names: Sequence[str]) -> Iterator[Figure]:
     for name in names:
         plan.screen.say(f"{name} ...")
-        figures += importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
-    return figures
+        neighbours = plan.machine.neighbours()
+        measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
+        others = neighbours.share()
+        for figure in measured:
+            yield figure if figure.others is not None else replace(figure, others=others)
 
 
 def _show(screen: Screen, figures: Sequence[Figure]) -> None:
@@ -98,16 +110,23 @@ def _show(screen: Screen, figures: Sequence[Figure]) -> None:
         table.add_column(column, justify="right")
     for column in ("target", "meets"):
         table.add_column(column)
+    table.add_column("others", justify="right")
     for figure in figures:
         table.add_row(
             figure.name,
             f"{_short(figure.value)} {figure.unit}",
             _short(figure.anchor),
             _short(figure.ratio),
-            str(figure.target),
-            "yes" if figure.meets else "no",
+            str(figure.target or ""),
+            {True: "yes", False: "no", None: ""}[figure.meets],
+            "" if figure.others is None else f"{figure.others:.0%}",
         )
     screen.console.print(table)
+    screen.say("others: the share of our cores that processes of others used while the figure was taken")
+    for figure in figures:
+        if figure.parts:
+            parts = (f"{name} {_short(part)}" for name, part in figure.parts.items())
+            screen.say(f"{figure.name}: {', '.join(parts)} {figure.unit}")
     for note in screen.notes:
         screen.say(note)
 

@@ -1,8 +1,9 @@
 """What a figure is: a value, its anchor, a target with a direction. Knows nothing about how it was measured."""
 
+import math
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table. `anchor` is in the unit of `value`; None for a figure that has none."""
+    """One line of the table. `anchor` is in the unit of `value`; None for a figure that has none.
+
+    `parts` are what a sum is made of. `others` is the share of our cores, 0 to 1, that processes which were not the
+    bench's own used meanwhile, None where nobody counted.
+    """
 
     name: str
     value: float
     unit: str
-    target: Target
+    target: Target | None
     anchor: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    others: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -37,8 +44,10 @@ class Figure:
         return self.value / self.anchor if self.anchor else None
 
     @property
-    def meets(self) -> bool:
-        """Whether the target is met; a missing ratio meets nothing."""
+    def meets(self) -> bool | None:
+        """Whether the target is met, None where there is none; a missing ratio meets nothing."""
+        if self.target is None:
+            return None
         measured = self.value if self.target.is_on_value else self.ratio
         return measured is not None and self.target.is_met(measured)
 
@@ -50,9 +59,15 @@ class Figure:
             "unit": self.unit,
             "anchor": _rounded(self.anchor),
             "ratio": _rounded(self.ratio),
-            "target": str(self.target),
+            "target": None if self.target is None else str(self.target),
             "meets": self.meets,
-        }
+            "others": _rounded(self.others),
+        } | ({"parts": {name: _rounded(part) for name, part in self.parts.items()}} if self.parts else {})
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return the smallest of the values that at least so many percent of them do not exceed."""
+    return sorted(values)[max(math.ceil(len(values) * percent / 100), 1) - 1]
 
 
 def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, rounds: int) -> tuple[float, float]:

@@ -9,6 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 # A log that is read later needs a sign of life, not a film.
 _PLAIN_EVERY_S = 10.0
+# A log has no width of its own, and nothing of the table is to be cut off in it.
+_LOG_WIDTH = 120
 
 #: Takes how much is done so far.
 Report = Callable[[int], None]
@@ -19,6 +21,8 @@ class Screen:
 
     def __init__(self) -> None:
         self.console = Console()
+        if not self.console.is_terminal:
+            self.console.width = _LOG_WIDTH
         self.notes: list[str] = []
 
     def say(self, line: str) -> None:

@@ -3,7 +3,7 @@
 In: hand-out by the relay, Valkey, the attempt's intent in one transaction, signature, HTTPS over kept connections, the
 outcome in a second transaction. 20 endpoints of one brand share one local receiver that answers 200 at once; every
 attempt succeeds. Events, deliveries and jobs are there before the worker starts; the time runs from the first
-`settled_at` of a delivery to the last.
+`settled_at` of a delivery to the last. With all of them due at once they are prepared and recorded up to ten at a time.
 Out: making the events. The receiver runs in a process of its own; its ceiling, measured with the load generator, is
 noted under the table. It shares the two cores with everything else, for the anchor (`anchors.poster`) as well.
 """
@@ -43,11 +43,11 @@ with happened as (
   insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
   select gen_random_uuid(), %(org)s, id, (%(endpoints)s::uuid[])[1 + row_number() over () %% %(of)s],
     'conversion.created', created_at, created_at from happened
-  returning id, endpoint_id
+  returning id, event_id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id), endpoint_id::text, %(max_attempts)s,
-  %(lease_s)s
+select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'event_id', event_id), endpoint_id::text,
+  %(max_attempts)s, %(lease_s)s
 from told
 """
 
@@ -72,7 +72,7 @@ def measure(plan: Plan) -> list[Figure]:
             partial(_post, plan.machine, address, count, body.encode()),
             rounds=_ROUNDS,
         )
-    return [Figure("deliveries", product, "deliveries/s", Target(0.5), anchor)]
+    return [Figure("deliveries", product, "deliveries/s", Target(0.8), anchor)]
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from adapters import clock
 from commands import output, trail
 from domain.deals.states import DealStatus
 from domain.refused import not_found
-from models.deals import deals, desk, milestones, requests
+from models.deals import desk, milestones, requests
 from models.deals.milestones import MilestonePlace
 from pipelines.deals import ask, dispute, money
+from pipelines.operating import deal_desk
 
 group = AppGroup("deal", help="Creator deals: their escrow, and disputes about it.")
 
@@ -58,21 +59,17 @@ def show(deal_id: UUID, as_json: bool) -> None:
 @group.command("settle")
 @click.argument("milestone_id", type=click.UUID, metavar="MILESTONE")
 @click.option("--to-affiliate", "cents", type=int, required=True, metavar="CENTS", help="The rest goes back.")
+@click.option("--why", default="", help="For the audit log of the brand.")
 @output.json_option
-def settle(milestone_id: UUID, cents: int, as_json: bool) -> None:
+def settle(milestone_id: UUID, cents: int, why: str, as_json: bool) -> None:
     """Decide a dispute: CENTS of the milestone, in the deal's minor units, are paid to the affiliate."""
     with output.every_tenant():
         place = _place(milestone_id)
         deal = money.lock(organization_id=place.organization_id, deal_id=place.deal_id)
         settled = dispute.settle(deal, milestone_id, to_affiliate_cents=cents, now=clock.now())
-        said = {
-            "dealId": str(deal.id),
-            "status": settled.status,
-            "toAffiliateCents": cents,
-            "toBrandCents": settled.amount_cents - cents,
-            "currency": deal.currency,
-        }
-        trail.record("deal.settled", said | {"seq": settled.seq}, about=deal.id, organization_id=deal.organization_id)
+        said = deal_desk.said_of(deal, settled)
+        told = said | {"why": why} if why else said
+        trail.record("deal.settled", told, about=deal.id, organization_id=deal.organization_id)
     output.show(
         {"id": str(milestone_id), **said},
         as_json=as_json,
@@ -136,15 +133,11 @@ def _place(milestone_id: UUID) -> MilestonePlace:
 
 
 def _shown(deal_id: UUID) -> dict[str, Any]:
-    organization_id = desk.any_org_organization_of(deal_id)
-    deal = organization_id and deals.find(organization_id=organization_id, deal_id=deal_id)
-    if not deal:
-        raise not_found("deal", deal_id)
-    where = {"organization_id": deal.organization_id, "deal_id": deal.id}
-    return asdict(deal) | {
-        "milestones": [asdict(one) for one in milestones.of_deal(**where)],
-        "payouts": [asdict(one) for one in desk.payouts(**where)],
-        "requests": [asdict(one) for one in requests.of_deal(**where)],
+    whole = deal_desk.any_org_whole(deal_id)
+    return asdict(whole.deal) | {
+        "milestones": [asdict(one) for one in whole.milestones],
+        "payouts": [asdict(one) for one in whole.payouts],
+        "requests": [asdict(one) for one in whole.requests],
     }
 
 

@@ -5,17 +5,18 @@ import pkgutil
 import click
 from flask.cli import AppGroup
 
-from commands import demo, gateways, money, organization, platforms, rehearsal, service
+from commands import demo, gateways, money, organization, platforms, programs, rehearsal, service
 
 #: Where each command's function or group is. A subject with a folder says so itself.
 COMMANDS = {
     "affiliate": "commands.affiliates:group",
     "deal": "commands.deals:group",
+    "embed": "commands.embed:group",
     "mail": "commands.mail:group",
     "payout": "commands.payouts:group",
-    "program": "commands.programs:group",
     "webhook": "commands.webhooks:group",
     **organization.COMMANDS,
+    **programs.COMMANDS,
     **gateways.COMMANDS,
     **platforms.COMMANDS,
     **money.COMMANDS,

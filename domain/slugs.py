@@ -14,7 +14,7 @@ _LONGEST_FROM_NAME = 48
 PATTERN = re.compile(r"\A[a-z0-9-]{3,64}\Z")
 
 _RESERVED_WORDS = """
-    abuse about account accounts admin administrator affiliate affiliates api app apply assets auth billing
+    abuse about account accounts admin administrator affiliate affiliates answers api app apply assets auth billing
     blog cdn contact dashboard demo docs embed error favicon finderfee health healthz help home images invite
     invites join legal llms loader login logout mail mcp metrics null oauth official organization
     organizations owner partner partners payout payouts portal postmaster pricing privacy program programs
@@ -47,6 +47,11 @@ def from_name(name: str) -> str:
 
     A name that leaves fewer than three characters (another script, a single letter) gets `program` in front.
     """
-    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:_LONGEST_FROM_NAME].strip("-")
+    slug = plain(name)
     return slug if len(slug) >= 3 else f"program-{slug}".strip("-")
+
+
+def plain(name: str) -> str:
+    """Return what of a name is left in a-z, 0-9 and hyphens: accents dropped, at most 48 characters, perhaps none."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:_LONGEST_FROM_NAME].strip("-")

@@ -34,6 +34,15 @@ class ConversionType(StrEnum):
     LeadReward = "LeadReward"
 
 
+class ProgramStatus(StrEnum):
+    """Where a program stands, as operators see it: what is not Active earns nothing new."""
+
+    Active = "Active"
+    Inactive = "Inactive"
+    Suspended = "Suspended"
+    Archived = "Archived"
+
+
 class AffiliateStatus(StrEnum):
     """Where an affiliate stands in one program. Source: core spec, "Affiliate"."""
 

@@ -9,12 +9,30 @@ def _listed(states: Iterable[str]) -> str:
     return "({})".format(", ".join(f"'{state}'" for state in states))
 
 
+#: The commission models that reward sales, as a list.
+PAYS_ON_SALE = _listed(model for model in statuses.CommissionModel if statuses.pays_on_sale(model))
+
 #: A program `p` in which something can be earned now.
 OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
+
+#: Whether an organization `o` has what listing in the network needs: a plan that it pays for and is not behind with
+#: (`domain.organization.plans.is_paying`), and a source that its payouts or deals are funded from and that is not
+#: paused: a debit mandate, a balance, a payer whom the processor knows, or the sandbox in their place. It takes the
+#: parameter `sandbox`: whether that stands in for everybody (`adapters.funding.registry`).
+MAY_LIST = """(o.subscription_status = 'Active' and o.plan_tier <> 'Free' and not o.funding_frozen
+  and (o.funding_mode = 'debit' or o.bank_balance_cents > 0 or o.deal_funding_source is not null
+    or o.sandbox_rail is not null or %(sandbox)s))"""
+
+#: A program `p` of the organization `o` that affiliates see in the network now.
+LISTED_PROGRAM = f"(p.network_review = 'Approved' and {OPEN_PROGRAM} and {MAY_LIST})"
 
 #: Whether an affiliate `a` is in a program with performance tiers.
 HAS_TIERS = """exists (select from performance_tier t
   where t.organization_id = a.organization_id and t.program_id = a.program_id)"""
+
+#: Whether a program `p` has performance tiers.
+PROGRAM_HAS_TIERS = """exists (select from performance_tier t
+  where t.organization_id = p.organization_id and t.program_id = p.id)"""
 
 #: The affiliates `m` of somebody who signed in: their account's, and those with their verified email (or none) who have
 #: no account yet. It takes the parameters `account` and `email`.
@@ -23,6 +41,9 @@ OF_PERSON = "(m.deleted_at is null and (m.account_id = %(account)s or (m.account
 #: The same with those of their account's whom a brand has deleted: what these earned is still theirs.
 EVER_OF_PERSON = """(m.account_id = %(account)s
   or (m.account_id is null and m.email = %(email)s and m.deleted_at is null))"""
+
+#: One affiliate `m` of one organization. It takes the parameters `org` and `affiliate`.
+OF_AFFILIATE = "(m.organization_id = %(org)s and m.id = %(affiliate)s)"
 
 #: The states of a conversion that earns nobody anything, as a list: `c.status in …`, `c.status not in …`.
 EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)

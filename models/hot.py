@@ -3,22 +3,26 @@
 Row-level security and composite keys make planning the larger part of a short statement; a prepared one skips it.
 """
 
-import itertools
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|s)")
-_numbers = itertools.count(1)
 
 
 class Hot:
-    """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` take in place of text."""
+    """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` take in place of text.
+
+    It is named by what it says, so that processes of two releases may share the connections of a pool. On those nobody
+    knows what was prepared before, and `keep` goes ahead of each `execute`.
+    """
 
     def __init__(self, sql: str) -> None:
-        self.name = f"hot_{next(_numbers)}"
         self._order: list[str | int] = []
         text = _PLACEHOLDER.sub(self._number, sql)
+        self.name = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         self.prepare = f"prepare {self.name} as {text}".encode()
+        self.keep = f"select keep_prepared('{self.name}', $hot${text}$hot$);\n".encode()
         self.execute = f"execute {self.name} ({', '.join(['%s'] * len(self._order))})"
 
     def values(self, params: Sequence[object] | Mapping[str, object]) -> list[object]:

@@ -1,6 +1,7 @@
 """Pages of a table, newest first: prepared statements and light rows.
 
 A page of fifty rows is mostly the making of objects, so rows are named tuples of what is shown and ids are texts.
+Where nothing looks into what is shown, the database makes the JSON of each row (`document`), and there are no objects.
 """
 
 import functools
@@ -15,7 +16,24 @@ from models.table import Rows, columns
 Position = tuple[datetime, UUID]
 Row = TypeVar("Row")
 
+#: What a schema says of a row that the database renders (`schemas.base.Wire.wire`): key, column and form of each value.
+Wire = tuple[tuple[str, str, str], ...]
+
 _TEXT = (str, str | None)
+# As `schemas.base` renders them: milliseconds are cut off and not rounded, a number has no zeros behind.
+_FORMS = {
+    "": "{}",
+    "moment": "to_char({} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')",
+    "number": "trim_scale({})",
+}
+
+
+def document(wire: Wire, alias: str, /, **instead: str) -> str:
+    """Return SQL for the text of a row's JSON object: the columns of `alias` under their keys, or as `instead` says."""
+    shown = ", ".join(
+        f'{_FORMS[form].format(instead.get(column, f"{alias}.{column}"))} as "{key}"' for key, column, form in wire
+    )
+    return f"(select row_to_json(shown) from (select {shown}) shown)::text"
 
 
 class Listing(Generic[Row]):

@@ -1,45 +1,51 @@
-"""Brings the schema up to date: numbered SQL files, each applied once, in order, in one transaction with its record.
+"""Brings the schema up to date: numbered SQL files, each applied once, in order (`models/schema/steps.py`: how).
 
 There is no way down: a mistake is mended by the next number. Runs as the owner of the tables; the service
-itself runs as the role finderfee_app, which the first migration makes.
+itself runs as the role finderfee_app, which the first migration makes. The table `migration` keeps the checksum of
+each file as it was applied: one that says something else now would mean another schema elsewhere than here.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
+import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psycopg2
-from peewee import OperationalError
-
 from models.db import db
+from models.schema import owners, steps
 
 _FOLDER = Path(__file__).parent / "migrations"
 # Two starts at once take turns here; the number only has to be ours.
 _LOCK = 8_273_440_117
+_TURN_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One numbered file and whether the database has it."""
+    """One numbered file, whether the database has it, and whether its text is another one since."""
 
     name: str
     is_applied: bool
+    is_changed: bool
 
 
-def up(owner_url: str) -> list[str]:
-    """Apply what is missing and return the names, in order. Safe to call from any number of processes."""
+def up(owner_url: str, tell: steps.Tell = lambda line: None) -> list[str]:
+    """Apply what is missing and return the names, in order. Safe to call from any number of processes.
+
+    `tell` gets a line about whatever takes long. Raises steps.MigrationHalted where an applied file was changed, or
+    tables stay locked by others.
+    """
     applied = []
-    with _connection(owner_url) as connection, connection.cursor() as cursor:
-        cursor.execute("select pg_advisory_lock(%s)", (_LOCK,))
-        cursor.execute(
-            "create table if not exists migration"
-            " (name text primary key, applied_at timestamptz not null default now())"
-        )
-        for migration in _listed(cursor):
+    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
+        _take_turn(cursor, tell)
+        _prepare(cursor)
+        listed = _listed(cursor)
+        _refuse_changed([migration.name for migration in listed if migration.is_changed])
+        for migration in listed:
             if not migration.is_applied:
-                _apply(cursor, migration.name)
+                record = partial(_record, name=migration.name)
+                steps.apply(connection, _text(migration.name), name=migration.name, record=record, tell=tell)
                 applied.append(migration.name)
         cursor.execute("select pg_advisory_unlock(%s)", (_LOCK,))
     return applied
@@ -47,7 +53,7 @@ def up(owner_url: str) -> list[str]:
 
 def status(owner_url: str) -> list[Migration]:
     """Return every migration of this version, in order, and whether it was applied."""
-    with _connection(owner_url) as connection, connection.cursor() as cursor:
+    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
         return _listed(cursor)
 
 
@@ -64,36 +70,75 @@ def names() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("[0-9]*.sql"))
 
 
+def _take_turn(cursor: Any, tell: steps.Tell) -> None:
+    """Wait until nobody else migrates; it asks again and again, since an index that is built concurrently waits for
+    every statement that is under way, and so for one that waits for the lock of its builder."""
+    is_told = False
+    while True:
+        cursor.execute("select pg_try_advisory_lock(%s)", (_LOCK,))
+        if cursor.fetchone() == (True,):
+            return
+        if not is_told:
+            tell("Another process migrates this database; waiting for it")
+            is_told = True
+        time.sleep(_TURN_S)
+
+
+def _prepare(cursor: Any) -> None:
+    """Make the table of what was applied, and note the checksums of files that were applied before there were any."""
+    cursor.execute(
+        "create table if not exists migration"
+        " (name text primary key, applied_at timestamptz not null default now(), sha256 text)"
+    )
+    if not _keeps_checksums(cursor):
+        cursor.execute("alter table migration add column if not exists sha256 text")
+    cursor.execute("select name from migration where sha256 is null")
+    for (name,) in cursor.fetchall():
+        if name in names():
+            cursor.execute("update migration set sha256 = %s where name = %s", (_sha256(name), name))
+
+
 def _listed(cursor: Any) -> list[Migration]:
     cursor.execute("select to_regclass('public.migration')")
-    known = set()
+    known: dict[str, str | None] = {}
     if cursor.fetchone() != (None,):
-        cursor.execute("select name from migration")
-        known = {name for (name,) in cursor.fetchall()}
-    return [Migration(name=name, is_applied=name in known) for name in names()]
+        cursor.execute(f"select name, {'sha256' if _keeps_checksums(cursor) else 'null'} from migration")
+        known = dict(cursor.fetchall())
+    return [
+        Migration(name=name, is_applied=name in known, is_changed=known.get(name) not in (None, _sha256(name)))
+        for name in names()
+    ]
 
 
-def _apply(cursor: Any, name: str) -> None:
-    cursor.execute("begin")
-    try:
-        cursor.execute((_FOLDER / f"{name}.sql").read_text())
-        cursor.execute("insert into migration (name) values (%s)", (name,))
-        # The service says in /readyz which migrations it sees.
-        cursor.execute("grant select on migration to finderfee_app")
-        cursor.execute("commit")
-    except psycopg2.Error:
-        cursor.execute("rollback")
-        raise
+def _keeps_checksums(cursor: Any) -> bool:
+    cursor.execute(
+        "select from pg_attribute where attrelid = to_regclass('public.migration') and attname = 'sha256'"
+        " and not attisdropped"
+    )
+    return bool(cursor.rowcount)
 
 
-@contextmanager
-def _connection(owner_url: str) -> Iterator[Any]:
-    try:
-        connection = psycopg2.connect(owner_url, connect_timeout=5)
-    except psycopg2.OperationalError as error:
-        raise OperationalError(str(error)) from error  # one of db.UNAVAILABLE, as from the service's own connections
-    connection.autocommit = True
-    try:
-        yield connection
-    finally:
-        connection.close()
+def _refuse_changed(changed: list[str]) -> None:
+    if changed:
+        raise steps.MigrationHalted(
+            f"Changed after it was applied: {', '.join(changed)}. Next: put the file back as its release had it, and "
+            "write what is to be changed as the next number. Where the database has what the file says now: "
+            f"update migration set sha256 = null where name = '{changed[0]}', and migrate again."
+        )
+
+
+def _record(cursor: Any, *, name: str) -> None:
+    # One round trip, so one transaction, also where there is none around it. The service says in /readyz which
+    # migrations it sees.
+    cursor.execute(
+        "insert into migration (name, sha256) values (%s, %s); grant select on migration to finderfee_app",
+        (name, _sha256(name)),
+    )
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / f"{name}.sql").read_text()
+
+
+def _sha256(name: str) -> str:
+    return hashlib.sha256((_FOLDER / f"{name}.sql").read_bytes()).hexdigest()

@@ -28,12 +28,13 @@ class StillRunning(Exception):
     """An earlier request with this key did not end while this one waited; the transaction is of no more use."""
 
 
+# Who has claimed waits for others as long as anybody, from here on: nothing else may come first, no `prepare` either.
 _CLAIM = """
 insert into stored_answer as s (organization_id, scope, key, request_hash) values (%s, %s, %s, %s)
 on conflict (scope, key, organization_id) do update
   set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
   where s.created_at < now() - make_interval(secs => %s)
-returning key
+returning set_config('lock_timeout', '10s', true)
 """
 
 
@@ -50,7 +51,6 @@ def claim(*, organization_id: UUID | None, scope: str, key: str, request_hash: b
         if getattr(getattr(error, "orig", None), "pgcode", None) != errorcodes.LOCK_NOT_AVAILABLE:
             raise
         raise StillRunning from error
-    db.stage("set local lock_timeout = '10s'")
     return bool(rows)
 
 

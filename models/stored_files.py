@@ -10,7 +10,7 @@ from models.db import db
 from models.table import Table
 
 # What anybody may see of a brand.
-_PUBLIC_KINDS = ["logo", "favicon"]
+_PUBLIC_KINDS = ["logo", "favicon", "hero"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,28 @@ select {_TABLE.columns} from stored_file where id = %s and kind = any(%s)
 def any_org_public(file_id: UUID) -> StoredFile | None:
     """Return a file that anybody may see, or None."""
     return _TABLE.first(_ANY_ORG_FIND, (file_id, _PUBLIC_KINDS))
+
+
+_HAS_HERO = "select from stored_file where organization_id = %s and id = %s and kind = 'hero'"
+
+
+def has_hero(*, organization_id: UUID, file_id: UUID) -> bool:
+    """Say whether a file is a picture of this organization's for landing pages."""
+    return bool(db.run(_HAS_HERO, (organization_id, file_id)))
+
+
+_DELETE_UNUSED = """
+delete from stored_file f
+using (select id from stored_file where organization_id = %(org)s and kind = 'hero'
+  and not exists (select from program p where p.organization_id = %(org)s and p.hero_file_id = stored_file.id)
+  order by created_at desc, id desc offset %(keep)s) unused
+where f.organization_id = %(org)s and f.id = unused.id
+"""
+
+
+def stage_delete_unused_heroes(organization_id: UUID, *, keep: int) -> None:
+    """Stage the end of pictures that no landing page names, but for the newest `keep` of them."""
+    db.stage(_DELETE_UNUSED, {"org": organization_id, "keep": keep})
 
 
 def any_org_tax_form(file_id: UUID) -> StoredFile | None:

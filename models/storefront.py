@@ -1,11 +1,14 @@
 """What strangers ask of a campaign and leave there: look-ups that know no tenant yet, and applications."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.conditions import OPEN_PROGRAM
+from models.conditions import OPEN_PROGRAM, PROGRAM_HAS_TIERS
+from models.db import db
 from models.table import Rows, columns
 
 
@@ -28,8 +31,23 @@ class Landing:
     attribution_model: str
     auto_approve: bool
     is_publicly_discoverable: bool
+    application_form: Mapping[str, Any] | None
     logo_file_id: UUID | None
     favicon_file_id: UUID | None
+    landing_page_config: Mapping[str, Any] | None
+    # What its page says beyond that.
+    handle: str
+    brand_color: str | None
+    verified_domain: str | None
+    fee_currency: str | None
+    sale_commission_type: str | None
+    sale_commission_value: Decimal | None
+    lead_bounty_cents: int | None
+    lead_bounty_currency: str | None
+    click_reward_cents: int | None
+    click_reward_currency: str | None
+    recurring_delay_invoices: int
+    has_tiers: bool
 
 
 _LANDINGS = Rows(Landing)
@@ -40,6 +58,10 @@ _COLUMNS = columns(
     organization_description="o.description",
     logo_file_id="o.logo_file_id",
     favicon_file_id="o.favicon_file_id",
+    handle="o.subdomain",
+    brand_color="o.primary_brand_color",
+    verified_domain="case when p.custom_domain_verified then p.custom_domain end",
+    has_tiers=PROGRAM_HAS_TIERS,
 )
 _SHOWN = f"select {_COLUMNS} from organization o"
 _OPEN = f"where o.subdomain = %(handle)s and {OPEN_PROGRAM}"
@@ -87,6 +109,28 @@ where p.custom_domain = %s and p.custom_domain_verified and p.archived_at is nul
 def any_org_domain(host: str) -> Address | None:
     """Return the address that a verified custom domain stands for."""
     return _ADDRESSES.first(_ANY_ORG_DOMAIN, (host,))
+
+
+class BrandPlace(NamedTuple):
+    """What a host of a brand stands for: its handle, and the campaign whose own domain it is."""
+
+    handle: str
+    slug: str | None
+
+
+_PLACES = Rows(BrandPlace)
+_ANY_ORG_PLACE = """
+select o.subdomain, p.slug from program p join organization o on o.id = p.organization_id
+where p.custom_domain = %(host)s and p.custom_domain_verified and p.archived_at is null and o.subdomain is not null
+union all
+select subdomain, null from organization
+where (portal_host = %(host)s or subdomain = %(handle)s) and subdomain is not null limit 1
+"""
+
+
+def any_org_place(*, host: str, handle: str | None) -> BrandPlace | None:
+    """Return what a host stands for: a verified domain, a brand's own portal, or its subdomain (`handle`) of ours."""
+    return _PLACES.first(_ANY_ORG_PLACE, {"host": host, "handle": handle})
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +224,39 @@ def portal(*, organization_id: UUID, affiliate_id: UUID) -> Portal:
     found = _PORTALS.first(_PORTAL, (organization_id, affiliate_id))
     assert found is not None  # the caller found the affiliate
     return found
+
+
+class Discoverable(NamedTuple):
+    """What the page of a campaign is found by, and when the campaign was changed last."""
+
+    handle: str
+    slug: str
+    updated_at: datetime
+
+
+_DISCOVERABLE = Rows(Discoverable)
+_FROM_DISCOVERABLE = f"""
+from program p join organization o on o.id = p.organization_id
+where p.is_publicly_discoverable and {OPEN_PROGRAM} and o.subdomain is not null
+"""
+_COUNT_DISCOVERABLE = f"select count(*) {_FROM_DISCOVERABLE}"
+_DISCOVERABLE_PAGE = f"select o.subdomain, p.slug, p.updated_at {_FROM_DISCOVERABLE} order by p.id offset %s limit %s"
+_DISCOVERABLE_OF_BRAND = f"""
+select o.subdomain, p.slug, p.updated_at {_FROM_DISCOVERABLE}
+and o.subdomain = %(handle)s and (%(slug)s::text is null or p.slug = %(slug)s) order by p.id limit %(limit)s
+"""
+
+
+def any_org_discoverable_number() -> int:
+    """Return how many open campaigns strangers may find, whoever's they are."""
+    return int(db.run(_COUNT_DISCOVERABLE)[0][0])
+
+
+def any_org_discoverable(*, after: int, limit: int) -> list[Discoverable]:
+    """Return up to `limit` of them in an order that stays, but for the first `after`."""
+    return _DISCOVERABLE.all(_DISCOVERABLE_PAGE, (after, limit))
+
+
+def any_org_discoverable_of_brand(*, handle: str, slug: str | None, limit: int) -> list[Discoverable]:
+    """Return up to `limit` of the brand with this handle, or the one of them with this slug."""
+    return _DISCOVERABLE.all(_DISCOVERABLE_OF_BRAND, {"handle": handle, "slug": slug, "limit": limit})

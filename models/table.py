@@ -12,8 +12,11 @@ from decimal import Decimal
 from typing import Any, Generic, TypeVar, get_args, get_origin
 from uuid import UUID
 
-from models.db import Params, db
+import orjson
+
+from models.db import db
 from models.hot import Hot
+from models.session.connection import Params
 
 Row = TypeVar("Row")
 
@@ -40,6 +43,11 @@ def unnest(kind: type, names: Sequence[str]) -> str:
 def marks(kind: type) -> str:
     """Return the placeholders for a whole row of a class, in the order of `columns`; `values` fills them in."""
     return ", ".join(["%s"] * len(_names(kind)))
+
+
+def as_json(rows: Sequence[object]) -> str:
+    """Return dataclasses as a statement takes them that reads them by `json_populate_recordset`: one text for all."""
+    return orjson.dumps(rows, default=str).decode()  # the one type that it does not know is Decimal
 
 
 def values(row: object) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from models.hot import Hot
 _TAKE = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _TAKE_HOT = Hot(_TAKE)
 _SHARE = "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
+_TRY_SHARE = "select pg_try_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY = "select pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 
 # A million conversions are claimed in one transaction, which a person waits for.
@@ -28,6 +29,22 @@ def any_org_stage_hand_out() -> None:
     """
     db.stage("set local idle_in_transaction_session_timeout = '5s'")
     db.stage(_TAKE, ("hand-out",))
+
+
+def any_org_stage_days() -> None:
+    """Let one transaction at a time write the kept days of programs and affiliates, or count them anew."""
+    db.stage(_TAKE, ("days",))
+
+
+def stage_reckoning(organization_id: UUID) -> None:
+    """Let one transaction at a time reckon what the organization's days owe, and nobody fold changes meanwhile."""
+    db.stage(_SHARE, ("days",))
+    db.stage(_TAKE, (f"reckoning:{organization_id}",))
+
+
+def any_org_stage_reseal() -> None:
+    """Let one transaction at a time seal values anew: each leaves rows out that the other has locked."""
+    db.stage(_TAKE, ("reseal",))
 
 
 def try_import(organization_id: UUID) -> bool:
@@ -77,6 +94,14 @@ def stage_no_run(organization_id: UUID) -> None:
     db.stage(_SHARE, (_run(organization_id),))
 
 
+def try_no_run(organization_id: UUID) -> bool:
+    """Take the same turn without waiting; False while a payout run is at work, or waits to be.
+
+    For who has locked a conversion by then: a run that is about to refer to it would wait for them in turn.
+    """
+    return db.row(_TRY_SHARE, (_run(organization_id),)) == (True,)
+
+
 def stage_payout_decision(organization_id: UUID) -> None:
     """Let one decision about the organization's payouts at a time be made, so that a cap counts them one by one.
 
@@ -93,6 +118,16 @@ def stage_keys(organization_id: UUID) -> None:
 def stage_endpoints(organization_id: UUID) -> None:
     """Let one transaction at a time decide which webhook endpoints the organization has, and their URLs."""
     db.stage(_TAKE, (f"endpoints:{organization_id}",))
+
+
+def stage_assets(organization_id: UUID) -> None:
+    """Let one transaction at a time add to what the organization gives its affiliates to advertise with."""
+    db.stage(_TAKE, (f"assets:{organization_id}",))
+
+
+def stage_landing_pictures(organization_id: UUID) -> None:
+    """Let one transaction at a time decide which pictures the organization's landing pages name, and which end."""
+    db.stage(_TAKE, (f"landing pictures:{organization_id}",))
 
 
 def stage_primary_program(organization_id: UUID) -> None:

@@ -1,7 +1,7 @@
 """What people see of the service in a browser. docs/screens.md describes the house.
 
 documents   a template as an answer, with the headers of every page
-hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…
+hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…, /embed/…
 
 screens     what every screen of a person who signed in has: who may see it, its frame, its error pages
 session     the cookie, and the person it stands for
@@ -15,8 +15,9 @@ typed       numbers that people type, as the API takes them
 show        how money, numbers and moments look
 chips       the colour of each state
 charts      pictures of figures
+tables      tables that fold where there is no room for columns
 statics     style, icons and scripts
-sign_in     /sign-in, the one-time links, /sign-out, /theme
+sign_in     /sign-in, the one-time links, identity providers, /sign-out, /theme
 brand, portal, console   the areas, one module per screen
 
 A page shows what the api gives it, so it lies above it and asks no table by itself. Templates are in `templates/`:
@@ -28,7 +29,7 @@ from pages import brand, console, hosted, portal, sign_in, statics
 BLUEPRINTS = (
     *hosted.BLUEPRINTS,
     statics.blueprint,
-    sign_in.blueprint,
+    *sign_in.BLUEPRINTS,
     *brand.BLUEPRINTS,
     *portal.BLUEPRINTS,
     *console.BLUEPRINTS,

@@ -5,7 +5,6 @@ API refuses, the page refuses. A screen says beforehand which operations it uses
 """
 
 import functools
-import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import orjson
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, current_app, g
 
 from api.access import guards, persons
+from api.edge import nested
 from domain.refused import Refused
 from pages import session
 
@@ -30,7 +30,10 @@ class FreshLoginNeeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallRefusal:
-    """Why the API said no: its code and message, and what is wrong with each field."""
+    """Why the API said no: its code and message, what is wrong with each field, and what else it says of that.
+
+    Of what is malformed `more` has all `errors`, as deep as they stand in lists and records.
+    """
 
     code: str
     message: str
@@ -67,12 +70,24 @@ def call(
     return answer
 
 
-def passed_on(view: View, *, query: Mapping[str, object] | None = None) -> Response:
+def asked_by_a_stranger(
+    view: View, *, path: Mapping[str, object], body: Mapping[str, Any], key: str | None = None
+) -> CallAnswer:
+    """Ask an operation that is open to everybody as nobody, for a stranger's form; `key` is its Idempotency-Key.
+
+    Costs what the operation costs. Raises what the application does not handle.
+    """
+    return _read(_sent(view, path, None, body, key, carried={}))
+
+
+def passed_on(
+    view: View, *, path: Mapping[str, object] | None = None, query: Mapping[str, object] | None = None
+) -> Response:
     """Return the API's own answer, as it is given out piece by piece: a file. Raises Refused with the API's status."""
-    answer = _answered(view, None, query, None, None)
+    answer = _answered(view, path, query, None, None)
     if answer.status_code >= 400:
-        refusal = _read(answer).refusal or CallRefusal("", "", {}, {})
-        raise Refused(answer.status_code, refusal.code or "refused", refusal.message)
+        given(_read(answer))
+    answer.vary.add("Cookie")
     return answer
 
 
@@ -85,23 +100,42 @@ def _answered(
 ) -> Response:
     if view not in g.get("screen_uses", ()):
         raise RuntimeError(f"the screen does not say that it uses {view.__name__}")
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
-    endpoint = _endpoint(app, view)
-    rule = next(iter(app.url_map.iter_rules(endpoint)))
-    method = next(iter((rule.methods or set()) - {"HEAD", "OPTIONS"}))
-    address = app.url_map.bind("localhost").build(endpoint, path or {}, method=method)
-    sent = _encoded(body) if body is not None else b""
-    environ = _environ(method, address, _query(query or {}), sent) | {persons.ENVIRON_KEY: session.person()}
-    if key is not None:
-        environ["HTTP_IDEMPOTENCY_KEY"] = key
-    with app.app_context(), app.request_context(environ):
-        answer: Response = app.full_dispatch_request()
-    return answer
+    return _sent(view, path, query, body, key, carried={persons.ENVIRON_KEY: session.person()})
 
 
-def needed(view: View, *, path: Mapping[str, object] | None = None, query: Mapping[str, object] | None = None) -> Any:
+def _sent(
+    view: View,
+    path: Mapping[str, object] | None,
+    query: Mapping[str, object] | None,
+    body: Mapping[str, Any] | None,
+    key: str | None,
+    *,
+    carried: Mapping[str, object],
+) -> Response:
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # what it has found is kept by it
+    return nested.ask(
+        _endpoint(app, view),
+        path=path,
+        query=_query(query or {}),
+        body=_encoded(body) if body is not None else b"",
+        headers={"Idempotency-Key": key} if key is not None else None,
+        carried=carried,
+    )
+
+
+def needed(
+    view: View,
+    *,
+    path: Mapping[str, object] | None = None,
+    query: Mapping[str, object] | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> Any:
     """Return the data of an operation that the screen cannot do without. Raises Refused with the API's own status."""
-    answer = call(view, path=path, query=query)
+    return given(call(view, path=path, query=query, body=body))
+
+
+def given(answer: CallAnswer) -> Any:
+    """Return the data of an answer. Raises Refused with the API's own status where it is a refusal."""
     if answer.refusal is not None:
         raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
     return answer.data
@@ -118,8 +152,8 @@ def tried(
     not, what it is about is gone, it comes too often, or it is our fault.
     """
     answer = call(view, path=path, body=body, key=key)
-    if answer.refusal is not None and (answer.status in _NOT_TO_MEND or answer.status >= 500):
-        raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
+    if answer.status in _NOT_TO_MEND or answer.status >= 500:
+        given(answer)
     return answer
 
 
@@ -150,30 +184,6 @@ def _query(wanted: Mapping[str, object]) -> str:
     return urlencode({name: value for name, value in wanted.items() if value is not None})
 
 
-def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
-    """Return a WSGI environment of this request's sender, without its cookie and its other headers."""
-    outer = request.environ
-    kept = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "wsgi.url_scheme")
-    return {
-        **{name: outer[name] for name in kept if name in outer},
-        "REQUEST_METHOD": method,
-        "SCRIPT_NAME": "",
-        "PATH_INFO": path,
-        "QUERY_STRING": query,
-        "CONTENT_TYPE": "application/json",
-        "CONTENT_LENGTH": str(len(body)),
-        "HTTP_HOST": outer.get("HTTP_HOST", "localhost"),
-        "HTTP_USER_AGENT": outer.get("HTTP_USER_AGENT", ""),
-        "HTTP_X_REQUEST_ID": g.request_id,
-        "wsgi.version": (1, 0),
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.errors": outer["wsgi.errors"],
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-    }
-
-
 def _read(response: Response) -> CallAnswer:
     text = response.get_data()
     kind = response.mimetype or ""
@@ -187,15 +197,15 @@ def _refusal(said: Mapping[str, Any]) -> CallRefusal:
     """Read both of the API's shapes: the envelope, and the problem details that name every field."""
     errors = said.get("errors")
     if isinstance(errors, dict):
-        fields = {name: _first(found) for name, found in errors.items()}
-        return CallRefusal("", str(said.get("title", "")), fields, {})
+        fields = {name: first(found) for name, found in errors.items()}
+        return CallRefusal("", str(said.get("title", "")), fields, {"errors": errors})
     more = {name: value for name, value in said.items() if name not in ("error", "message", "field")}
     message = str(said.get("message", ""))
     field = said.get("field")
     return CallRefusal(str(said.get("error", "")), message, {str(field): message} if field else {}, more)
 
 
-def _first(found: Any) -> str:
+def first(found: Any) -> str:
     """Return the first thing that is wrong, however deep in a list or a record it stands."""
     while isinstance(found, dict | list) and found:
         found = next(iter(found.values())) if isinstance(found, dict) else found[0]

@@ -3,8 +3,8 @@
 The label says what is shown, its range and where it goes; the macro `chart` puts the same figures into a table below.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -19,6 +19,26 @@ class ChartPoint:
     label: str
     value: int
     shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChart:
+    """A picture of some figures by day, and the figures; `held` are amounts by currency that no rate could value."""
+
+    label: str
+    picture: Markup
+    points: Sequence[ChartPoint]
+    held: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def has_anything(self) -> bool:
+        """Whether there is anything to look at: a figure that is not 0, or an amount that is held."""
+        return any(point.value for point in self.points) or any(self.held.values())
+
+
+def shown(label: str, points: Sequence[ChartPoint], held: Mapping[str, int] | None = None) -> ShownChart:
+    """Return a line through figures of which none is negative, beside the figures."""
+    return ShownChart(label, line(points, label), points, held or {})
 
 
 def line(points: Sequence[ChartPoint], label: str) -> Markup:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _STATES = {
-    "ok": "Accepted Active Approved Completed Confirmed Connected Converted Credited Delivered Done Funded Payable"
-    " Processed Released Resolved Seen Sent Settled",
-    "wait": "Draft Held Late Minting Offered Open PastDue Parked Pending Queued Submitted Trialing Waiting",
-    "run": "OnItsWay Paused Processing Received Retrying Running",
-    "bad": "Banned Broken Contradicts Dead Disputed Failed Lost Suspended",
+    "ok": "Accepted Active Answered Approved Completed Confirmed Connected Converted Credited Delivered Done Funded"
+    " Payable Processed Released Resolved Seen Sent Settled Verified",
+    "wait": "Asking Draft Held Late Minting Offered Open PastDue Parked Pending Proposed Queued Submitted Trialing"
+    " Waiting",
+    "run": "OnItsWay Paused Processing Received Retrying Running Thinking Working",
+    "bad": "Banned Broken Contradicts Dead Disputed Failed Failing Lost Suspended Taken",
     "off": "Archived Canceled Cancelled Declined Denied Disabled Disconnected Dismissed Empty Expired Ignored"
-    " Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Voided",
+    " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
     "test": "Sandbox Test",
 }
 #: A state as the API spells it, and the colour that it has.

@@ -6,6 +6,7 @@ A form that is refused comes back as it was sent, each error next to its field, 
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from types import MappingProxyType
 
 from flask import request
@@ -48,6 +49,8 @@ class FormState:
 
 
 EMPTY = FormState()
+#: What the answer to a question of a program's own form is called in ours, before the key of the question.
+ANSWER = "answers."
 
 
 def blank(form_id: str = "", **values: object) -> FormState:
@@ -88,6 +91,16 @@ def refused(refusal: CallRefusal, names: Mapping[str, str] = _NO_NAMES, form_id:
     return FormState(typed, errors, alert, form_id)
 
 
+def answers() -> dict[str, str]:
+    """Return what was typed for a program's own form, by the key of the question."""
+    return {name.removeprefix(ANSWER): said for name, said in request.form.items() if name.startswith(ANSWER)}
+
+
+def answered(said: Mapping[str, object]) -> FormState:
+    """Return a form that shows the answers to a program's own form, by the key of the question."""
+    return FormState({f"{ANSWER}{key}": _texts(_as_typed(answer)) for key, answer in said.items()})
+
+
 def key() -> str | None:
     """Return the Idempotency-Key that came with this form."""
     return request.form.get(KEY_FIELD) or None
@@ -101,6 +114,11 @@ def new_key() -> str:
 def _said(message: str) -> str:
     """Return what the API says is wrong with a field in words for people, who left it empty where it was null."""
     return _NEEDED if message in _LEFT_OUT else message
+
+
+def _as_typed(answer: object) -> object:
+    """Return an answer as one types it: a number without an exponent."""
+    return f"{Decimal(repr(answer)):f}" if isinstance(answer, float) else answer
 
 
 def _texts(value: object) -> Sequence[str]:

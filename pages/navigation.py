@@ -3,13 +3,15 @@
 A bar has only what opens for whoever sees it: screens that are there, and whose operations the person may call.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from api.access.persons import Person, PersonKind
 from api.affiliates.affiliates import list_affiliates
 from api.conversions.conversions import list_conversions
+from api.copilot import toolbox
+from api.copilot.conversations import list_copilot_conversations
 from api.coupons.listing import list_coupon_codes
 from api.deals.deals import list_deals
 from api.fraud import list_fraud_events
@@ -20,6 +22,7 @@ from api.organization.audit_log import list_audit_log
 from api.organization.keys import list_api_keys
 from api.organization.organization import get_organization
 from api.payouts.payouts import list_payouts
+from api.programs.assets import list_assets
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
 from api.webhooks.endpoints import list_webhook_endpoints
@@ -29,12 +32,13 @@ from pages.calls import View
 
 @dataclass(frozen=True, slots=True)
 class BarPlace:
-    """A screen in a bar; who may not call what it `needs` does not see it there."""
+    """A screen in a bar; who may not call what it `needs` does not see it, nor anybody where it is not `is_on`."""
 
     path: str
     label: str
     icon: str
     needs: View | None = None
+    is_on: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,13 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/dashboard/review", "Review", "flag", list_fraud_events),
                 BarPlace("/dashboard/payouts", "Payouts", "banknote", list_payouts),
                 BarPlace("/dashboard/coupons", "Coupons", "ticket", list_coupon_codes),
+                BarPlace("/dashboard/assets", "Assets", "image", list_assets),
                 BarPlace("/dashboard/deals", "Deals", "briefcase", list_deals),
                 BarPlace("/dashboard/imports", "Imports", "upload", list_imports),
                 BarPlace("/dashboard/connections", "Connections", "plug", list_connections),
                 BarPlace("/dashboard/webhooks", "Webhooks", "hook", list_webhook_endpoints),
                 BarPlace("/dashboard/api-keys", "API keys", "key", list_api_keys),
+                BarPlace("/dashboard/co-pilot", "Co-pilot", "spark", list_copilot_conversations, toolbox.is_on),
                 BarPlace("/dashboard/audit-log", "Audit log", "history", list_audit_log),
                 BarPlace("/dashboard/settings", "Settings", "sliders", get_organization),
             ),
@@ -82,6 +88,7 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/portal/payouts", "Payouts", "banknote"),
                 BarPlace("/portal/payout-account", "Payout account", "wallet"),
                 BarPlace("/portal/programs", "Programs", "squares"),
+                BarPlace("/portal/discover", "Discover", "pulse"),
                 BarPlace("/portal/recruits", "Recruits", "people"),
                 BarPlace("/portal/coupons", "Coupons", "ticket"),
                 BarPlace("/portal/deals", "Deals", "paper"),
@@ -98,9 +105,12 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
                 BarPlace("/console/schedule", "Schedule", "clock"),
                 BarPlace("/console/ledger", "Ledger", "scale"),
                 BarPlace("/console/payouts", "Payouts", "banknote"),
+                BarPlace("/console/disputes", "Disputes", "briefcase"),
                 BarPlace("/console/rates", "Rates", "coins"),
                 BarPlace("/console/mail", "Mail", "mail"),
                 BarPlace("/console/tenants", "Tenants", "building"),
+                BarPlace("/console/programs", "Programs", "megaphone"),
+                BarPlace("/console/network", "Network", "people"),
                 BarPlace("/console/connections", "Connections", "plug"),
                 BarPlace("/console/style", "Style", "swatch"),
             ),
@@ -116,7 +126,11 @@ def of(person: Person) -> Area:
 
 def seen(person: Person) -> list[BarPlace]:
     """Return the places in the bar of a person."""
-    return [place for place in of(person).places if place.needs is None or calls.may(place.needs)]
+    return [place for place in of(person).places if _is_open(place)]
+
+
+def _is_open(place: BarPlace) -> bool:
+    return (place.is_on is None or place.is_on()) and (place.needs is None or calls.may(place.needs))
 
 
 def is_ours(path: str) -> bool:

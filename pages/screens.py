@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from flask import Response, current_app, g, request
 
 import settings
+from api import sessions
 from api.access.guards import Guard
 from api.access.persons import PersonKind
 from api.edge.operations import operation
@@ -30,6 +31,7 @@ _ITSELF = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"), "
 _SCREEN = Guard(audience="public", bucket=None)
 _SAID: Mapping[int, tuple[str, str]] = {
     400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
+    402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
     403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
     404: ("Nothing here", "It is gone, never was, or is not yours to see."),
     410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),
@@ -37,12 +39,16 @@ _SAID: Mapping[int, tuple[str, str]] = {
     429: ("Too many requests", "Wait a minute, then load the page again."),
     503: ("Not now", "The service is being mended or is very busy. Load the page again in a moment."),
 }
+_UNPROVEN = (
+    "Verify your email",
+    "Nobody has proved that this address is yours. Verify it where you sign in, then sign in again.",
+)
 _FAULT = ("Something went wrong", "It is our fault, and nothing was half done. The number below names what happened.")
 
 
-def open_page(*, bucket: str | None = None) -> Callable[[Shown], Shown]:
-    """Declare a page that anybody may see; `bucket` names its rate limit."""
-    return _declared(Guard(audience="public", bucket=bucket), None, ())
+def open_page(*, bucket: str | None = None, most_bytes: int = _SCREEN.max_body_bytes) -> Callable[[Shown], Shown]:
+    """Declare a page that anybody may see; `bucket` names its rate limit, `most_bytes` is its largest form."""
+    return _declared(Guard(audience="public", bucket=bucket, max_body_bytes=most_bytes), None, ())
 
 
 def screen(
@@ -160,11 +166,15 @@ def _with_cursor(cursor: str) -> str:
 
 
 def _elsewhere(kind: PersonKind) -> Response | None:
+    """Return where somebody is led instead: to sign in, or by way of the provider that is to be asked about them."""
     person = session.present()
     if person is None:
         return sign_in_first()
     if person.kind != kind:
         raise Refused(403)
+    if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
+        by = sessions.provided_by(kind)
+        return sent_on(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")
     return None
 
 
@@ -188,7 +198,8 @@ def _failed(error: Exception) -> Response:
     answer = current_app.make_response(current_app.handle_user_exception(error))
     if answer.status_code == 401:
         return sign_in_first()
-    heading, said = _SAID.get(answer.status_code, _FAULT)
+    is_unproven = isinstance(error, Refused) and error.code == "email_verification_required"
+    heading, said = _UNPROVEN if is_unproven else _SAID.get(answer.status_code, _FAULT)
     try:
         person = session.present()
     except Exception:  # with the database away nobody is known, and the page says only that

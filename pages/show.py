@@ -13,62 +13,54 @@ from typing import Any
 
 from markupsafe import Markup
 
-from domain.money import currencies
-from pages import chips
+from domain.money import wording
+from domain.money.wording import MINUS, NOTHING
+from domain.programs import terms_in_words
+from domain.programs.terms_in_words import WordedTerms
+from pages import chips, tables
 
-#: What stands where there is nothing to show.
-NOTHING = "–"
-_MINUS = "\u2212"
 _VERSION_DIGITS = 16
 _PASSING = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def money(minor: int | None, currency: str | None) -> str:
-    """Return minor units as `1,234.50 USD`: as many decimals as the currency has. Exact; raises ValueError for a
-    currency that is none of ours.
-    """
-    if minor is None or currency is None:
-        return NOTHING
-    decimals = currencies.exponent(currency)
-    whole, rest = divmod(abs(minor), 10**decimals)
-    fraction = f".{rest:0{decimals}}" if decimals else ""
-    return f"{_MINUS if minor < 0 else ''}{whole:,}{fraction} {currency}"
-
-
-def major(value: Decimal | float | str | None, currency: str | None) -> str:
-    """Return a rate in major units as money: with the decimals of its currency, and more where it has more."""
-    if value is None or currency is None:
-        return NOTHING
-    exact = Decimal(str(value)).normalize()
-    decimals = max(currencies.exponent(currency), -int(exact.as_tuple().exponent))
-    return f"{_MINUS if exact < 0 else ''}{abs(exact):,.{decimals}f} {currency}"
-
-
 def amount(value: Mapping[str, int] | None) -> str:
     """Return minor units by currency as `1.00 EUR + 2.00 USD`."""
-    return " + ".join(money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
+    return " + ".join(wording.money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
 
 
-def percent(value: Decimal | float | str | None) -> str:
-    """Return a percentage without zeros that say nothing: `12.5 %`."""
-    return NOTHING if value is None else f"{plain(value)}\N{NO-BREAK SPACE}%"
+def rate(value: Decimal | float | None, type: str, currency: str | None = None) -> str:
+    """Return a commission value as every wording of terms says it."""
+    return NOTHING if value is None else terms_in_words.rate(type, value, currency)
 
 
-def plain(value: Decimal | float | str | None) -> str:
-    """Return a rate without zeros that say nothing: `12.5`."""
-    if value is None:
-        return NOTHING
-    text = f"{Decimal(str(value)):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def terms(program: Mapping[str, Any]) -> str:
+    """Return what a program as the API shows it pays, in sentences; of tiers its own page tells more."""
+    return terms_in_words.sentences(
+        WordedTerms(
+            model=program["defaultCommissionModel"],
+            rate_type=program["defaultCommissionType"],
+            rate_value=program["defaultCommissionValue"],
+            rate_currency=program["feeCurrency"],
+            sale_commission_type=program["saleCommissionType"],
+            sale_commission_value=program["saleCommissionValue"],
+            lead_bounty_cents=program["leadBountyCents"],
+            lead_bounty_currency=program["leadBountyCurrency"],
+            click_reward_cents=program["clickRewardCents"],
+            click_reward_currency=program["clickRewardCurrency"],
+            has_tiers=False,
+            recurring_months=program["recurringMonths"],
+            recurring_delay_invoices=program["recurringDelayInvoices"],
+        )
+    )
 
 
 def number(value: int | None) -> str:
     """Return a count with its thousands apart."""
     if value is None:
         return NOTHING
-    return f"{_MINUS if value < 0 else ''}{abs(value):,}"
+    return f"{MINUS if value < 0 else ''}{abs(value):,}"
 
 
 def moment(value: datetime | str | None) -> str:
@@ -115,6 +107,11 @@ def version(shown: str) -> str:
     return hashlib.sha256(_PASSING.sub("", shown).encode()).hexdigest()[:_VERSION_DIGITS]
 
 
+def order(external_event_id: str) -> str:
+    """Return the order that a conversion is about: a recruiter's share has the id of its sale, and more behind it."""
+    return external_event_id.partition(":override:")[0]
+
+
 def words(value: datetime | str) -> str:
     """Return an instant as words alone, for a title: `22 Nov 2026, 14:02 UTC`."""
     at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
@@ -128,10 +125,13 @@ def _in_words(at: date) -> str:
 #: What templates know these by.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        **{
-            shown.__name__: shown
-            for shown in (money, major, amount, percent, plain, number, moment, day, ago, duration, words, version)
-        },
+        **{said.__name__: said for said in (wording.money, wording.major, wording.percent, wording.plain)},
+        "amount": amount,
+        "number": number,
+        **{shown.__name__: shown for shown in (moment, day, ago, duration, words, order, version)},
+        "rate": rate,
+        "terms": terms,
         "colour": chips.colour,
+        "folded": tables.folded,
     }
 )

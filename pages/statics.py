@@ -11,6 +11,7 @@ from flask import Blueprint, Response
 
 from api.access.guards import Guard
 from api.edge.operations import operation, text
+from domain.organization import colors
 from domain.refused import Refused
 
 blueprint = Blueprint("statics", __name__)
@@ -19,6 +20,8 @@ _OPEN = Guard(audience="public", bucket=None)
 _TYPES = {"css": "text/css", "svg": "image/svg+xml", "js": "text/javascript"}
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 _HASH_DIGITS = 12
+# What accents stand on in app.css, light and dark.
+_LIGHT, _DARK = ("#f5f7f4", "#ffffff", "#ebefeb"), ("#0f1411", "#171e1a", "#0b0f0d")
 _FILES = MappingProxyType(
     {
         file.name: file.read_bytes()
@@ -39,6 +42,25 @@ def url(name: str) -> str:
 def content(name: str) -> bytes:
     """Return what is in a file. Raises KeyError for one that is not there."""
     return _FILES[name]
+
+
+def version(*names: str) -> str:
+    """Return what changes with any of these files. Raises KeyError for one that is not there."""
+    return "".join(_VERSIONS[name] for name in names)
+
+
+def colored(color: str | None, *names: str) -> str:
+    """Return sheets as one, with accents in a brand's colour (`#rrggbb`), as far as it can be read where they stand.
+
+    Without a colour they have their own. Raises KeyError for a sheet that is not there.
+    """
+    sheet = "".join(_FILES[name].decode() for name in names)
+    if color is None:
+        return sheet
+    light, dark = colors.readable(color, on=_LIGHT), colors.readable(color, on=_DARK)
+    shown = f"--accent: light-dark({light}, {dark})"
+    above = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
+    return f"{sheet}@layer tokens {{ :root {{ {shown}; {above} }} }}\n"
 
 
 @blueprint.get("/static/<version>/<name>")

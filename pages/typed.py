@@ -1,4 +1,4 @@
-"""Numbers that people type into a form, as the API takes them, and back.
+"""Numbers and host names that people type into a form, as the API takes them, and back.
 
 What is no number goes to the API as it was typed, so that the API says what is wrong with it. Amounts are typed in
 major units of their currency and sent in minor ones.
@@ -45,6 +45,18 @@ def major(amount: int | None, currency: str | None) -> str | None:
         return None
     decimals = currencies.exponent(currency)
     return f"{Decimal(amount).scaleb(-decimals):.{decimals}f}"
+
+
+def host(text: str) -> str | None:
+    """Return a host name as name servers know it: without a dot at its end, other scripts in their `xn--` form.
+
+    None for an empty field.
+    """
+    typed = text.strip().removesuffix(".")
+    try:
+        return typed.encode("idna").decode("ascii") or None
+    except UnicodeError:
+        return typed or None
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -1,11 +1,14 @@
-"""How a new conversion of any kind is written: the row with all that goes with it, in one transaction.
+"""How new conversions of any kind are written: the rows with all that goes with them, in one transaction.
 
 Only an import, which brings a thousand at once, has statements of its own (`models/imports/conversions.py`).
 
 Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from domain import jobs, statuses
 from domain.conversions.override import RecruiterShare
@@ -17,6 +20,14 @@ from pipelines import work
 from pipelines.webhooks import emit
 
 
+@dataclass(frozen=True, slots=True)
+class EarnedConversion:
+    """A new conversion, and the share in it of who recruited the affiliate of a sale (None: nobody)."""
+
+    conversion: Conversion
+    share: RecruiterShare | None = None
+
+
 def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None = None) -> None:
     """Stage a conversion whose external event id is new to its source, and all that goes with it.
 
@@ -25,32 +36,66 @@ def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None
     moment of the ledger entry and of the event; the row says its own times.
     Budget: none; everything travels with the next statement or the commit.
     """
-    conversions.stage_insert(conversion)
-    _stage_what_follows(conversion, now)
-    if share is not None and conversion.commission_cents:
-        work.enqueue(
-            jobs.OVERRIDE_WRITE,
-            organization_id=conversion.organization_id,
-            conversion_id=conversion.id,
-            recruiter_id=share.recruiter_id,
-            percent=share.percent,
-        )
+    write_all([EarnedConversion(conversion, share)], now=now)
 
 
-def write_once(conversion: Conversion, *, now: datetime) -> bool:
-    """Write a conversion as `write` does; False, and nothing is written, when its source knows its external event id.
+def write_all(earned: Sequence[EarnedConversion], *, now: datetime) -> None:
+    """Stage conversions of one organization as `write` does one: as many statements for all.
 
+    Budget: none; everything travels with the next statement or the commit.
+    """
+    written = [one.conversion for one in earned]
+    conversions.stage_insert(written)
+    _stage_what_follows(written, now)
+    shared = [
+        {"conversion_id": one.conversion.id, "recruiter_id": one.share.recruiter_id, "percent": one.share.percent}
+        for one in earned
+        if one.share is not None and one.conversion.commission_cents
+    ]
+    if shared:
+        work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=written[0].organization_id, args=shared)
+
+
+def write_unknown(found: Sequence[Conversion], *, now: datetime) -> set[UUID]:
+    """Write conversions of one organization as `write_all` does, but those whose source knows their external event id.
+
+    Of those nothing is written. Returns the ids of those that are new.
     Budget: 1 round trip; the rest travels with the next statement or the commit.
     """
-    is_new = conversions.insert_unless_known(conversion)
-    if is_new:
-        _stage_what_follows(conversion, now)
-    return is_new
+    new_ids = conversions.insert_unless_known(found)
+    if new_ids:
+        _stage_what_follows([conversion for conversion in found if conversion.id in new_ids], now)
+    return new_ids
 
 
-def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
+def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
+    conversions.stage_history([_first_line(conversion) for conversion in written])
+    # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
+    entries.stage_all(
+        [
+            entries.of(
+                conversion,
+                kind="earn",
+                amount_cents=conversion.commission_cents,
+                cause_id=conversion.id,
+                created_at=now,
+            )
+            for conversion in written
+            if conversion.status not in statuses.EARNS_NOTHING
+        ]
+    )
+    emit.events_of_type(
+        organization_id=written[0].organization_id,
+        type="conversion.created",
+        data=map(_created, written),
+        at=now,
+    )
+    revenue.stage_all(written)
+
+
+def _first_line(conversion: Conversion) -> conversions.NewLine:
     is_renewal = conversion.type == statuses.ConversionType.Recurring
-    conversions.stage_history(
+    return conversions.NewLine(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
         event_type="renewal" if is_renewal else "initial",
@@ -58,18 +103,6 @@ def _stage_what_follows(conversion: Conversion, now: datetime) -> None:
         commission_cents=conversion.commission_cents,
         occurred_at=conversion.occurred_at,
     )
-    # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
-    if conversion.status not in statuses.EARNS_NOTHING:
-        entries.stage(
-            conversion, kind="earn", amount_cents=conversion.commission_cents, cause_id=conversion.id, created_at=now
-        )
-    emit.event(
-        organization_id=conversion.organization_id,
-        type="conversion.created",
-        data=_created(conversion),
-        at=now,
-    )
-    revenue.stage(conversion, amount_cents=conversion.amount_cents)
 
 
 def _created(conversion: Conversion) -> dict[str, object]:

@@ -43,7 +43,10 @@ def read(content: bytes, *, now: datetime) -> RateFile:
 
 
 def store(found: RateFile, *, tell: Callable[[int], None] = lambda number: None) -> Loaded:
-    """Store the rates of a file; `tell` hears how many were written at each step."""
+    """Store the rates of a file; `tell` hears how many were written at each step.
+
+    What is owed since the first of them is reckoned anew.
+    """
     new = replaced = 0
     # In one order, so that two that load at once wait for each other and do not lock each other out.
     rates = sorted(found.rates, key=lambda rate: (rate.on, rate.currency))
@@ -52,6 +55,8 @@ def store(found: RateFile, *, tell: Callable[[int], None] = lambda number: None)
         added, changed = fx_rates.upsert(portion)
         new, replaced = new + added, replaced + changed
         tell(len(portion))
+    if new or replaced:
+        work.enqueue(jobs.DAYS_RECKON, organization_id=None, since=rates[0].on)
     return Loaded(new, replaced, len(rates) - new - replaced, rates[-1].on, found.skipped)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from adapters import sealing
-from models import db
+from models import db, turns
 from models.upkeep import sealed_rows
 from models.upkeep.sealed_rows import SealedKind, SealedRow
 
@@ -77,7 +77,7 @@ def _counted(kind: SealedKind) -> SealCount:
             except sealing.CannotOpen:
                 count.neither += 1
                 if len(count.unreadable) < MOST_NAMED:
-                    count.unreadable += (" ".join(map(str, row.key)),)
+                    count.unreadable += (" ".join(map(_named, row.key)),)
     return count
 
 
@@ -85,6 +85,7 @@ def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
     number, after = 0, None
     while True:
         with db.any_org_work():
+            turns.any_org_stage_reseal()  # a row has values of several kinds, and another may be at one of them
             rows = sealed_rows.any_org_slice(kind, after=after, is_to_change=True)
             number += sum(_is_resealed(kind, row) for row in rows)
         if not rows:
@@ -102,6 +103,10 @@ def _is_resealed(kind: SealedKind, row: SealedRow) -> bool:
         return False
     sealed_rows.any_org_stage_sealed(kind, key=row.key, sealed=sealed)
     return True
+
+
+def _named(part: object) -> str:
+    return bytes(part).hex() if isinstance(part, memoryview) else str(part)
 
 
 def _slices(kind: SealedKind) -> Iterator[list[SealedRow]]:

@@ -38,12 +38,15 @@ class ScheduledTick:
 
 SCHEDULE = (
     ScheduledTick("*/10 * * * *", jobs.FORGET),
+    ScheduledTick("*/5 * * * *", jobs.DOMAINS_CHECK),
+    ScheduledTick("*/5 * * * *", jobs.DAYS_FOLD),
     ScheduledTick("7 * * * *", jobs.INVITES_EXPIRE),
     ScheduledTick("53 * * * *", jobs.WEBHOOKS_FAILING),
     ScheduledTick("17 * * * *", jobs.HOLD_RELEASE),
     ScheduledTick("41 * * * *", jobs.CLICKS_FORGET),
     ScheduledTick("47 * * * *", jobs.RETENTION),
     ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
+    ScheduledTick("19 2 * * *", jobs.PARTITIONS),
     # Central banks publish in the afternoon of Europe.
     ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
     ScheduledTick("13 * * * *", jobs.GATEWAYS_CHECK),

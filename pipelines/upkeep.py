@@ -7,7 +7,8 @@ from models import mail, stored_answers
 from models.clicks import forgetting
 from models.jobs import processes, ticks
 from models.platforms import lookups
-from pipelines import work
+from models.programs import kept_days
+from pipelines import reckoning, work
 
 #: How long it is known that two clicks are of one visitor, or of one network.
 CLICK_HASHES_DAYS = 90
@@ -36,3 +37,14 @@ def forget_click_hashes(*, now: datetime) -> None:
     forgetting.any_org_stage_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
     if forgetting.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
         work.enqueue(jobs.CLICKS_FORGET, organization_id=None)
+
+
+def any_org_fold_days() -> None:
+    """Fold what changed into the kept days of programs and affiliates, in portions (a full one asks for the next).
+
+    After the last one, what these days owe is reckoned.
+    """
+    if kept_days.any_org_fold(limit=_AT_ONCE) == _AT_ONCE:
+        work.enqueue(jobs.DAYS_FOLD, organization_id=None)
+    else:
+        reckoning.any_org_start()

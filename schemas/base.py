@@ -4,17 +4,17 @@ Source: core spec, section 2 (clients may send and must tolerate unknown fields)
 integers in minor units, moments are ISO 8601 with an offset.
 """
 
+import base64
 import functools
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
 
 import email_validator
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
+from domain import urls
 from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.
@@ -23,7 +23,8 @@ NEEDED = {"is_needed": True}
 MAY_LACK = {"may_lack": True}
 
 _LONGEST_EMAIL = 320
-_NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f]")
+# The pattern as browsers read it too; that nothing follows is the length's to say.
+_COLOR = validate.Regexp("^#[0-9A-Fa-f]{6}$", error="It must be a colour such as #1a2b3c.")
 
 
 class Wire(Schema):
@@ -47,6 +48,11 @@ class Wire(Schema):
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan
         return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
+
+    @property
+    def wire(self) -> tuple[tuple[str, str, str], ...]:
+        """Return each key of a row that the database renders, with its attribute and its form, in order."""
+        return self._plan.wire
 
     @functools.cached_property
     def _reading(self) -> reading.ReadingPlan:
@@ -73,6 +79,11 @@ def text(*, longest: int, shortest: int = 0, **options: Any) -> fields.String:
     return fields.String(validate=checks, **options)
 
 
+def color(**options: Any) -> fields.String:
+    """Return a field for a colour: `#` and six hexadecimal digits."""
+    return fields.String(validate=[_COLOR, validate.Length(min=7, max=7)], **options)
+
+
 def whole(**options: Any) -> fields.Integer:
     """Return an integer field that takes neither "7" nor 7.0 nor true."""
     return fields.Integer(strict=True, **options)
@@ -90,6 +101,9 @@ class Flag(fields.Boolean):
 class Amount(fields.Decimal):
     """A JSON number as an exact Decimal; neither a string nor a boolean."""
 
+    #: How the database writes it (`models.listing.document`).
+    form = "number"
+
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.make_error("invalid", input=value)
@@ -103,6 +117,9 @@ class Amount(fields.Decimal):
 
 class Instant(fields.Field[datetime]):
     """An aware moment: shown in UTC with milliseconds; read from ISO 8601, without an offset as UTC."""
+
+    #: How the database writes it (`models.listing.document`).
+    form = "moment"
 
     # A row and what came with it were made in one moment, and a page of rows is rendered at once.
     @staticmethod
@@ -149,15 +166,17 @@ def rate(**options: Any) -> Amount:
     return Amount(validate=_at_most_six_decimals, **options)
 
 
+def from_base64(sent: str, key: str) -> bytes:
+    """Return what a text in standard base64 holds. Raises ValidationError at `key`."""
+    try:
+        return base64.b64decode(sent, validate=True)
+    except ValueError as error:  # not base64, or not even ASCII
+        raise ValidationError("Not base64.", key) from error
+
+
 def http_url(value: str) -> None:
     """Refuse what is not an absolute http(s) URL."""
-    try:
-        parts = urlsplit(value)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _NOT_IN_A_URL.search(value)
-        is_url = is_url and parts.port != 0  # a malformed port raises ValueError
-    except ValueError:
-        is_url = False
-    if not is_url:
+    if not urls.is_http(value):
         raise ValidationError("It must be an http or https URL.")
 
 

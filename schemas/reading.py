@@ -3,22 +3,28 @@
 A plan gives what the schema's `load` gives, or nothing. Fields that are not known here read for themselves.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing
+from marshmallow.decorators import POST_LOAD
 
 Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
 class ReadingPlan:
-    """How one schema reads an object: key, attribute and reader of each field."""
+    """How one schema reads an object: key, attribute and reader of each field, and what it makes of them then."""
 
     def __init__(self, schema: Schema) -> None:
         self._is_usable = _only_reads_fields(schema)
         self._steps = [
             (field.data_key or name, field.attribute or name, _reader(field))
             for name, field in schema.load_fields.items()
+        ]
+        self._after = [
+            functools.partial(getattr(schema, name), many=False, partial=schema.partial, unknown=schema.unknown)
+            for name, _, _ in schema._hooks[POST_LOAD]
         ]
 
     def read(self, sent: object) -> dict[str, Any] | None:
@@ -31,6 +37,8 @@ class ReadingPlan:
                 value = reader(sent.get(key, missing), key, sent)
                 if value is not missing:
                     found[name] = value
+            for settle in self._after:
+                found = settle(found)
         except ValidationError:
             return None
         return found
@@ -38,7 +46,10 @@ class ReadingPlan:
 
 def _only_reads_fields(schema: Schema) -> bool:
     has_paths = any("." in (field.attribute or "") for field in schema.load_fields.values())
-    return schema.unknown == EXCLUDE and not (schema.many or schema.partial or has_paths or any(schema._hooks.values()))
+    hooks = any(hooks for tag, hooks in schema._hooks.items() if tag != POST_LOAD) or any(
+        takes_many or options.get("pass_original") for _, takes_many, options in schema._hooks[POST_LOAD]
+    )
+    return schema.unknown == EXCLUDE and not (schema.many or schema.partial or has_paths or hooks)
 
 
 def _reader(field: fields.Field[Any]) -> Reader:

@@ -1,6 +1,7 @@
 """Renders rows by a plan that is made once per schema, many times as fast as walking the fields for each row.
 
 What comes out is what marshmallow would give. A field that is not known here renders itself, slowly and rightly.
+Lists that the database renders (`models.listing.document`) are told by `wire` which keys they have, in which order.
 Named tuples are rows as `models.listing` reads them, their ids texts already: only moments and exact numbers in them
 are converted, and the rest is copied as a whole.
 """
@@ -34,6 +35,7 @@ class RenderingPlan:
         self._constants: dict[str, Any] = {}
         self._steps: list[tuple[str, str, Conversion | None]] = []
         self._slow: list[tuple[str, str, fields.Field[Any]]] = []
+        self._fields = schema.dump_fields
         for name, field in schema.dump_fields.items():
             key = field.data_key or name
             if isinstance(field, fields.Constant):
@@ -62,6 +64,20 @@ class RenderingPlan:
         if held and hasattr(held[0], "_fields") and not self._slow:
             return self._quickly(held)
         return [self.render(row) for row in held]
+
+    @property
+    def wire(self) -> tuple[tuple[str, str, str], ...]:
+        """Return what the database has to know to render a row: each key with its attribute and the form of its value.
+
+        Forms are "moment", "number", and "" for what is on the wire as it is. Raises TypeError where a field has none.
+        """
+        found = []
+        for name, field in self._fields.items():
+            key, form = field.data_key or name, _form(field)
+            if form is None:
+                raise TypeError(f"what does the database write for {key}?")
+            found.append((key, field.attribute or name, form))
+        return tuple(found)
 
     def _quickly(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
         kind = type(rows[0])
@@ -112,6 +128,12 @@ class _Layout:
     keys: Sequence[str]
     select: Callable[[Any], tuple[Any, ...]]
     conversions: Sequence[tuple[int, Conversion]]
+
+
+def _form(field: fields.Field[Any]) -> str | None:
+    if isinstance(field, fields.List):
+        return "" if _form(field.inner) == "" else None
+    return "" if type(field) in _PLAIN else getattr(field, "form", None)
 
 
 def _is_known(field: fields.Field[Any]) -> bool:

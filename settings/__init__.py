@@ -22,6 +22,7 @@ from settings.concerns.rails import Rails
 from settings.concerns.rates import Rates
 from settings.concerns.retention import Retention
 from settings.concerns.servers import Servers
+from settings.concerns.services.copilot import Copilot
 from settings.concerns.web import Web
 from settings.concerns.webhooks import Webhooks
 from settings.table import BadSetting
@@ -46,6 +47,7 @@ class Settings:
     platforms: Platforms
     fraud: Fraud
     human_check: HumanCheck
+    copilot: Copilot
     retention: Retention
 
 

@@ -117,6 +117,17 @@ def host_url(usual: str) -> Callable[[str], str]:
     return parse
 
 
+def api_url(usual: str) -> Callable[[str], str]:
+    """Take the base of an API that credentials may go to: https, or http on this machine; with a path, and no query."""
+
+    def parse(raw: str) -> str:
+        if not is_safe_url(raw) or "?" in raw:
+            raise ValueError(f"cannot be used; it must be an https URL without user and query, such as {usual}")
+        return raw.rstrip("/")
+
+    return parse
+
+
 def name_server(raw: str) -> str:
     """Take `system`, `off`, or the address of one name server with its port."""
     if raw not in ("system", "off") and not _is_address_with_port(raw):
@@ -144,6 +155,19 @@ def mail_sender(usual: str) -> Callable[[str], str]:
     return parse
 
 
+def is_safe_url(url: str) -> bool:
+    """Say whether credentials may go to a URL: https, or http on this machine; no user, fragment or blank in it."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    is_plain = bool(host) and not parts.fragment and "@" not in parts.netloc
+    return is_plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host or "")))
+
+
 def _is_address_with_port(text: str) -> bool:
     address, _, port = text.rpartition(":")
     try:
@@ -159,13 +183,10 @@ def _is_number(raw: str) -> bool:
 
 
 def _is_safe_host_url(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
+    if not is_safe_url(url):
         return False
-    is_bare = host and parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
-    return bool(is_bare) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host or "")))
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
 
 
 def _is_loopback(host: str) -> bool:

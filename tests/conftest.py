@@ -7,9 +7,11 @@ rows are another tenant's rows.
 import dataclasses
 import gc
 import os
+import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -17,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck
 
 from adapters.embedded import pair
-from tests.support import clusters, databases, durations
+from tests.support import databases
 from tests.support.outside import receiver as receivers
+from tests.support.running import bytecode, clusters, durations, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -26,6 +29,10 @@ _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdi
 
 # What a developer may have set for a server of their own.
 _UNSET = {
+    "PORT",
+    "DATABASE_READ_URL",
+    "BROKER_URL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
     "TRUSTED_PROXIES",
     "WEBHOOK_ALSO_ALLOW",
     "METRICS_TOKEN",
@@ -34,7 +41,10 @@ _UNSET = {
     "CORS_ORIGINS",
     "PORTAL_DOMAIN",
     "PUBLIC_BASE_URL",
+    "DOMAIN_TARGET",
+    "DNS_SERVERS",
     "FRAUD_NETWORKS_FILE",
+    "NETWORK_COUNTRIES_FILE",
     "FRAUD_SCORER_URL",
     "FRAUD_SCORER_TOKEN",
     "HUMAN_CHECK_URL",
@@ -42,16 +52,19 @@ _UNSET = {
     "HUMAN_CHECK_SCRIPT_URL",
     "HUMAN_CHECK_SITE_KEY",
     "FX_FEED_URL",
+    "COPILOT_KEY",
+    "COPILOT_TIMEOUT_S",
+    "COPILOT_DAILY_TOKENS",
+    "COPILOT_DAILY_REQUESTS",
 }
-_TESTS = Path(__file__).parent
-# Rooms of tests/ whose folders share something dear (a machine, a browser, the parsed description): each folder's tests
-# run in one process.
-_TOGETHER = {"faults", "contracts", "browser"}
 _BUCKETS = (
     "STANDARD",
     "IMPORT",
     "INVITE",
     "STRICT_WRITE",
+    "DOMAIN_CHECK",
+    "TLS_ASK",
+    "EMBED",
     "APPLY",
     "ANONYMOUS",
     "ANONYMOUS_TRACKING",
@@ -65,10 +78,14 @@ def pytest_configure(config: pytest.Config) -> None:
     # How long it takes to make an example says how busy the machine is, and nothing of the product.
     hypothesis.settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     hypothesis.settings.load_profile("any")
+    # Who plays the outside answers at once: a body that waits until its headers are acknowledged costs 40 ms each time.
+    socketserver.StreamRequestHandler.disable_nagle_algorithm = True
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
         config.pluginmanager.register(durations.Slowest())
+        if _is_distributed(config):
+            bytecode.make(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
 
@@ -82,14 +99,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(_HOME, ignore_errors=True)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what belongs together in one process of `--dist loadgroup`."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            folder = item.path.parent.relative_to(_TESTS)
-            if folder.parts[:1] and folder.parts[0] in _TOGETHER:
-                item.add_marker(pytest.mark.xdist_group(str(folder)))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Say which tests go to one process."""
+    return spreading.ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest in one process, so that nobody waits for it in the end."""
+    items.sort(key=lambda item: not spreading.reads_trees(item.nodeid.partition("::")[0]))
 
 
 def _servers() -> pair.EmbeddedServers:
@@ -124,6 +142,8 @@ def _point_at_servers() -> None:
         KEY_CACHE_S="0",
         LOG_LEVEL="error",
         FRAUD_DNS="off",
+        COPILOT_URL="http://127.0.0.1:9/v1",
+        COPILOT_MODEL="scripted",
         **{f"RATE_LIMIT_{bucket}_PER_MIN": "1000000" for bucket in _BUCKETS},
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="2",
@@ -139,7 +159,7 @@ def app() -> object:
     from app import create_app
     from tests.support.described import Description
 
-    importlib.import_module("workers.fleet")
+    importlib.import_module("workers.fleet").load()
     made = create_app()
     made.extensions["description"] = Description(made)
     gc.freeze()  # pytest collects several times at the end, and need not look through all that was imported

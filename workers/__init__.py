@@ -6,7 +6,7 @@ relay        hands due jobs to the broker, per queue and fair key; `silence` han
 scheduler    fires what is due by the clock
 clicks       writes the clicks of the stream, which are not jobs
 fleet        what a worker process loads; `process` announces it, `__main__` starts it
-broker       Dramatiq as a carrier of pointers; `consumer` and `in_hand` lose none of them
+broker       Dramatiq as a carrier of pointers, on one of the `carriers`
 procfile     runs the lines of a Procfile: the `supervisor`, each line a `child`, their output on one `console`
 metrics      counters of all these processes; `pace` is what the operator sees of them
 """

@@ -4,6 +4,7 @@ Dramatiq's own command knows nothing of our log, and its first process, which on
 loads nothing of ours: what both say would be bare text among JSON lines.
 """
 
+import gc
 import importlib
 import sys
 
@@ -12,6 +13,7 @@ from dramatiq import cli
 
 import settings
 from adapters import logs
+from domain.jobs import QUEUES
 
 # The first process looks after this long whether the others are still there, whether or not they are up by then. They
 # need not be: Dramatiq waits for them with a view to processes of another kind, of which we have none.
@@ -27,17 +29,22 @@ def main() -> int:
     logs.catch_the_rest()
     ours = ["--skip-logging", "--worker-fork-timeout", str(_FORK_TIMEOUT_MS)]
     wanted = cli.make_argument_parser().parse_args([f"{__package__}.__main__:load", *sys.argv[1:], *ours])
+    gc.collect()
+    gc.freeze()  # else a look of the collector would give the forked process a copy of all that both have loaded
     sys.argv = [sys.executable, "-m", __package__, *sys.argv[1:]]  # what a SIGHUP runs
     return int(cli.main(wanted) or 0)
 
 
 def load() -> None:
-    """Load the fleet in a worker process. What it dies of is a line of the log."""
+    """Load what the jobs of its queues need in a worker process. What it dies of is a line of the log."""
+    named = cli.make_argument_parser().parse_args([__package__, *sys.argv[3:]]).queues
     try:
-        importlib.import_module("workers.fleet")
+        importlib.import_module("workers.fleet").load(named or QUEUES)
     except Exception as error:
         structlog.get_logger(__name__).critical("fleet.does_not_start", exc_info=error)
         raise SystemExit(1) from error
+    gc.collect()
+    gc.freeze()  # what is loaded stays, and no collection looks at it again
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 A message is only a pointer (job id, attempt). A pointer whose row is gone, or has moved on to another attempt, is
 dropped: the work is done, or is somebody else's by now. So a message may come late, twice or never.
+
+A worker that is behind takes more of the same kind along (`models.jobs.batches`), where a kind knows how to do several.
 """
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
@@ -15,11 +18,16 @@ import structlog
 
 import settings
 from adapters import logs
+from adapters.tracing import spans
 from domain.jobs import FORGET, Job
 from models import db
-from models.jobs import rows
+from models.jobs import batches, rows
+from models.jobs.batches import Batch
 from pipelines.work import GiveUp, TryAgain
 from workers import metrics, pace, process
+from workers.behind import calls
+from workers.behind.alone import alone
+from workers.behind.calls import Called, CallsTogether
 
 _log = structlog.get_logger(__name__)
 
@@ -32,6 +40,7 @@ _WAITS_S = 10
 _SILENCE_BEYOND_LEASE_S = 1
 
 Work = Callable[[rows.Claimed], None]
+WorkTogether = Callable[[Sequence[rows.Claimed]], None]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
@@ -44,20 +53,54 @@ def silence_s(lease_s: int) -> int:
     return lease_s + _SILENCE_BEYOND_LEASE_S
 
 
-def database_job(job: Job) -> Callable[[Work], Work]:
-    """Register `work` as what runs `job`, wholly inside one transaction of the job's organization."""
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a message: `number` is how many jobs ended so."""
+
+    outcome: str = "done"
+    number: int = 1
+
+
+def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[[Work], Work]:
+    """Register `work` as what runs `job`, wholly inside one transaction of the job's organization.
+
+    `together` does several in one transaction, two at least, with the same result as `work` one after another in the
+    order in which they are due; for a kind that says how many (`Job.together`). Where it raises, nothing of it has
+    happened, and `work` does the one that was handed out.
+    """
     may_be_silent_s = None if job.lease_s is None else silence_s(job.lease_s)
+    _must_agree(job, together)
 
     def register(work: Work) -> Work:
-        def run(job_id: int, attempt: int, **_: object) -> None:
+        def run(job_id: int, attempt: int, **_: object) -> Ran:
             with db.any_org_work():
                 claimed = rows.lock(job_id=job_id, attempt=attempt, silence_s=may_be_silent_s)
                 if claimed is None:
-                    return
+                    return Ran()
                 work(claimed)
                 rows.stage_done(job_id=job_id, attempt=attempt)
+            return Ran()
 
-        _register(job, run)
+        def run_together(job_id: int, attempt: int, **_: object) -> Ran:
+            batch = None
+            try:
+                with db.any_org_work():
+                    batch = _lock(job, job_id, attempt, may_be_silent_s)
+                    if batch is None:
+                        return Ran()
+                    if len(batch.jobs) == 1:
+                        work(batch.first)
+                    else:
+                        together(batch.jobs)  # type: ignore[misc]  # or `run` would have been registered
+                    batches.stage_done(batch.jobs)
+            except Exception as error:
+                if not alone.comes_after(job, batch, error):
+                    raise
+            else:
+                return Ran(number=len(batch.jobs))
+            return run(job_id, attempt)
+
+        _register(job, run if together is None else run_together)
         return work
 
     return register
@@ -69,6 +112,7 @@ def calling_job(
     prepare: Callable[[rows.Claimed], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
+    together: CallsTogether[Prepared, Answer] | None = None,
 ) -> None:
     """Register a job that calls somebody else's server, never inside a transaction.
 
@@ -76,30 +120,142 @@ def calling_job(
     `call` talks to the outside. `record` (in a transaction) writes down the answer and returns when to try again,
     or None when the job is done. A process that dies in between leaves the row to be handed out again, once it has been
     silent for a while; a job that `keeps_lease` at the end of its lease.
+    `together` prepares and records several, for a kind that says how many (`Job.together`).
     """
 
-    def run(job_id: int, attempt: int, **_: object) -> None:
+    _must_agree(job, together)
+
+    def run(job_id: int, attempt: int, **_: object) -> Ran:
         with db.any_org_work():
             claimed = rows.lock(job_id=job_id, attempt=attempt)
             if claimed is None:
-                return
+                return Ran()
             prepared = prepare(claimed)
             if prepared is None:
                 rows.stage_done(job_id=job_id, attempt=attempt)
             else:
                 rows.stage_begun(job_id=job_id, attempt=attempt, process_id=process.own_id())
-        if prepared is None:
-            return
-        answer = call(prepared)
-        is_of_one = claimed.organization_id is not None
-        with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
-            again_at = record(prepared, answer)
-            if again_at is None:
-                rows.stage_done(job_id=job_id, attempt=attempt)
-            else:
-                rows.stage_again(job_id=job_id, attempt=attempt, at=again_at)
+        if prepared is not None:
+            _record(claimed, record, prepared, call(prepared))
+        return Ran()
 
-    _register(job, run)
+    def run_together(job_id: int, attempt: int, **_: object) -> Ran:
+        assert together is not None
+        batch = None
+        try:
+            with db.any_org_work():
+                batch = _lock(job, job_id, attempt, None)
+                if batch is None:
+                    return Ran()
+                wanted = _prepared(batch, prepare, together)
+        except Exception as error:
+            if not alone.comes_after(job, batch, error):
+                raise
+        else:
+            if len(batch.jobs) == 1:
+                for claimed, prepared in wanted:
+                    _record(claimed, record, prepared, call(prepared))
+                return Ran()
+            called = calls.call_each(wanted, call, together)
+            if called.is_mostly_uncalled:
+                alone.note(job, batch)
+            recorded = _record_together(job, called, record, together)
+            return Ran(number=len(batch.jobs) - len(wanted) + recorded)
+        return run(job_id, attempt)
+
+    _register(job, run if together is None else run_together)
+
+
+def _must_agree(job: Job, together: object) -> None:
+    if (job.together > 1) != (together is not None):
+        raise ValueError(f"{job.name}: how many are done together, and what does several, are said both or not at all")
+
+
+def _lock(job: Job, job_id: int, attempt: int, may_be_silent_s: int | None) -> Batch | None:
+    return batches.lock(
+        job_id=job_id, attempt=attempt, most=job.together, alone=alone.keys(job), silence_s=may_be_silent_s
+    )
+
+
+def _prepared(
+    batch: Batch,
+    prepare: Callable[[rows.Claimed], Prepared | None],
+    together: CallsTogether[Prepared, Answer],
+) -> list[tuple[rows.Claimed, Prepared]]:
+    prepared = [prepare(batch.first)] if len(batch.jobs) == 1 else together.prepare(batch.jobs)
+    pairs = list(zip(batch.jobs, prepared, strict=True))
+    wanted = [(claimed, found) for claimed, found in pairs if found is not None]
+    batches.stage_done([claimed for claimed, found in pairs if found is None])
+    batches.stage_begun(
+        [claimed for claimed, _ in wanted],
+        first_id=batch.first.id,
+        process_id=process.own_id(),
+        lease_s=settings.current().jobs.lease_s,
+    )
+    return wanted
+
+
+def _record(
+    claimed: rows.Claimed,
+    record: Callable[[Prepared, Answer], datetime | None],
+    prepared: Prepared,
+    answer: Answer,
+) -> None:
+    is_of_one = claimed.organization_id is not None
+    with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
+        again_at = record(prepared, answer)
+        if again_at is None:
+            rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+        else:
+            rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at)
+
+
+def _record_together(
+    job: Job,
+    called: Called[Prepared, Answer],
+    record: Callable[[Prepared, Answer], datetime | None],
+    together: CallsTogether[Prepared, Answer],
+) -> int:
+    """Record what came of the calls of a batch: of those that were made first, so that nothing else can lose it.
+
+    Returns how many answers were recorded.
+    """
+    recorded = _record_answered(job, called, record, together)
+    if called.raised is not None:
+        claimed, error = called.raised
+        metrics.count_jobs(job.name, _put_down(job, claimed.id, claimed.attempt, error))
+    if called.uncalled:
+        with db.unit_of_work(called.uncalled[0][0].tenant):
+            returned = batches.give_back([claimed for claimed, _ in called.uncalled])
+            if undone := [prepared for claimed, prepared in called.uncalled if claimed.id in returned]:
+                together.give_back(undone)
+    return recorded
+
+
+def _record_answered(
+    job: Job,
+    called: Called[Prepared, Answer],
+    record: Callable[[Prepared, Answer], datetime | None],
+    together: CallsTogether[Prepared, Answer],
+) -> int:
+    """Record answers together; where that fails for all, each by itself: they were given. Returns how many succeed."""
+    recorded = len(called.answered)
+    if len(called.answered) > 1:
+        try:
+            with db.unit_of_work(called.answered[0][0].tenant):
+                again = together.record([(prepared, answer) for _, prepared, answer in called.answered])
+                claimed_jobs = [claimed for claimed, _, _ in called.answered]
+                batches.stage_recorded(list(zip(claimed_jobs, again, strict=True)))
+            return recorded
+        except Exception as error:
+            _log.warning("job.not_recorded_together", error=type(error).__name__)
+    for claimed, prepared, answer in called.answered:
+        try:
+            _record(claimed, record, prepared, answer)
+        except Exception as error:
+            recorded -= 1
+            metrics.count_jobs(job.name, _put_down(job, claimed.id, claimed.attempt, error))
+    return recorded
 
 
 #: What runs in place of a kind of job that this release does not know; workers.broker turns to it.
@@ -108,57 +264,66 @@ UNKNOWN = "job.unknown"
 _ASK_AGAIN_AFTER_S, _ASK_AT_LEAST_EVERY_S = 3, 60
 
 
+Run = Callable[..., Ran]
+
+
 def register_unknown() -> None:
     """Register what gives a job of an unknown kind back: it waits for a worker that knows it, and uses no attempt."""
 
-    def run(job_id: int, attempt: int, **_: object) -> str:
+    def run(job_id: int, attempt: int, **_: object) -> Ran:
         with db.any_org_work():
             put_off = rows.any_org_put_off_unknown(
                 job_id=job_id, attempt=attempt, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
             )
         if put_off is None:
-            return "done"
+            return Ran()
         name, is_dead = put_off
         (_log.error if is_dead else _log.warning)("job.unknown", job=name, is_dead=is_dead)
-        return "given_up" if is_dead else "again"
+        return Ran("given_up" if is_dead else "again")
 
     _register(Job(UNKNOWN, queue=FORGET.queue), run)
 
 
-def _register(job: Job, run: Callable[..., str | None]) -> None:
+def _register(job: Job, run: Run) -> None:
     def guarded(job_id: int, attempt: int, **more: object) -> None:
         started = time.monotonic()
-        with structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt):
-            outcome = _outcome(job, run, job_id, attempt, more)
-        metrics.count_job(job.name, outcome, time.monotonic() - started)
-        if outcome == "done":
-            pace.done.count(job.queue)
+        with (
+            structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt),
+            spans.job(job.name, more.get("trace"), job_id=job_id, attempt=attempt) as span,
+        ):
+            ran = _ran(job, run, job_id, attempt, more)
+            span.tell(outcome=ran.outcome, jobs=ran.number)
+        metrics.count_jobs(job.name, ran.outcome, ran.number)
+        metrics.time_job(job.name, time.monotonic() - started)
+        if ran.outcome == "done":
+            pace.done.count(job.queue, ran.number)
 
     dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
 
 
-def _outcome(job: Job, run: Callable[..., str | None], job_id: int, attempt: int, more: dict[str, object]) -> str:
+def _ran(job: Job, run: Run, job_id: int, attempt: int, more: dict[str, object]) -> Ran:
     try:
-        return _recorded(job, run, job_id, attempt, more)
+        try:
+            return run(job_id, attempt, **more)
+        except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
+            return Ran(_put_down(job, job_id, attempt, error))
     except db.UNAVAILABLE as error:
         # Not even the failure can be written down; the lease runs out and the row is handed out again.
         _log.warning("job.database_unavailable", error=str(error).strip())
-        return "database_unavailable"
+        return Ran("database_unavailable")
 
 
-def _recorded(job: Job, run: Callable[..., str | None], job_id: int, attempt: int, more: dict[str, object]) -> str:
-    try:
-        return run(job_id, attempt, **more) or "done"
-    except TryAgain as again:
+def _put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
+    """Write down why an attempt did not end well, and return what that is called."""
+    if isinstance(error, TryAgain):
         with db.any_org_work():
-            rows.stage_again(job_id=job_id, attempt=attempt, at=again.at)
+            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at)
         return "again"
-    except GiveUp as reason:
-        _fail(job_id, attempt, str(reason), retry_in_s=None)
+    if isinstance(error, GiveUp):
+        _fail(job_id, attempt, str(error), retry_in_s=None)
         return "given_up"
-    except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
-        _record_failure(job, job_id, attempt, error)
-        return "failed"
+    _record_failure(job, job_id, attempt, error)
+    return "failed"
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:

@@ -2,7 +2,7 @@
 
 What is read and not acknowledged comes again, to this process or, after CLICK_CLAIM_S, to another; a click that is
 written already stays as it is. While the database or the stream is away it waits: nothing is acknowledged that is not
-kept.
+kept. Behind a full batch there are more: the next is then read and taken apart while the database writes this one.
 """
 
 import os
@@ -11,15 +11,17 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
 
 from adapters import broker, clock
 from adapters.broker import RedisError
+from adapters.clicks import wire
 from adapters.clicks.intake import Intake, StreamEntry
-from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
 from pipelines.clicks import clicks, letters
@@ -27,7 +29,8 @@ from workers import metrics
 
 _log = structlog.get_logger(__name__)
 
-_BATCH = 1_000
+# Of one hour a row of paid clicks grows once per batch, however many of them are its own.
+_BATCH = 2_000
 _WAIT_MS = 1_000
 _CLAIM_EVERY_S = 15.0
 # While the database or the stream is away.
@@ -36,10 +39,18 @@ _AWAY_S = 0.5
 _TURN_MS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     entry: StreamEntry
     click: RawClick
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Entries of the stream, and what is in them: clicks by organization, and what cannot be read, with why not."""
+
+    entries: Sequence[StreamEntry] = ()
+    clicks: defaultdict[str, list[_Read]] = field(default_factory=lambda: defaultdict(list))
+    unreadable: list[tuple[StreamEntry, ValueError]] = field(default_factory=list)
 
 
 class ClickConsumer:
@@ -51,22 +62,27 @@ class ClickConsumer:
         self._idle_ms = claim_s * 1_000
         self._claim_every_s = min(claim_s / 2, _CLAIM_EVERY_S)
         self._claim_due_at = 0.0
+        self._reader = ThreadPoolExecutor(1, "next-clicks")
+        self._ahead: Future[_Batch] | None = None
 
     def run(self, should_stop: Callable[[], bool]) -> None:
-        """Write until told to stop; the batch in hand is finished first, unless the database is away."""
-        in_hand: list[StreamEntry] = []
-        while not should_stop():
+        """Write until told to stop; what is in hand is finished first, unless the database is away."""
+        in_hand: _Batch | None = None
+        is_away = False
+        while not should_stop() or (self._ahead is not None and not is_away):
             try:
                 in_hand = in_hand or self._next()
-                self.write(in_hand)
-                in_hand = []
+                self._write_all(in_hand)
+                in_hand, is_away = None, False
             except db.UNAVAILABLE as error:
+                is_away = True
                 _log.warning("clicks.database_unavailable", error=str(error).strip())
                 time.sleep(_AWAY_S)
             except RedisError as error:
-                in_hand = []  # they come again, and are known then
+                in_hand = None  # they come again, and are known then
                 _log.warning("clicks.stream_unavailable", error=str(error).strip())
                 time.sleep(_AWAY_S)
+        self._reader.shutdown()
         self._leave()
 
     def run_once(self, *, idle_ms: int | None = None) -> int:
@@ -83,26 +99,32 @@ class ClickConsumer:
         What cannot be read, or alone makes its transaction fail, becomes a dead letter. Clicks of an organization that
         is held up stay in hand, so that the others' are written; they come again after CLICK_CLAIM_S.
         """
-        by_organization: defaultdict[str, list[_Read]] = defaultdict(list)
-        for entry in entries:
-            try:
-                click = raw_click.from_bytes(entry.sent)
-            except ValueError as error:
-                self._bury(entry, None, error)
-            else:
-                by_organization[click.organization_id].append(_Read(entry, click))
-        left: set[bytes] = set()
-        for batch in by_organization.values():
-            try:
-                self._write(batch)
-            except db.UNAVAILABLE as error:
-                if not db.is_held_up(error):
-                    raise
-                _log.warning("clicks.held_up", organization_id=batch[0].click.organization_id, error=str(error).strip())
-                left.update(read.entry.id for read in batch)
-        self._intake.acknowledge([entry.id for entry in entries if entry.id not in left])
+        self._write_all(_taken_apart(entries))
 
-    def _next(self) -> list[StreamEntry]:
+    def _write_all(self, batch: _Batch) -> None:
+        for entry, error in batch.unreadable:
+            self._bury(entry, None, error)
+        left: set[bytes] = set()
+        for reads in batch.clicks.values():
+            try:
+                self._write(reads)
+            except db.UNAVAILABLE as held_up:
+                if not db.is_held_up(held_up):
+                    raise
+                organization_id, said = reads[0].click.organization_id, str(held_up).strip()
+                _log.warning("clicks.held_up", organization_id=organization_id, error=said)
+                left.update(read.entry.id for read in reads)
+        self._intake.acknowledge([entry.id for entry in batch.entries if entry.id not in left])
+
+    def _next(self) -> _Batch:
+        """Return the next batch. Where it is full more wait, and the one after it is read meanwhile."""
+        ahead, self._ahead = self._ahead, None
+        batch = _taken_apart(self._read()) if ahead is None else ahead.result()
+        if len(batch.entries) == _BATCH:
+            self._ahead = self._reader.submit(lambda: _taken_apart(self._read()))
+        return batch
+
+    def _read(self) -> list[StreamEntry]:
         if time.monotonic() >= self._claim_due_at:
             left = self._claim(self._idle_ms)
             if left:
@@ -146,6 +168,18 @@ class ClickConsumer:
             self._intake.leave()
         except RedisError as error:
             _log.warning("clicks.stream_unavailable", error=str(error).strip())
+
+
+def _taken_apart(entries: Sequence[StreamEntry]) -> _Batch:
+    batch = _Batch(entries)
+    for entry in entries:
+        try:
+            click = wire.from_bytes(entry.sent)
+        except ValueError as error:
+            batch.unreadable.append((entry, error))
+        else:
+            batch.clicks[click.organization_id].append(_Read(entry, click))
+    return batch
 
 
 def _uuid(text: str) -> UUID | None:

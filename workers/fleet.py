@@ -1,18 +1,29 @@
-"""What a worker process of `python -m workers -Q <queue>` loads: the broker and every actor, one module per queue."""
+"""What a worker process of `python -m workers -Q <queue>` loads: the broker, and the actors of its queues."""
 
 import importlib
+from collections.abc import Iterable
 
 import settings
 from adapters import logs, servers
+from adapters.tracing import export
 from domain.jobs import QUEUES
 from models import db
 from workers import actor, broker
 
-logs.configure(settings.current().monitoring)
-db.connect_to(servers.urls().database_url, silence_s=actor.silence_s(settings.current().jobs.lease_s))
-connected = broker.connect(servers.urls().redis_url)
-
+_chosen = settings.current()
+logs.configure(_chosen.monitoring)
+export.configure(_chosen.monitoring)
+db.connect_to(
+    servers.urls().database_url,
+    silence_s=actor.silence_s(_chosen.jobs.lease_s),
+    is_pooled=_chosen.servers.is_pooled,
+)
 # Actors can only be declared once the broker is ours.
-for queue in QUEUES:
-    importlib.import_module(f"workers.queues.{queue}")
+connected = broker.connect(servers.urls().redis_url, servers.urls().broker_url)
 actor.register_unknown()
+
+
+def load(queues: Iterable[str] = QUEUES) -> None:
+    """Declare the actors of these queues, one module each; those of others would fill this process for nothing."""
+    for queue in queues:
+        importlib.import_module(f"workers.queues.{queue}")

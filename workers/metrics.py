@@ -8,9 +8,18 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, m
 _jobs = Counter("finderfee_job_attempts_total", "Attempts of jobs by outcome.", ["job", "outcome"])
 _job_seconds = Histogram(
     "finderfee_job_seconds",
-    "Duration of an attempt of a job.",
+    "How long a worker thread was busy with a job, and with those it took along.",
     ["job"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+_batch_size = Histogram(
+    "finderfee_job_batch_size",
+    "How many jobs a worker that was behind did at a time.",
+    ["job"],
+    buckets=(2, 5, 10, 20, 50),
+)
+_failed_batches = Counter(
+    "finderfee_job_batches_failed_total", "Batches that failed; the job that was handed out then went alone.", ["job"]
 )
 _handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the broker.", ["queue"])
 
@@ -24,10 +33,21 @@ _clicks = Counter("finderfee_clicks_written_total", "Clicks that were written, b
 _unreadable_clicks = Counter("finderfee_clicks_unreadable_total", "Clicks that became dead letters.")
 
 
-def count_job(job: str, outcome: str, seconds: float) -> None:
-    """Count one attempt."""
-    _jobs.labels(job, outcome).inc()
+def count_jobs(job: str, outcome: str, number: int = 1) -> None:
+    """Count attempts that ended so."""
+    _jobs.labels(job, outcome).inc(number)
+    if number > 1:
+        _batch_size.labels(job).observe(number)
+
+
+def time_job(job: str, seconds: float) -> None:
+    """Count how long a thread was busy with a job, and with those that it took along."""
     _job_seconds.labels(job).observe(seconds)
+
+
+def count_failed_batch(job: str) -> None:
+    """Count one batch that failed, so that its jobs go alone."""
+    _failed_batches.labels(job).inc()
 
 
 def count_handed_out(queue: str) -> None:

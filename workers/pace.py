@@ -14,13 +14,13 @@ class DonePace:
         self._turn = threading.Lock()
         self._seconds: deque[tuple[int, Counter[str]]] = deque()
 
-    def count(self, queue: str) -> None:
-        """Count one job that is done."""
+    def count(self, queue: str, number: int = 1) -> None:
+        """Count jobs that are done."""
         now = int(time.monotonic())
         with self._turn:
             if not self._seconds or self._seconds[-1][0] != now:
                 self._seconds.append((now, Counter()))
-            self._seconds[-1][1][queue] += 1
+            self._seconds[-1][1][queue] += number
             self._forget(now)
 
     def last_minute(self) -> dict[str, int]:

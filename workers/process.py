@@ -12,6 +12,7 @@ import structlog
 from dramatiq.middleware import Middleware
 
 import settings
+from adapters.tracing import spans
 from models import db
 from models.jobs import processes
 from workers import metrics, pace
@@ -29,7 +30,7 @@ class Connections(Middleware):
 
     def after_process_boot(self, broker: Any) -> None:
         db.db.forget_connections()
-        broker.client.connection_pool.reset()
+        broker.forget_connections()
 
     def before_worker_thread_shutdown(self, broker: Any, thread: Any) -> None:
         db.db.drop_connection()
@@ -37,7 +38,7 @@ class Connections(Middleware):
 
 def own_id() -> UUID:
     """Return the name by which this process announces itself. The broker keeps what it fetches under that name."""
-    return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of Redis brokers, which ours is
+    return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of ours
 
 
 class Announcement(Middleware):
@@ -91,6 +92,13 @@ class Announcement(Middleware):
             if is_leaving:
                 self._has_said_so.set()
             (self._has_ended if is_leaving else self._is_leaving).wait(_ANNOUNCE_EVERY_S)
+
+
+class LastSpans(Middleware):
+    """Sends what is left of this process's spans before it ends."""
+
+    def after_worker_shutdown(self, broker: Any, worker: Any) -> None:
+        spans.flush()
 
 
 class Numbers(Middleware):

@@ -6,6 +6,7 @@ one lease; a push that fails gives the claim back at once. What silent workers h
 
 import time
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import dramatiq
 import redis
@@ -18,6 +19,7 @@ from models import db
 from models.jobs import rows
 from settings.concerns.jobs import Jobs
 from workers import metrics, silence
+from workers.carriers.ours import PointerCarrier
 
 _log = structlog.get_logger(__name__)
 
@@ -31,9 +33,9 @@ _STAYS_BUSY_S = 0.5
 _AWAY_S = 1.0
 
 # How many jobs of one fair key (an endpoint, an organization) may be out at once. An endpoint that hangs holds that
-# many worker threads for ten seconds each, a gateway's API or five platforms for fifteen; its fleet in the Procfile
-# has two threads more than that. Database jobs are over in milliseconds and need no such bound.
-_SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2}
+# many worker threads for ten seconds each, a gateway's API or five platforms for fifteen, a model for a minute; its
+# fleet in the Procfile has two threads more than that. Database jobs are over in milliseconds and need no such bound.
+_SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2, "copilot": 2}
 _NO_BOUND = 1_000_000
 
 
@@ -42,10 +44,10 @@ class Relay:
 
     def __init__(self, *, redis_url: str, chosen: Jobs) -> None:
         self._client = broker.client(redis_url)
-        self._broker = dramatiq.get_broker()
+        self._broker = cast(PointerCarrier, dramatiq.get_broker())
         self._chosen = chosen
         self._busy_until = 0.0
-        self._watch = silence.Watch(self._client)
+        self._watch = silence.Watch(self._broker)
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Hand out until told to stop."""
@@ -88,7 +90,7 @@ class Relay:
     def _push(self, pointers: Sequence[rows.Pointer]) -> None:
         for pushed, pointer in enumerate(pointers):
             try:
-                self._broker.enqueue(_message(pointer))
+                self._broker.enqueue(message(pointer))
             except (redis.RedisError, BrokerConnectionError):
                 # This one may have arrived all the same; its attempt number then no longer matches and it is dropped.
                 with db.any_org_work():
@@ -97,6 +99,7 @@ class Relay:
             metrics.count_handed_out(pointer.queue)
 
     def _wait(self) -> None:
+        self._broker.keep_alive()
         try:
             self._client.blpop([broker.WAKE], timeout=_IDLE_S)
             self._client.delete(broker.WAKE)
@@ -104,11 +107,13 @@ class Relay:
             time.sleep(_IDLE_S)
 
 
-def _message(pointer: rows.Pointer) -> dramatiq.Message[None]:
+def message(pointer: rows.Pointer) -> dramatiq.Message[None]:
+    """Return what goes to the broker for a pointer."""
     return dramatiq.Message(
         queue_name=pointer.queue,
         actor_name=pointer.name,
         args=(),
-        kwargs={"job_id": pointer.job_id, "attempt": pointer.attempt},
+        kwargs={"job_id": pointer.job_id, "attempt": pointer.attempt}
+        | ({"trace": pointer.trace} if pointer.trace else {}),
         options={},
     )

@@ -1,19 +1,19 @@
 """Hands out again what worker processes hold that went silent: they were killed, or they are frozen.
 
 What a process has is known from the broker, which keeps what it fetched, and for calls to the outside from their rows.
+RabbitMQ tells nobody what others have, and gives it back by itself.
 Its pointers are of no more use then: the jobs get another attempt, and with it another pointer.
 """
 
 import time
 from uuid import UUID
 
-import redis
 import structlog
 
 from domain import jobs
 from models import db
 from models.jobs import processes, silence
-from workers import in_hand
+from workers.carriers.ours import PointerCarrier
 
 _log = structlog.get_logger(__name__)
 
@@ -28,8 +28,8 @@ _FULL_LEASE = [job.name for job in jobs.ALL if job.keeps_lease]
 class Watch:
     """Looks for silent processes, at most once a second. Any number of relays may."""
 
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
+    def __init__(self, carrier: PointerCarrier) -> None:
+        self._carrier = carrier
         self._looked_at = self._watches_since = time.monotonic()
 
     def look(self) -> None:
@@ -48,7 +48,7 @@ class Watch:
 
     def _let_go(self, process_id: UUID) -> None:
         """Make due what a process holds, then forget its messages; in this order, a crash in between repeats it."""
-        messages = in_hand.of(self._client, process_id)
+        messages = self._carrier.fetched_by(process_id)
         fetched = {pointer for queue in messages.values() for pointer in queue.values() if pointer}
         with db.any_org_work():
             if not processes.lock_silent(process_id):
@@ -58,6 +58,6 @@ class Watch:
                 processes.stage_forget(process_id)
         for queue, pointers in messages.items():
             of_no_use = [message for message, pointer in pointers.items() if pointer not in held]
-            in_hand.forget(self._client, process_id, queue, of_no_use)
+            self._carrier.forget(process_id, queue, of_no_use)
         if not held:
             _log.warning("process.silent", process=str(process_id), held=len(fetched))

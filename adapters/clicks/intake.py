@@ -10,6 +10,7 @@ from typing import Any
 import redis
 from redis.exceptions import ResponseError
 
+from adapters import broker
 from adapters.clicks.stream import FIELD, GROUP, KEY
 
 # A consumer that held nothing for this long will not come back.
@@ -101,7 +102,7 @@ def backlog(client: Any) -> Backlog:
 
 def is_kept_on_disk(client: Any) -> bool:
     """Say whether the server keeps what it took across a restart (its append-only file is on)."""
-    return bool(client.info("persistence").get("aof_enabled"))
+    return bool(broker.info_beside(client, KEY, "persistence").get("aof_enabled"))
 
 
 def _entries(read: Sequence[tuple[bytes, dict[bytes, bytes] | None]]) -> list[StreamEntry]:

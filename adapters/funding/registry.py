@@ -12,6 +12,11 @@ def configured() -> FundingSource | None:
     return _of_this_process()
 
 
+def is_stood_in_for() -> bool:
+    """Say whether the sandbox stands in for everybody: on a machine that runs its own servers and has no processor."""
+    return configured() is None and settings.current().servers.database_url is None
+
+
 @functools.cache
 def _of_this_process() -> FundingSource | None:
     access = settings.current().rails.processor

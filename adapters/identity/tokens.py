@@ -1,13 +1,14 @@
-"""Who a token speaks for: people at the dashboard and affiliates at the portal, each with an identity provider.
+"""Who a token speaks for: people at the dashboard, affiliates at the portal, and programs at /mcp that a person let in.
 
-Without a configured issuer this service signs the tokens itself, with keys that follow from SECRET_KEY: every process
-of an installation agrees on them and nothing is written to disk. Source: core spec, "Callers" and section 5.
+Each kind has an identity provider. Without a configured issuer this service signs the tokens itself, with keys that
+follow from SECRET_KEY: every process of an installation agrees on them and nothing is written to disk.
+Source: core spec, "Callers" and section 5.
 """
 
 import functools
 import time
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,17 @@ from settings import secret_keys
 
 LOCAL_ISSUER = "urn:finderfee:local"
 
+#: What a person can let a program do for them.
+READ_SCOPE = "finderfee.read"
+WRITE_SCOPE = "finderfee.write"
+
 _LEEWAY_S = 30
 _MAX_SUBJECT_CHARS = 255
 _MAX_EMAIL_CHARS = 320
 _KELVIN = "\u212a"
 _END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that a datetime holds
+
+_KINDS = ("dashboard", "affiliate", "mcp")
 
 _REGISTRY = key_sets.Registry()
 
@@ -64,8 +71,16 @@ class Claims:
     signed_in_at_s: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramClaims:
+    """What the verified token of a program says: the person it speaks for, and the scopes that they gave it."""
+
+    person: Claims
+    scopes: frozenset[str]
+
+
 class Verifier:
-    """Accepts the tokens of one issuer for one audience; a token that also names `not_for` is nobody's."""
+    """Accepts the tokens of one issuer for one audience; a token that also names one of `not_for` is nobody's."""
 
     def __init__(
         self,
@@ -73,7 +88,7 @@ class Verifier:
         audience: str,
         source: Source,
         *,
-        not_for: str | None = None,
+        not_for: frozenset[str] = frozenset(),
         now: Callable[[], float] = time.time,
     ) -> None:
         self._issuer, self._audience, self._source = issuer, audience, source
@@ -113,28 +128,52 @@ class Verifier:
         if claims["exp"] > _END_OF_TIME_S:
             raise ValueError("exp")
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
-        if self._not_for in audiences:
+        if not self._not_for.isdisjoint(audiences):
             raise ValueError("aud")
 
 
 def dashboard(token: str) -> Claims | None:
     """Return who a dashboard token speaks for, or None when it is not valid, for any reason."""
     claims = _verifier("dashboard").claims(token)
-    if claims is None or not _is_text(claims.get("sub")):
-        return None
-    organization_id, role = _uuid(claims.get("org_id")), claims.get("role")
-    if organization_id is None or role not in list(Role):
-        return None
-    session_id = claims.get("sid")
-    return _person(claims, organization_id, role, session_id if _is_text(session_id) else None)
+    return None if claims is None else dashboard_person(claims)
 
 
 def affiliate(token: str) -> Claims | None:
     """Return who an affiliate token speaks for, or None when it is not valid, for any reason."""
     claims = _verifier("affiliate").claims(token)
-    if claims is None or not _is_text(claims.get("sub")):
+    return None if claims is None else person(claims)
+
+
+def program(token: str) -> ProgramClaims | None:
+    """Return what a program's token for /mcp says, or None when it is not valid, for any reason."""
+    claims = _verifier("mcp").claims(token)
+    found = None if claims is None else dashboard_person(claims)
+    if claims is None or found is None:
         return None
-    return _person(claims, None, None, None)
+    said = claims.get("scope")
+    return ProgramClaims(found, frozenset(said.split(" ") if isinstance(said, str) else ()))
+
+
+def dashboard_person(claims: Mapping[str, Any]) -> Claims | None:
+    """Return whom verified claims speak for at a dashboard; None where organization or role are no such thing."""
+    organization_id, role = _uuid(claims.get("org_id")), claims.get("role")
+    if not _is_text(claims.get("sub")) or organization_id is None or role not in list(Role):
+        return None
+    session_id = claims.get("sid")
+    return _person(claims, organization_id, role, session_id if _is_text(session_id) else None)
+
+
+def person(claims: Mapping[str, Any]) -> Claims | None:
+    """Return whom verified claims speak for; None where they name nobody."""
+    return _person(claims, None, None, None) if _is_text(claims.get("sub")) else None
+
+
+def id_token_claims(kind: str, token: str, *, client_id: str) -> Mapping[str, Any] | None:
+    """Return the claims of an ID token of a kind's provider (dashboard or affiliate) for our client; None for others.
+
+    What a sign-in adds to that (nonce, azp, auth_time) is not looked at.
+    """
+    return _id_verifier(kind, client_id).claims(token)
 
 
 def issue_dashboard(
@@ -151,16 +190,30 @@ def issue_affiliate(*, email: str, is_email_verified: bool, ttl_s: int) -> str:
     return _issue("affiliate", email, is_email_verified, ttl_s, {})
 
 
+def issue_program(*, organization_id: UUID, role: str, email: str, scopes: Sequence[str], ttl_s: int) -> str:
+    """Return a program's token for /mcp of the local issuer. Raises NotLocal."""
+    own = {"org_id": str(organization_id), "role": Role(role).value, "scope": " ".join(scopes)}
+    return _issue("mcp", email, True, ttl_s, own)
+
+
 def check_local(kind: str) -> None:
-    """Raise NotLocal where an issuer is configured for the people of this kind (dashboard or affiliate)."""
+    """Raise NotLocal where an issuer is configured for this kind of tokens (dashboard, affiliate or mcp)."""
     issuer, _, _ = _configured(kind)
     if issuer is not None:
         raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
 
 
+def instant(value: object) -> int | None:
+    """Return a claim that is a moment, in seconds since 1970 that a datetime holds; None for any other."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 < value <= _END_OF_TIME_S else None
+
+
 def forget_cached() -> None:
     """Build everything anew from the settings at the next token."""
     _verifier.cache_clear()
+    _id_verifier.cache_clear()
     _local_keys.cache_clear()
 
 
@@ -177,15 +230,8 @@ def _person(
         organization_id=organization_id,
         role=role,
         session_id=session_id,
-        signed_in_at_s=_instant(claims.get("auth_time")) or _instant(claims.get("iat")),
+        signed_in_at_s=instant(claims.get("auth_time")) or instant(claims.get("iat")),
     )
-
-
-def _instant(value: object) -> int | None:
-    """Return seconds since 1970 that a datetime holds, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 < value <= _END_OF_TIME_S else None
 
 
 def _is_text(value: object) -> bool:
@@ -215,21 +261,34 @@ def _configured(kind: str) -> tuple[str | None, str, str | None]:
     chosen = settings.current().identity
     if kind == "dashboard":
         return chosen.dashboard_issuer, chosen.dashboard_audience, chosen.dashboard_jwks
-    return chosen.affiliate_issuer, chosen.affiliate_audience, chosen.affiliate_jwks
+    if kind == "affiliate":
+        return chosen.affiliate_issuer, chosen.affiliate_audience, chosen.affiliate_jwks
+    # The address itself, so that a token for another service is none for this one (RFC 8707).
+    return chosen.mcp_issuer, chosen.mcp_audience or f"{settings.current().web.url}/mcp", chosen.mcp_jwks
 
 
 @functools.cache
 def _verifier(kind: str) -> Verifier:
     issuer, audience, place = _configured(kind)
-    other_issuer, other_audience, _ = _configured("affiliate" if kind == "dashboard" else "dashboard")
-    not_for = other_audience if other_issuer == issuer else None
+    others = [_configured(other) for other in _KINDS if other != kind]
+    not_for = frozenset(other_audience for other_issuer, other_audience, _ in others if other_issuer == issuer)
     if issuer is None or place is None:
         keys = [PublicKey("EdDSA", key.thumbprint(), OKPKey.import_key(key.public_key)) for key in _local_keys(kind)]
-        source: Source = sources.Fixed(keys)
-        return Verifier(LOCAL_ISSUER, audience, source, not_for=not_for)
+        return Verifier(LOCAL_ISSUER, audience, sources.Fixed(keys), not_for=not_for)
+    return Verifier(issuer, audience, _source(place), not_for=not_for)
+
+
+@functools.cache
+def _id_verifier(kind: str, client_id: str) -> Verifier:
+    issuer, _, place = _configured(kind)
+    assert issuer is not None  # the settings hold that a client has an issuer, and an issuer keys
+    assert place is not None
+    return Verifier(issuer, client_id, _source(place))
+
+
+def _source(place: str) -> Source:
     is_url = place.lower().startswith(("https://", "http://"))
-    source = sources.Published(place) if is_url else sources.File(Path(place))
-    return Verifier(issuer, audience, source, not_for=not_for)
+    return sources.Published(place) if is_url else sources.File(Path(place))
 
 
 @functools.cache

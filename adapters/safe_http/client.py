@@ -20,6 +20,7 @@ from adapters.safe_http import addresses
 from adapters.safe_http.addresses import UrlRefused, VettedUrl
 from adapters.safe_http.idle_wires import IdleWires
 from adapters.safe_http.wire import CONTROL, TOKEN, Closed, Full, HttpWire, Key, Malformed, Reply, left_s, read_answer
+from adapters.tracing import spans
 
 _EXCERPT_CHARACTERS = 500
 _MAX_TRIES = 4  # addresses of one name; each gets its share of the time left
@@ -136,10 +137,12 @@ class Client:
         deadline = monotonic() + self._policy.timeout_s
         target = self._policy.target(url)
         request = _request(method, target, body, headers)
-        try:
-            status, values, content = self._send(target, request, deadline)
-        except OSError as error:
-            raise ReceiverUnreachable(_reason(error, self._policy.timeout_s)) from error
+        with spans.call("call to a customer's server", method) as span:
+            try:
+                status, values, content = self._send(target, request, deadline)
+            except OSError as error:
+                raise ReceiverUnreachable(_reason(error, self._policy.timeout_s)) from error
+            span.tell(status=status)
         return status, Headers(values), content
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who is calling: an API key, a person at the dashboard, or an affiliate.
+"""Who is calling: an API key, a program that a person let in, a person at the dashboard, or an affiliate.
 
 Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
 its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
@@ -7,6 +7,7 @@ that this process does not know, from an address that tries keys, is looked for 
 KEY_CACHE_S.
 """
 
+import dataclasses
 import hashlib
 import threading
 import time
@@ -48,11 +49,12 @@ class Caller:
     """Who speaks for an organization, and what the organization may do.
 
     `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
-    a member the scope read_write; only a key has a signing secret. `signed_in_at` is when a member logged in, None for
+    a member the scope read_write, "oauth" (a program that a member let in) both as its token says, and the scope "none"
+    where it says nothing; only a key has a signing secret. `signed_in_at` is when a member logged in, None for
     a key and where nobody says.
     """
 
-    kind: Literal["api_key", "member"]
+    kind: Literal["api_key", "oauth", "member"]
     id: UUID
     organization_id: UUID
     member_id: UUID
@@ -70,9 +72,9 @@ class Caller:
     signing_secret_sealed: bytes = b""
 
     @property
-    def is_key(self) -> bool:
+    def is_integration(self) -> bool:
         """Say whether this is an integration and not a person."""
-        return self.kind == "api_key"
+        return self.kind != "member"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +168,10 @@ def member_of(claims: Claims) -> Caller | None:
 def account_of(claims: Claims) -> sign_in.SignedIn:
     """Return the affiliate whom claims speak for."""
     with db.any_org_work():
-        return sign_in.any_org_account(
+        found = sign_in.any_org_account(
             subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
         )
+    return dataclasses.replace(found, signed_in_at=_instant(claims.signed_in_at_s))
 
 
 def is_token(bearer_value: str | None) -> bool:

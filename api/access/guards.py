@@ -8,22 +8,21 @@ Source: core spec, section 5; tracking spec, section 5; rows of the endpoint lis
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
-import structlog
 from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from adapters import clock
-from api.access import callers, persons, strangers
+from api.access import callers, frames, integrations, persons, signatures, strangers, subscriptions
 from api.access.callers import Caller, NotLetIn
+from api.access.frames import FrameViewer
 from api.access.persons import Person
 from domain.organization import access, plans
 from domain.organization.access import Role
 from domain.refused import Refused
-from domain.webhooks import signing
 from pipelines.organization.sign_in import SignedIn
 
 KIB = 1024
@@ -31,9 +30,7 @@ KIB = 1024
 #: How many seconds ago one may have logged in to move money, or to make what can speak for the organization.
 FRESH_S = 3600
 
-_log = structlog.get_logger(__name__)
-
-Audience = Literal["brand", "dashboard", "affiliate", "operator", "signed", "public"]
+Audience = Literal["brand", "dashboard", "affiliate", "embed", "operator", "signed", "integration", "public"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +38,18 @@ class Guard:
     """What a route asks of its caller.
 
     `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
-    403), "affiliate" one who signed in, "operator" who runs the installation, "signed" a key with a signature, "public"
-    anybody. A key needs `scope`; a person at the dashboard needs `role` (None: any who may read, or any who may write)
-    and with `verified_email` an email that is theirs; `hides_role` refuses a wrong role without a body. `needs_login`
-    takes only a session that somebody logged in to, and refuses keys and other tokens before it looks at anything else
-    of theirs. `fresh_s` is how many seconds ago that may have been, where it is known (None: any time).
-    `plan` (None: every plan) holds for keys, `needs_active_subscription` for everybody. `bucket` names the rate limit;
-    sizes in bytes.
+    403), "affiliate" one who signed in, "embed" one in the frame of a brand's site, "operator" who runs the
+    installation, "signed" a key with a signature, "integration" a program with a key or with a token of its own (one of
+    somebody who signed in gets 403), "public" anybody. A program needs `scope`, and its token `role` as well; a person
+    at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an email that
+    is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that somebody logged
+    in to, and refuses programs and other tokens before it looks at anything else of theirs. `fresh_s` is how many
+    seconds ago that may have been, where it is known (None: any time). `plan` (None: every plan) holds for programs and
+    in frames, with `plan_for_people` for them as well, `needs_active_subscription` for everybody. `bucket` names the
+    rate limit; sizes in bytes.
     A route that `counts_itself` counts in its bucket together with what it sends to the same server.
-    `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read.
+    `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read,
+    `closed_cors` none of another origin, not even our own surfaces.
     """
 
     audience: Audience
@@ -60,6 +60,7 @@ class Guard:
     needs_login: bool = False
     fresh_s: int | None = None
     plan: plans.Tier | None = None
+    plan_for_people: bool = False
     needs_active_subscription: bool = False
     bucket: str | None = "standard"
     counts_itself: bool = False
@@ -68,6 +69,7 @@ class Guard:
     accepts_any_trial: bool = False
     needs_no_gateway: bool = False
     open_cors: bool = False
+    closed_cors: bool = False
 
     @property
     def least_role(self) -> Role:
@@ -94,10 +96,14 @@ def check(guard: Guard) -> None:
         _check_limit(guard, strangers.network())
     elif guard.audience == "affiliate":
         _check_account(guard)
+    elif guard.audience == "embed":
+        _check_viewer(guard)
     elif guard.audience == "operator":
         _check_operator(guard)
     elif guard.audience == "signed":
         _check_signed(guard)
+    elif guard.audience == "integration":
+        _check_integration(guard)
     else:
         _check_brand(guard)
 
@@ -138,15 +144,32 @@ def account() -> SignedIn:
     return found
 
 
+def viewer() -> FrameViewer:
+    """Return the affiliate in a frame whom the guard let in."""
+    found: FrameViewer = g.viewer
+    return found
+
+
 def operator() -> Person:
     """Return the operator whom the guard let in."""
     found: Person = g.operator
     return found
 
 
-def check_fresh_login(found: Caller, *, within_s: int) -> None:
-    """Refuse a member who is known to have logged in longer ago than `within_s`."""
-    if found.signed_in_at is not None and clock.now() - found.signed_in_at > timedelta(seconds=within_s):
+def check_standing(guard: Guard) -> None:
+    """Refuse the caller what `guard` refuses who is within its limit: scope, role, email, plan. Counts nothing."""
+    _check_standing(guard, caller())
+
+
+def count(bucket: str) -> None:
+    """Count this request of the caller, on a route that counts itself. Raises Refused (429)."""
+    if not current_app.extensions["limiter"].allows(bucket, str(caller().member_id)):
+        raise Refused(429)
+
+
+def check_fresh_login(signed_in_at: datetime | None, *, within_s: int) -> None:
+    """Refuse a person who is known to have logged in longer ago than `within_s`; a key never did."""
+    if signed_in_at is not None and clock.now() - signed_in_at > timedelta(seconds=within_s):
         message = f"You logged in more than {within_s // 60} minutes ago. Log in again, then repeat this."
         raise Refused(403, "fresh_login_required", message)
 
@@ -157,6 +180,8 @@ def caller_name() -> str:
         return str(g.caller.organization_id)
     if "operator" in g:
         return f"operator {g.operator.subject}"
+    if "viewer" in g:
+        return f"embed {g.viewer.affiliate_id}"
     return f"account {g.account.subject}" if "account" in g else "public"
 
 
@@ -174,7 +199,21 @@ def _check_account(guard: Guard) -> None:
         raise Refused(401)
     _check_limit(guard, f"account {found.subject}")
     _check_email(guard, found.is_email_verified)
+    _check_fresh(guard, found.signed_in_at)
     g.account = found
+
+
+def _check_viewer(guard: Guard) -> None:
+    found = None if persons.calling(request.environ) else frames.viewer(callers.bearer(request))
+    if found is None:
+        raise Refused(401)
+    _check_limit(guard, f"embed {found.token_id}")
+    # Our page in the frame asks its own origin; whoever took the token to another page does not.
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        raise Refused(403, "forbidden", "An embed token is for the page of this service alone.")
+    if guard.plan is not None:
+        subscriptions.check_plan(guard.plan, found)
+    g.viewer = found
 
 
 def _check_operator(guard: Guard) -> None:
@@ -183,17 +222,27 @@ def _check_operator(guard: Guard) -> None:
     if person is None or person.kind != "operator":
         raise Refused(401)
     _check_limit(guard, f"operator {person.subject}")
+    _check_fresh(guard, person.signed_in_at)
     g.operator = person
 
 
 def _check_signed(guard: Guard) -> None:
-    holder = _signed_by(callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header)))
+    holder = signatures.signed_by(
+        callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
+    )
     _check_limit(guard, strangers.network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway:
-        _check_gateway(holder)
+        subscriptions.check_no_gateway(holder.gateways)
     g.caller = holder
+
+
+def _check_integration(guard: Guard) -> None:
+    found = integrations.calling(request)
+    _check_limit(guard, str(found.member_id))
+    _check_standing(guard, found)
+    g.caller = found
 
 
 def _check_brand(guard: Guard) -> None:
@@ -202,8 +251,7 @@ def _check_brand(guard: Guard) -> None:
         raise Refused(401)
     _check_limit(guard, str(found.member_id))
     _check_standing(guard, found)
-    if guard.fresh_s is not None:
-        check_fresh_login(found, within_s=guard.fresh_s)
+    _check_fresh(guard, found.signed_in_at)
     g.caller = found
 
 
@@ -211,6 +259,9 @@ def _brand_caller() -> Caller | NotLetIn | None:
     person = persons.calling(request.environ)
     if person is not None:
         return person.member
+    program = integrations.carried(request.environ)
+    if program is not None:
+        return program
     sent = callers.bearer(request)
     return callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
 
@@ -225,29 +276,6 @@ def _check_standing(guard: Guard, found: Caller) -> None:
     _check_subscription(guard, found)
 
 
-def _signed_by(holder: Caller | NotLetIn) -> Caller:
-    # A wrong key and a wrong signature take the same path, so neither can be told from the other.
-    secret = callers.signing_secret(holder) if isinstance(holder, Caller) else b"no key, no secret"
-    fault = signing.inbound_fault(
-        header=request.headers.get("X-Service-Signature", ""),
-        secret=secret,
-        body=request.get_data(cache=True),
-        now_s=int(clock.now().timestamp()),
-    )
-    if isinstance(holder, NotLetIn) or fault is not None:
-        _log_unsigned(holder, fault)
-        raise Refused(401)
-    return holder
-
-
-def _log_unsigned(holder: Caller | NotLetIn, fault: signing.Fault | None) -> None:
-    """Say in the log, under the request's id, why it was refused; the answer is the same for every reason."""
-    if isinstance(holder, NotLetIn):
-        _log.info("request.not_signed", fault=holder.fault, key_id=holder.key_id)
-    else:
-        _log.info("request.not_signed", fault=fault, key_id=holder.id, organization_id=holder.organization_id)
-
-
 def _check_limit(guard: Guard, name: str) -> None:
     if guard.bucket and not guard.counts_itself and not current_app.extensions["limiter"].allows(guard.bucket, name):
         raise Refused(429)
@@ -260,7 +288,7 @@ def _check_login(guard: Guard, found: Caller) -> None:
 
 
 def _check_is_person(guard: Guard, found: Caller) -> None:
-    if guard.audience == "dashboard" and found.is_key:
+    if guard.audience == "dashboard" and found.is_integration:
         raise Refused(403, "forbidden", "This needs a person's dashboard session; an API key cannot do it.")
 
 
@@ -282,40 +310,16 @@ def _check_email(guard: Guard, is_email_verified: bool) -> None:
         raise Refused(403, "email_verification_required", "Verify your email address first, then repeat this.")
 
 
+def _check_fresh(guard: Guard, signed_in_at: datetime | None) -> None:
+    if guard.fresh_s is not None:
+        check_fresh_login(signed_in_at, within_s=guard.fresh_s)
+
+
 def _check_plan(guard: Guard, found: Caller) -> None:
-    if guard.plan is None or not found.is_key:
-        return
-    refused = plans.gate(
-        required=guard.plan,
-        plan_tier=plans.Tier(found.plan_tier),
-        subscription_status=plans.SubscriptionStatus(found.subscription_status),
-        trial_ends_at=found.trial_ends_at,
-        now=clock.now(),
-        any_trial=guard.accepts_any_trial,
-    )
-    if refused is not None:
-        raise Refused(
-            402,
-            "plan_tier_required",
-            f"This needs the {refused.required} plan or a higher one; the organization is on {refused.current}.",
-            required=refused.required,
-            current=refused.current,
-            trialing=refused.trialing,
-        )
+    if guard.plan is not None and (found.is_integration or guard.plan_for_people):
+        subscriptions.check_plan(guard.plan, found, any_trial=guard.accepts_any_trial)
 
 
 def _check_subscription(guard: Guard, found: Caller) -> None:
-    if not guard.needs_active_subscription:
-        return
-    if not plans.is_paying(plan_tier=found.plan_tier, subscription_status=found.subscription_status):
-        raise Refused(402, "paid_plan_required", "This needs an active paid subscription; a trial does not open it.")
-
-
-def _check_gateway(holder: Caller) -> None:
-    if holder.gateways:
-        name = holder.gateways[0]
-        raise Refused(
-            409,
-            f"{name}_connect_active",
-            f"The {name} connection records this organization's sales already. Disconnect it to send them from here.",
-        )
+    if guard.needs_active_subscription:
+        subscriptions.check_active(found)

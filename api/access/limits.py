@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 import structlog
 from limits import RateLimitItemPerMinute
-from limits.storage import RedisStorage
 from prometheus_client import Counter
 from redis import RedisError
 
-from adapters import broker
 from adapters.prompt_wire import PromptWire, Script
 
 _log = structlog.get_logger(__name__)
@@ -26,6 +24,9 @@ _failed_open = Counter("finderfee_rate_limit_failed_open_total", "Requests let t
 
 # After a failure the counters are left alone this long, so that an outage costs a time-out now and then, not one each.
 _LEAVE_ALONE_S = 5.0
+
+# Callers whose windows are named in memory: naming them takes longer than all else that is done here.
+_KNOWN_CALLERS = 4096
 
 # Whose windows are full is remembered, up to so many of them; past it they are counted again.
 _MOST_FULL = 10_000
@@ -60,22 +61,28 @@ Full = tuple[int, int]
 
 
 class Limiter:
-    """Counts requests per bucket and caller: a user id, an IP, or the IPv6 network that stands for one."""
+    """Counts requests per bucket and caller: a user id, an IP, or the IPv6 network that stands for one.
 
-    def __init__(self, redis_url: str, limits_per_min: Mapping[str, int]) -> None:
-        client = broker.prompt_client(redis_url)
-        self._storage = RedisStorage("redis://", connection_pool=client.connection_pool)
+    What is counted together lies in one slot of a cluster: the windows of a caller, and all of a bucket beside the key
+    that `beside` names, where requests are counted in a round trip that does something else with that key.
+    """
+
+    def __init__(
+        self, redis_url: str, limits_per_min: Mapping[str, int], *, beside: Mapping[str, str] | None = None
+    ) -> None:
+        self._beside = beside or {}
         self._wire = PromptWire(redis_url)
         self._full_until: dict[str, float] = {}
         self._away_until = 0.0
         self._items = {bucket: RateLimitItemPerMinute(limit) for bucket, limit in limits_per_min.items()}
+        self._known_windows = functools.lru_cache(maxsize=_KNOWN_CALLERS)(self._windows)
 
     def allows(self, bucket: str, caller: str) -> bool:
         """Count one request of `caller` and say whether it is within the bucket's limit. Budget: 1 round trip.
 
         A window that is full is then remembered by this process (`is_full`).
         """
-        if self._away_until > time.monotonic():
+        if self.is_left_alone():
             _failed_open.inc()
             return True
         windows = self.windows(bucket, caller)
@@ -83,13 +90,9 @@ class Limiter:
         try:
             full: Full | int = self._wire.run(_COUNT, len(keys), *keys, windows[0].seconds, *most)
         except RedisError as error:
-            self._leave_alone(error)
+            self.fail_open(error)
             return True
-        if isinstance(full, int):
-            return True
-        place, full_ms = full
-        self._remember_full(windows[place].key, full_ms)
-        return False
+        return self.judge(windows, None if isinstance(full, int) else full)
 
     def allows_with(self, bucket: str, caller: str, send: Callable[[Sequence[Window]], Full | None]) -> bool | None:
         """Like `allows`, in a round trip to the same server that `send` makes anyway, which counts as `allows` does.
@@ -97,19 +100,32 @@ class Limiter:
         `send` returns None, or which window is full, which this process then remembers.
         None: the server is away, so nobody is refused and nothing was sent for certain.
         """
-        if self._away_until > time.monotonic():
+        if self.is_left_alone():
             _failed_open.inc()
             return None
         windows = self.windows(bucket, caller)
         try:
-            full = send(windows)
+            return self.judge(windows, send(windows))
         except RedisError as error:
-            self._leave_alone(error)
+            self.fail_open(error)
             return None
+
+    def is_left_alone(self) -> bool:
+        """Say whether the server failed a moment ago, so that nothing is asked of it."""
+        return self._away_until > time.monotonic()
+
+    def judge(self, windows: Sequence[Window], full: Full | None) -> bool:
+        """Say whether a request is allowed, by what the server said of its windows; a full one is remembered."""
         if full is not None:
             place, full_ms = full
             self._remember_full(windows[place].key, full_ms)
         return full is None
+
+    def fail_open(self, error: RedisError) -> None:
+        """Let a request through that the server could not count, and ask it nothing for a while."""
+        _log.warning("rate_limit.failed_open", error=str(error))
+        self._away_until = time.monotonic() + _LEAVE_ALONE_S
+        _failed_open.inc()
 
     def is_full(self, bucket: str, caller: str) -> bool:
         """Say whether this process was told that a window of the caller's is full. No round trip."""
@@ -120,28 +136,29 @@ class Limiter:
 
     def windows(self, bucket: str, caller: str) -> Sequence[Window]:
         """Return where the caller's requests are counted, their own window first."""
+        return self._known_windows(bucket, caller)
+
+    def _windows(self, bucket: str, caller: str) -> Sequence[Window]:
         item = self._items[bucket]
-        own = Window(self._key(item, bucket, caller), item.amount, item.get_expiry())
         site = site_of(caller)
+        slot = self._beside.get(bucket) or site or caller
+        own = Window(_key(slot, item, bucket, caller), item.amount, item.get_expiry())
         if site is None:
             return (own,)
-        return own, Window(self._key(item, bucket, site), item.amount * SITE_TIMES, own.seconds)
-
-    def _key(self, item: RateLimitItemPerMinute, bucket: str, caller: str) -> str:
-        return str(self._storage.prefixed_key(item.key_for(bucket, caller)))
+        return own, Window(_key(slot, item, bucket, site), item.amount * SITE_TIMES, own.seconds)
 
     def _remember_full(self, key: str, full_ms: int) -> None:
         if len(self._full_until) >= _MOST_FULL:
             self._full_until = {}
         self._full_until[key] = time.monotonic() + full_ms / 1000
 
-    def _leave_alone(self, error: RedisError) -> None:
-        _log.warning("rate_limit.failed_open", error=str(error))
-        self._away_until = time.monotonic() + _LEAVE_ALONE_S
-        _failed_open.inc()
+
+def _key(slot: str, item: RateLimitItemPerMinute, bucket: str, caller: str) -> str:
+    # A cluster finds a key by what is in its braces.
+    return f"LIMITS:{{{slot}}}:{item.key_for(bucket, caller)}"
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=_KNOWN_CALLERS)
 def site_of(caller: str) -> str | None:
     """Return the /48 around an IPv6 address or network; None for every other caller."""
     try:

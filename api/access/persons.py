@@ -7,7 +7,7 @@ header of the network gets there.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from adapters import clock
@@ -17,7 +17,7 @@ from api.access import callers, strangers
 from api.access.callers import Caller
 from models import db
 from models.organization.web_sessions import WebSession
-from pipelines.organization import sessions
+from pipelines.organization import provider_sessions, sessions
 from pipelines.organization.sign_in import SignedIn
 
 PersonKind = Literal["member", "account", "operator"]
@@ -34,17 +34,20 @@ _PROVIDERS = {"member": "dashboard", "account": "affiliate"}
 class Person:
     """Somebody with a session. A member speaks for an organization, an account is an affiliate's, an operator has none.
 
-    `session` is what the session is known by: never the cookie.
+    `name` is their address where it is proved, else their subject. `session` is what the session is known by: never the
+    cookie. One that `is_due` has its provider asked again at the next page.
     """
 
     kind: PersonKind
     subject: str
     email: str
+    name: str
     session: bytes
     signed_in_at: datetime
     expires_at: datetime
     member: Caller | None = None
     account: SignedIn | None = None
+    is_due: bool = False
 
 
 def calling(environ: Mapping[str, Any]) -> Person | None:
@@ -53,11 +56,18 @@ def calling(environ: Mapping[str, Any]) -> Person | None:
     return found
 
 
+def to_carry(environ: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return what a further request within the process carries of the person that this one is made for."""
+    person = calling(environ)
+    return {ENVIRON_KEY: person} if person is not None else {}
+
+
 def of_cookie(cookie: str | None) -> Person | None:
     """Return who is signed in with a cookie; None when nobody is.
 
     What is found is remembered as keys are: a session that ended elsewhere, and a role that changed, take effect
-    within KEY_CACHE_S. Budget: 2 statements, none within KEY_CACHE_S after the last.
+    within KEY_CACHE_S; what a provider says anew, when it is asked again. Budget: 2 statements, none within KEY_CACHE_S
+    after the last; where the provider is asked, once in 15 minutes, 4 round trips and that call besides.
     """
     return callers.looked_up(cookie, _CACHE, _find)
 
@@ -76,13 +86,20 @@ def _find(cookie: str) -> tuple[Person | None, float]:
     if session is None:
         strangers.count()
         return None, 0
-    return _person(session), (session.expires_at - now).total_seconds()
+    standing = provider_sessions.renewed(session, now=now)
+    if standing is None:
+        return None, 0
+    until = min(standing.expires_at, standing.refresh_from or standing.expires_at)
+    return _person(standing, now=now), (until - now).total_seconds()
 
 
-def _person(session: WebSession) -> Person | None:
-    """Return whose session this is; None where a provider says by now who people are, or the organization is gone."""
+def _person(session: WebSession, *, now: datetime) -> Person | None:
+    """Return whose session this is.
+
+    None for a session of our own links where a provider says by now who people are, and where the organization is gone.
+    """
     kind: PersonKind = session.kind  # type: ignore[assignment]  # the database knows these three
-    if kind in _PROVIDERS:
+    if kind in _PROVIDERS and session.issuer is None:
         try:
             tokens.check_local(_PROVIDERS[kind])
         except tokens.NotLocal:
@@ -95,11 +112,13 @@ def _person(session: WebSession) -> Person | None:
         kind=kind,
         subject=session.subject,
         email=session.email,
+        name=session.email if session.is_email_verified else session.subject,
         session=session.id_hash,
-        signed_in_at=session.signed_in_at,
+        signed_in_at=_logged_in_at(session),
         expires_at=session.expires_at,
         member=member,
         account=callers.account_of(claims) if kind == "account" else None,
+        is_due=provider_sessions.is_due(session, now=now),
     )
 
 
@@ -113,5 +132,10 @@ def _claims(session: WebSession) -> Claims:
         organization_id=session.organization_id,
         role=session.role,
         session_id=session.id_hash.hex(),
-        signed_in_at_s=int(session.signed_in_at.timestamp()),
+        signed_in_at_s=int(_logged_in_at(session).timestamp()),
     )
+
+
+def _logged_in_at(session: WebSession) -> datetime:
+    """Return when somebody logged in; where nobody says, that is too long ago for everything."""
+    return session.signed_in_at if session.is_login_dated else datetime.fromtimestamp(0, UTC)

@@ -3,6 +3,7 @@
 Source: core spec, "Affiliates".
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,28 +65,31 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.get("/api/v1/affiliates")
-@operation(_READ, page(_RECORD), asks=AffiliatesQuery())
+@operation(_READ, page(_RECORD), asks=AffiliatesQuery(), may_lag="answer")
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    Three round trips for any number: page, links, commit; a fourth for `balances`.
+    Two round trips for any number: page, commit; one more for links that are not short, and one for `balances`.
     """
     query, organization_id = body.query(), guards.organization_id()
     asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
     with db.unit_of_work(organization_id):
         rows = lists.page(
             organization_id=organization_id,
+            shape=view.shape(),
+            base_url=view.base_url(),
             filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
             after=asked.after,
             limit=asked.limit,
             skip=query["skip"],
             order=query["sort"],
         )
-        return paging.envelope(asked, rows, view.shown_with_balances if query["balances"] else view.shown_all)
+        as_of = clock.now() if query["balances"] else None
+        return paging.envelope(asked, rows, functools.partial(view.rendered_all, balances_as_of=as_of))
 
 
 @blueprint.get("/api/v1/affiliates/applications")
-@operation(_READ, array(_RECORD), asks=ApplicationsQuery())
+@operation(_READ, array(_RECORD), asks=ApplicationsQuery(), may_lag="answer")
 def list_applications() -> list[Any]:
     """List affiliates who wait for a decision, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()

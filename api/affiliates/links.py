@@ -30,7 +30,7 @@ _RECORD = LinkRecord()
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/links")
-@operation(_READ, array(_RECORD), refuses=("404 not_found",))
+@operation(_READ, array(_RECORD), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_links(affiliate_id: str) -> list[Any]:
     """List an affiliate's links, the default one first."""
     wanted_id = path.uuid(affiliate_id, "affiliate")

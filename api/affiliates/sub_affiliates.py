@@ -64,7 +64,7 @@ def get_recruiting_link() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/me/sub-affiliate/recruits")
-@operation(_OWN, page(_RECRUIT), asks=PageQuery())
+@operation(_OWN, page(_RECRUIT), asks=PageQuery(), may_lag="answer")
 def list_recruits() -> Mapping[str, object]:
     """List whom the caller recruited in all their campaigns, newest first. Who was never accepted is not listed."""
     asked = paging.wanted(body.query())
@@ -76,7 +76,7 @@ def list_recruits() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/sub-affiliates")
-@operation(_READ, array(_SUB_AFFILIATE), refuses=("404 not_found",))
+@operation(_READ, array(_SUB_AFFILIATE), refuses=("404 not_found",), may_lag="answer")
 def list_sub_affiliates(affiliate_id: str) -> Response:
     """List whom an affiliate recruited, newest first. Who was never accepted is not listed."""
     wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()

@@ -36,7 +36,7 @@ _PRIVATE = {
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/tax-form")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
 def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
     """Show an affiliate's tax form with a link that opens it for five minutes. Every read is audited."""
     wanted_id, now = path.uuid(affiliate_id, "affiliate"), clock.now()

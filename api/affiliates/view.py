@@ -3,23 +3,26 @@
 Source: core spec, "Affiliate" (what the response omits).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 import settings
-from adapters import clock
 from api.access import guards
 from api.edge import audit
 from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
+from models.affiliates.lists import RenderedAffiliate, Shape
 from models.affiliates.tracking_links import ShownLink
 from models.ledger import balances
-from schemas.affiliates.affiliate import affiliate_records, link_records
+from schemas.affiliates.affiliate import DASHBOARD_WIRE, KEY_WIRE, LINK_WIRE, affiliate_records, link_records
 from schemas.affiliates.balance import BalanceRecord
 
 _BALANCE = BalanceRecord()
+_FOR_DASHBOARD, _FOR_KEY = Shape(DASHBOARD_WIRE, LINK_WIRE), Shape(KEY_WIRE, LINK_WIRE)
 
 
 def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
@@ -33,20 +36,45 @@ def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     return _records(rows, tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids))
 
 
-def shown_with_balances(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return several like `shown_all`, each with their balances; one statement more for those of all."""
-    shown = shown_all(rows)
+def shape() -> Shape:
+    """Return what the database renders of an affiliate for this request's caller."""
+    return _FOR_KEY if guards.caller().is_integration else _FOR_DASHBOARD
+
+
+def rendered_all(rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None) -> list[orjson.Fragment]:
+    """Return rendered affiliates with their links, and with their balances as of a moment.
+
+    A statement for the links of those who have one that is not short, and one for the balances of all.
+    """
+    parts = {row.id: [row.document[:-1], f'"links":{row.links}'] for row in rows}
+    for affiliate_id, links in _long_links([row.id for row in rows if row.links is None]).items():
+        parts[affiliate_id][1] = f'"links":{orjson.dumps(links).decode()}'
+    if balances_as_of is not None:
+        for affiliate_id, balances in _balances(parts, balances_as_of).items():
+            parts[affiliate_id].append(f'"balances":{orjson.dumps(balances).decode()}')
+    return [orjson.Fragment(",".join(part) + "}") for part in parts.values()]
+
+
+def _long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    if not affiliate_ids:
+        return {}
+    held = tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
+    found: dict[str, list[dict[str, Any]]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
+    for one in link_records(held, base_url=base_url()):
+        found[one["affiliateId"]].append(one)
+    return found
+
+
+def _balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str, list[dict[str, Any]]]:
     found = balances.of_affiliates(
-        organization_id=guards.organization_id(), affiliate_ids=[UUID(one["id"]) for one in shown], now=clock.now()
+        organization_id=guards.organization_id(), affiliate_ids=list(map(UUID, affiliate_ids)), now=now
     )
-    for one in shown:
-        one["balances"] = _BALANCE.dump(found[UUID(one["id"])], many=True)
-    return shown
+    return {str(affiliate_id): _BALANCE.dump(held, many=True) for affiliate_id, held in found.items()}
 
 
 def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
-    return affiliate_records([affiliate], links, base_url=_base_url())[0]
+    return affiliate_records([affiliate], links, base_url=base_url())[0]
 
 
 def record_change(
@@ -60,7 +88,7 @@ def record_change(
 
 def link(one: ShownLink) -> dict[str, Any]:
     """Return a link as everybody sees it."""
-    return link_records([one], base_url=_base_url())[0]
+    return link_records([one], base_url=base_url())[0]
 
 
 def links_of(affiliate_id: UUID) -> list[ShownLink]:
@@ -69,8 +97,11 @@ def links_of(affiliate_id: UUID) -> list[ShownLink]:
 
 
 def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:
-    return affiliate_records(affiliates, links, base_url=_base_url(), is_for_dashboard=not guards.caller().is_key)
+    return affiliate_records(
+        affiliates, links, base_url=base_url(), is_for_dashboard=not guards.caller().is_integration
+    )
 
 
-def _base_url() -> str:
+def base_url() -> str:
+    """Return what the addresses of short links begin with."""
     return settings.current().web.url

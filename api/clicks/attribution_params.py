@@ -18,6 +18,7 @@ from domain.refused import Refused
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization
+from pipelines.gateways import web_pixel
 from pipelines.organization import profile
 from schemas.clicks.attribution_params import AttributionDefaults, AttributionParamsBody, AttributionParamsRecord
 
@@ -74,6 +75,7 @@ def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
     assert before is not None  # or there would be nothing to show
     is_now = _shown(profile.set_attribution_params(before, custom))
     if is_now != was:
+        web_pixel.enqueue_for(before.id, now=clock.now())
         audit.record(
             "org.attribution_params_changed",
             before.id,

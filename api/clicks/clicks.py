@@ -37,7 +37,7 @@ _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cr
 
 
 @blueprint.get(PATH)
-@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery())
+@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery(), writes=True)
 def count_click_by_query() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
     return _counted(body.query)
@@ -55,7 +55,7 @@ def count_click() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/r/c.gif")
-@operation(_PUBLIC, text("image/gif"), asks=GifQuery())
+@operation(_PUBLIC, text("image/gif"), asks=GifQuery(), writes=True)
 def get_pixel() -> Response:
     """Show one transparent pixel for any query, and note that the campaign's page is there.
 
@@ -84,7 +84,8 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
         _count(None, VisitOrigin())  # what is malformed counts too
         raise
     try:
-        link = visits.find(sent["slug"], str(sent["program_id"]) if sent["program_id"] else None)
+        program = str(sent["program_id"]) if sent["program_id"] else None
+        link = visits.find(sent["slug"], program, pixel_key=sent["pixel_key"])
     except db.UNAVAILABLE:
         visits.lose()
         return {"ok": True}

@@ -16,8 +16,10 @@ from flask import current_app, request
 from prometheus_client import Counter
 
 from adapters import clock
-from adapters.clicks import agents, networks, visitors
+from adapters.broker import RedisError
+from adapters.clicks import agents, countries, networks, stream, visitors, wire
 from adapters.clicks.stream import ClickStream
+from adapters.loop_wire import Question
 from api.access import strangers
 from api.access.limits import Full, Limiter, Window
 from domain.clicks import raw_click
@@ -45,7 +47,7 @@ class VisitOrigin:
 
     sub_id: str | None = None
     referrer: str | None = None
-    query_names: Sequence[str] = ()
+    query_names: tuple[str, ...] = ()
     visitor_id: str | None = None
 
 
@@ -72,6 +74,46 @@ class VisitSender:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class LeavingVisit:
+    """A request that the stream's server is asked to count next, and the click that it is, if it is one."""
+
+    sender: VisitSender
+    click: RawClick | None
+
+    def send(self) -> Counted:
+        """Ask the server, wait for its answer, and return what became of it. Budget: 1 round trip."""
+        entry = self._entry()
+
+        def send(windows: Sequence[Window]) -> Full | None:
+            return self.sender.stream.append(entry, windows=_limits(windows), window_s=windows[0].seconds)
+
+        return _counted(self.click, self.sender.limiter.allows_with(BUCKET, self._network(), send))
+
+    def question(self) -> Question:
+        """Return what `send` asks the server, for who does not wait: they bring its answer to `counted`."""
+        windows = self._windows()
+        return stream.question(self._entry(), windows=_limits(windows), window_s=windows[0].seconds)
+
+    def counted(self, answer: Any) -> Counted:
+        """Return what became of it, by what the server answered."""
+        return _counted(self.click, self.sender.limiter.judge(self._windows(), stream.which_is_full(answer)))
+
+    def counted_without(self, error: RedisError) -> Counted:
+        """Return what became of it where the server did not answer for certain. Waits for the database."""
+        self.sender.limiter.fail_open(error)
+        return _counted(self.click, None)
+
+    def _entry(self) -> bytes | None:
+        return wire.to_bytes(self.click) if self.click else None
+
+    def _windows(self) -> Sequence[Window]:
+        return self.sender.limiter.windows(BUCKET, self._network())
+
+    def _network(self) -> str:
+        return strangers.network_of(self.sender.ip)
+
+
 def is_visit() -> bool:
     """Say whether somebody looks at what this request fetches: no HEAD, no fetch ahead of a visit, no robot."""
     return _is_looked_at(request.environ)
@@ -89,19 +131,19 @@ def is_over_limit() -> bool:
     return _sender().limiter.is_full(BUCKET, strangers.network())
 
 
-def find(slug: str, program: str | None, *, is_shared_bare: bool = False) -> Link | None:
+def find(slug: str, program: str | None, *, is_shared_bare: bool = False, pixel_key: str | None = None) -> Link | None:
     """Return where a slug leads; where it led when it was last asked, while the database is away.
 
     Raises what the database raised for a slug that this process does not remember.
     """
-    is_known, link = public_links.remembered(slug, program, is_shared_bare=is_shared_bare)
+    is_known, link = public_links.remembered(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
     if is_known:
         return link
     try:
         with db.any_org_work():
-            return public_links.find(slug, program, is_shared_bare=is_shared_bare)
+            return public_links.find(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
     except db.UNAVAILABLE:
-        known = public_links.last_known(slug, program, is_shared_bare=is_shared_bare)
+        known = public_links.last_known(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
         if known is None:
             raise
         return known
@@ -117,15 +159,20 @@ def count(link: Link | None, origin: VisitOrigin) -> Counted:
 
 def count_for(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Counted:
     """Like `count`, for a request that did not come through a route."""
+    return leaving(sender, link, origin).send()
+
+
+def leaving(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> LeavingVisit:
+    """Return a request before the stream's server was asked. Asks nobody."""
     is_click = link is not None and link.can_earn and _is_looked_at(sender.environ)
-    click = _click(sender, link, origin) if link is not None and is_click else None
-    entry = raw_click.to_bytes(click) if click else None
+    return LeavingVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
-    def send(windows: Sequence[Window]) -> Full | None:
-        limits = {window.key: window.limit for window in windows}
-        return sender.stream.append(entry, windows=limits, window_s=windows[0].seconds)
 
-    is_allowed = sender.limiter.allows_with(BUCKET, strangers.network_of(sender.ip), send)
+def _limits(windows: Sequence[Window]) -> dict[str, int]:
+    return {window.key: window.limit for window in windows}
+
+
+def _counted(click: RawClick | None, is_allowed: bool | None) -> Counted:
     if is_allowed is False:
         return Counted(is_over_limit=True)
     if click is None or (is_allowed is None and not _is_written(click)):
@@ -186,6 +233,7 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
         query_names=origin.query_names,
         languages=raw_click.languages(sent.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
+        country=countries.country_of(ip),
     )
 
 

@@ -26,7 +26,7 @@ _RECORD = AttributionRecord()
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>/attribution")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, one(_RECORD), refuses=("404 not_found",), writes=True)
 def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
     """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()

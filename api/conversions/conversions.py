@@ -3,8 +3,7 @@
 Source: core spec, "Conversions" and "Conversion".
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from flask import Blueprint
 
@@ -26,13 +25,14 @@ blueprint = Blueprint("conversions", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = ConversionRecord()
+_WIRE = _RECORD.wire
 _EVENTS = EventRecord(many=True)
 # More than other lists, when nobody says how many.
 _DEFAULT_TAKE = 100
 
 
 @blueprint.get("/api/v1/conversions")
-@operation(_READ, page(_RECORD), asks=ConversionsQuery())
+@operation(_READ, page(_RECORD), asks=ConversionsQuery(), may_lag="answer")
 def list_conversions() -> Mapping[str, object]:
     """List conversions, newest first unless asked for another order."""
     query = body.query()
@@ -41,16 +41,17 @@ def list_conversions() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
+            wire=_WIRE,
             filters=ConversionFilters(**query["filters"]),
             order=order,
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, _shown, moment="moment")
+    return paging.envelope(asked, rows, paging.rendered, moment="moment")
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")
-@operation(_READ, one(ConversionDetail()), refuses=("404 not_found",))
+@operation(_READ, one(ConversionDetail()), refuses=("404 not_found",), writes=True)
 def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. An id that was given out is found, settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
@@ -63,8 +64,3 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     if was_waiting:
         wake_relay()
     return {**_RECORD.dump(found), "events": _EVENTS.dump(history)}
-
-
-def _shown(rows: Sequence[Any]) -> list[Any]:
-    shown: list[Any] = _RECORD.dump(rows, many=True)
-    return shown

@@ -14,12 +14,14 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import operation, text
+from api.edge.reading.asked import PieceReader
 from domain import csv_cells
 from domain.conversions.orders import ConversionOrder
 from domain.organization import plans
 from models import db
 from models.conversions import lists
 from models.conversions.lists import ConversionFilters, ExportedConversion
+from models.listing import Position
 from schemas.conversions.conversion import ExportQuery
 
 blueprint = Blueprint("conversion_export", __name__)
@@ -48,7 +50,14 @@ _HEADINGS = (
 
 
 @blueprint.get("/api/v1/conversions/export.csv")
-@operation(_READ, text("text/csv"), asks=ExportQuery())
+@operation(
+    _READ,
+    text("text/csv"),
+    asks=ExportQuery(),
+    samples={"text/csv": ",".join(_HEADINGS)},
+    may_lag="pieces",
+    writes=True,
+)
 def export_conversions() -> Response:
     """Export conversions as CSV, newest first unless asked for another order, up to 50,000 rows."""
     query = body.query()
@@ -56,7 +65,8 @@ def export_conversions() -> Response:
     organization_id = guards.organization_id()
     with db.unit_of_work(organization_id):
         audit.record("conversions.exported", organization_id, after={"filters": _asked()}, now=clock.now())
-    answer = Response(_csv(organization_id, filters, query["order"]), content_type="text/csv; charset=utf-8")
+    pieces = _csv(organization_id, filters, query["order"], PieceReader())
+    answer = Response(pieces, content_type="text/csv; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="conversions.csv"'
     return answer
 
@@ -66,19 +76,26 @@ def _asked() -> Mapping[str, object]:
     return {name: request.args[name] for name in sorted(request.args) if name in known}
 
 
-def _csv(organization_id: UUID, filters: ConversionFilters, order: ConversionOrder) -> Iterator[str]:
+def _csv(
+    organization_id: UUID, filters: ConversionFilters, order: ConversionOrder, reader: PieceReader
+) -> Iterator[str]:
     yield ",".join(_HEADINGS) + _END
-    position, left = None, _MOST_ROWS
-    while left > 0:
+    position: Position | None = None
+    left = _MOST_ROWS
+
+    def next_piece() -> lists.Piece | None:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
         with db.unit_of_work(organization_id):
-            piece = lists.piece(
+            return lists.piece(
                 organization_id=organization_id,
                 filters=filters,
                 order=order,
                 after=position,
                 limit=min(left, _PIECE_ROWS),
             )
+
+    while left > 0:
+        piece = reader.read(next_piece)
         if piece is None:
             return
         yield "".join([_line(row) for row in piece.rows])

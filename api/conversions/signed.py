@@ -52,7 +52,7 @@ _REFUND_ANSWER = RefundAnswer()
 def record_sale() -> Response:
     """Accept a signed sale. 200 with the conversion id, or `deduped` when the sale is known."""
     posted = body.load(code="invalid_body")
-    answer = answers.once(lambda: _record(posted))
+    answer = answers.once(lambda: _record(posted), is_single=True)
     wake_relay()
     return answer
 

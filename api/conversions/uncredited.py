@@ -32,7 +32,7 @@ _MOST_ROWS = 500
 
 
 @blueprint.get("/api/v1/uncredited-conversions")
-@operation(_READ, array(_RECORD), asks=UncreditedQuery())
+@operation(_READ, array(_RECORD), asks=UncreditedQuery(), may_lag="answer")
 def list_uncredited_conversions() -> list[Any]:
     """List sales whose affiliate could not earn, newest first, up to 500."""
     query, organization_id = body.query(), guards.organization_id()
@@ -43,7 +43,7 @@ def list_uncredited_conversions() -> list[Any]:
 
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")
-@operation(_READ, one(_SUMMARY))
+@operation(_READ, one(_SUMMARY), may_lag="answer")
 def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up what is open, by currency."""
     with db.unit_of_work(guards.organization_id()):

@@ -2,7 +2,7 @@
 
 campaign   families of codes, for the brand
 codes      codes of one affiliate, for the brand
-listing    codes of all affiliates, for the brand
+listing    coupons of all campaigns and codes of all affiliates, for the brand
 own        codes of the affiliate who signed in
 view       what minting and ending take in a request
 """

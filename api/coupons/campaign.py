@@ -103,7 +103,7 @@ def _of(coupon: CampaignCoupon) -> Mapping[str, Any]:
 
 
 @blueprint.get(_COUPONS)
-@operation(_READ, page(_RECORD), asks=PageQuery(), refuses=("404 not_found",))
+@operation(_READ, page(_RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
     """List a campaign's coupons, archived ones too, newest first."""
     asked, of_program = paging.wanted(body.query()), _program(program_id)
@@ -114,7 +114,7 @@ def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
 
 
 @blueprint.get(f"{_COUPONS}/affiliates")
-@operation(_READ, page(_PICKABLE), asks=PickQuery(), refuses=("404 not_found",))
+@operation(_READ, page(_PICKABLE), asks=PickQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
     """List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did."""
     query, of_program = body.query(), _program(program_id)

@@ -74,7 +74,7 @@ def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) ->
 
 
 @blueprint.get(_CODES)
-@operation(_READ, page(view.RECORD), asks=PageQuery(), refuses=("404 not_found",))
+@operation(_READ, page(view.RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
     """List an affiliate's codes, revoked ones too, newest first."""
     wanted_id, asked = path.uuid(affiliate_id, "affiliate"), paging.wanted(body.query())

@@ -1,4 +1,4 @@
-"""Codes of all affiliates of a brand in one list. An addition to the interface."""
+"""Coupons of all campaigns, and codes of all affiliates, in one list each. Additions to the interface."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,12 +7,14 @@ from flask import Blueprint
 
 from api.access import guards
 from api.access.guards import Guard
+from api.coupons import campaign
 from api.edge import body, paging
 from api.edge.operations import operation, page
 from domain.organization import plans
 from models import db
-from models.coupons import lists
+from models.coupons import campaign_coupons, lists
 from models.coupons.lists import CodeFilters, CreditedCode
+from schemas.coupons.campaign import CampaignCouponRecord, CouponsQuery
 from schemas.coupons.credited import CodesQuery, CreditedCodeRecord
 
 blueprint = Blueprint("coupon_codes", __name__)
@@ -22,8 +24,21 @@ _RECORD = CreditedCodeRecord()
 _CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
 
 
+@blueprint.get("/api/v1/campaign-coupons")
+@operation(_READ, page(CampaignCouponRecord()), asks=CouponsQuery(), may_lag="answer")
+def list_coupons_of_campaigns() -> Mapping[str, object]:
+    """List the coupons of all campaigns, or of the one of `programId`, archived ones too, newest first."""
+    query, organization_id = body.query(), guards.organization_id()
+    asked = paging.wanted(query)
+    with db.unit_of_work(organization_id):
+        rows = campaign_coupons.page(
+            organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
+        )
+    return paging.envelope(asked, rows, lambda some: [campaign.shown(row) for row in some])
+
+
 @blueprint.get("/api/v1/coupon-codes")
-@operation(_READ, page(_RECORD), asks=CodesQuery())
+@operation(_READ, page(_RECORD), asks=CodesQuery(), may_lag="answer")
 def list_coupon_codes() -> Mapping[str, object]:
     """List the codes of all affiliates, newest first, revoked ones too, with whom they credit and what they brought.
 

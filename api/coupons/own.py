@@ -83,7 +83,7 @@ def _seat(coupon_id: UUID) -> Affiliate:
 
 
 @blueprint.get("/api/me/coupons")
-@operation(_READ, page(view.RECORD), asks=PageQuery())
+@operation(_READ, page(view.RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_coupons() -> Mapping[str, object]:
     """List the caller's codes in all their campaigns, revoked ones too, newest first."""
     asked = paging.wanted(body.query())

@@ -30,7 +30,7 @@ _RECORD = DealRecord()
 
 
 @blueprint.get("/api/me/deals")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_deals() -> Mapping[str, object]:
     """List the deals that brands offered to the caller, newest first."""
     asked = paging.wanted(body.query())

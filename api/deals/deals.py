@@ -66,7 +66,7 @@ def _create(wanted: Mapping[str, Any]) -> answers.Answer:
 
 
 @blueprint.get("/api/v1/deals")
-@operation(_READ, page(RECORD), asks=DealsQuery())
+@operation(_READ, page(RECORD), asks=DealsQuery(), may_lag="answer")
 def list_deals() -> Mapping[str, object]:
     """List deals, newest first, with their milestones."""
     query = body.query()

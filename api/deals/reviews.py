@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.access.guards import Guard
+from api.access.guards import FRESH_S, Guard
 from api.deals.deals import RECORD, WRITE, audited
 from api.edge import answers, body, path
 from api.edge.operations import one, operation
@@ -23,7 +23,7 @@ from schemas.deals.deal import ChangesBody, DisputeBody
 
 blueprint = Blueprint("deal_reviews", __name__)
 
-_FUND = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True)
+_FUND = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
 _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
 
 
@@ -72,7 +72,7 @@ def approve_milestone(deal_id: str, seq: str) -> Response:
     """
     body.load_optional()
     number, caller = path.number(seq, "milestone"), guards.caller()
-    approved_by = None if caller.is_key else caller.member_id
+    approved_by = None if caller.is_integration else caller.member_id
     return _decide(
         money.lock_to_pay,
         deal_id,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from api.description import examples
 from api.description.fields import Described, Describer, reference
 from api.edge.operations import Operation
+from schemas import refusals
 
 REASONS = {
     400: "Malformed, or refused by a rule.",
@@ -87,6 +88,7 @@ SCHEMAS: Mapping[str, Described] = {
         },
     },
 }
+_PROBLEM = examples.composed(SCHEMAS["Problem"], {})
 
 
 def responses(about: Operation, describer: Describer) -> Described:
@@ -101,6 +103,8 @@ def responses(about: Operation, describer: Describer) -> Described:
             found[str(status)] = _refusal(status, own or [], is_page=is_page)
         else:
             found[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
+    for status in about.empty_at:
+        found[str(status)] = {"description": "Taken. No body."}
     for status in about.gives_at:
         of_it = _success(replace(about, status=status), describer)
         found[str(status)] = of_it | {"description": REASONS[status]} if status in REASONS else of_it
@@ -152,7 +156,7 @@ def _success(about: Operation, describer: Describer) -> Described:
     if gives.shape == "empty":
         return {"description": "Done. No body."}
     if gives.schema is None:
-        return {"description": "The content.", "content": {gives.media_type: {"schema": raw(gives.media_type)}}}
+        return {"description": "The content.", "content": {kind: _sampled(about, kind) for kind in _kinds(about)}}
     if gives.shape == "page":
         described = describer.page(gives.schema)
     elif gives.shape == "array":
@@ -161,8 +165,16 @@ def _success(about: Operation, describer: Describer) -> Described:
         described = describer.answer(gives.schema)
     example = examples.composed(described, describer.components)
     content: Described = {"application/json": {"schema": described, "example": example}}
-    others = {kind: {"schema": raw(kind)} for kind in about.gives_as}
-    return {"description": "Done.", "content": content | others}
+    return {"description": "Done.", "content": content | {kind: _sampled(about, kind) for kind in about.gives_as}}
+
+
+def _kinds(about: Operation) -> tuple[str, ...]:
+    return (about.gives.media_type, *about.gives_as)
+
+
+def _sampled(about: Operation, kind: str) -> Described:
+    example = {"example": about.samples[kind]} if kind in about.samples else {}
+    return {"schema": raw(kind), **example}
 
 
 def _refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
@@ -171,11 +183,13 @@ def _refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
         return described
     if "" in codes:  # some have a body and some have none, which JSON Schema cannot say
         return described | {"description": f"{REASONS[status]} There may be no body."}
-    content: Described = {"application/json": {"schema": reference("Refusal")}}
+    code = next(iter(sorted(codes) or EDGE_CODES.get(status, ("bad_request",))))
+    example = {"error": code.replace("{gateway}", "stripe"), "message": refusals.sentences().get(code, "")}
+    content: Described = {"application/json": {"schema": reference("Refusal"), "example": example}}
     if is_page:
         content["text/html"] = {"schema": {"type": "string"}}
     if status == 400:
-        content["application/problem+json"] = {"schema": reference("Problem")}
+        content["application/problem+json"] = {"schema": reference("Problem"), "example": _PROBLEM}
     if codes:
         described["x-codes"] = sorted(codes)
         described["description"] += f" Codes: {', '.join(f'`{code}`' for code in sorted(codes))}."

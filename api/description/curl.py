@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 _BEARERS = {
     "brand": "$KEY",
     "signed": "$KEY",
+    "integration": "$KEY",
     "dashboard": "$OWNER_TOKEN",
     "affiliate": "$AFFILIATE_TOKEN",
     "operator": "$OPERATOR_TOKEN",

@@ -1,12 +1,11 @@
 """Every error code there is: which operations declare it, with which status, and what it means."""
 
-import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
 
 from api.description.answers import EDGE_CODES
 from api.description.page import OperationEntry
+from schemas import refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +32,8 @@ def table(entries: Iterable[OperationEntry]) -> list[Code]:
         Code(
             name=name,
             statuses=tuple(sorted(statuses[name])),
-            sentence=sentences().get(name, ""),
+            sentence=refusals.sentences().get(name, ""),
             operations=() if name in edge else tuple({entry.id: entry for entry in declared[name]}.values()),
         )
         for name in sorted(statuses)
     ]
-
-
-@functools.cache
-def sentences() -> Mapping[str, str]:
-    """Return what each code means. Raises ValueError when one stands twice in `schemas/error_codes.txt`."""
-    found: dict[str, str] = {}
-    for line in resources.files("schemas").joinpath("error_codes.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            code, _, sentence = (part.strip() for part in line.partition("|"))
-            if code in found:
-                raise ValueError(f"{code} stands twice in schemas/error_codes.txt")
-            found[code] = sentence
-    return found

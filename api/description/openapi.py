@@ -4,6 +4,7 @@ What JSON Schema cannot say of a route (scope, role, plan, rate limit) stands in
 description for people.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +28,15 @@ problem details that name each field. 401 and 429 have no body.
 gets the first answer again.
 - **Lists** are pages of `items`; send `nextCursor` as `cursor` for the next one, while `hasMore`."""
 
-_SECURITY: dict[str, list[dict[str, list[str]]]] = {
+_Security = list[dict[str, list[str]]]
+_SECURITY: dict[str, _Security] = {
     "brand": [{"apiKey": []}, {"dashboardToken": []}],
     "dashboard": [{"dashboardToken": []}],
     "affiliate": [{"affiliateToken": []}],
+    "embed": [{"embedToken": []}],
     "operator": [{"operatorToken": []}],
-    "signed": [{"apiKey": []}],
+    "signed": [{"apiKey": [], "signature": []}],
+    "integration": [{"apiKey": []}],
     "public": [],
 }
 _SCHEMES = {
@@ -49,6 +53,11 @@ _SCHEMES = {
         "bearerFormat": "JWT",
         "description": "A session of an affiliate.",
     },
+    "embedToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A token that a brand made for one affiliate, used by the page of this service alone.",
+    },
     "operatorToken": {
         "type": "http",
         "scheme": "bearer",
@@ -58,12 +67,23 @@ _SCHEMES = {
 }
 _SIGNATURE = "`t=<unix seconds>,sig=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the key's signing secret."
 _SAMPLE_SIGNATURE = "t=1789000000,sig=9f2c8d51b0f1c1f7f8b8ab7c2f0b6d5c4e3a29180706f5e4d3c2b1a09f8e7d6c"
+_SCHEMES |= {
+    "signature": {"type": "apiKey", "in": "header", "name": "X-Service-Signature", "description": _SIGNATURE},
+    "legacyApiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Service-Api-Key",
+        "description": "An API key of the brand, as older servers send it. `Authorization` wins.",
+    },
+}
 _CALLERS = {
     "brand": "an API key with the scope `{scope}`, or a person at the dashboard with the role {role}",
     "dashboard": "a person at the dashboard with the role {role}; an API key cannot",
     "affiliate": "an affiliate who signed in",
+    "embed": "an affiliate in the frame of their brand's site, by an embed token",
     "operator": "an operator of this installation who signed in",
     "signed": "an API key with the scope `{scope}`, and a signature by its signing secret",
+    "integration": "a program with an API key; a person's session cannot",
     "public": "anybody",
 }
 
@@ -159,7 +179,7 @@ def _operation(route: Route, method: str, describer: Describer, place: ServicePl
         "summary": summary.removesuffix("."),
         "description": f"{more}\n\n{_access(guard, place)}".strip(),
         "tags": [route.resource.tag],
-        "security": _SECURITY[guard.audience],
+        "security": _security(guard),
         "parameters": _parameters(route, method, describer),
         "responses": answers.responses(about, describer),
         **_extensions(guard),
@@ -168,12 +188,21 @@ def _operation(route: Route, method: str, describer: Describer, place: ServicePl
         schema = describer.body(about.takes)
         example = examples.composed(schema, describer.components, only_needed=True)
         content: Described = {"application/json": {"schema": schema, "example": example}}
-        others = {kind: {"schema": answers.raw(kind)} for kind in about.takes_as}
+        # A page that must not ask first sends the same as plain text.
+        as_text = {"example": json.dumps(example)}
+        others = {
+            kind: {"schema": answers.raw(kind), **(as_text if kind == "text/plain" else {})} for kind in about.takes_as
+        }
         is_needed = bool(describer.resolved(schema).get("required"))
         described["requestBody"] = {"required": is_needed, "content": content | others}
     if about.deprecated_since is not None:
         described["deprecated"] = True
     return described
+
+
+def _security(guard: Guard) -> _Security:
+    legacy: _Security = [{"legacyApiKey": [], "signature": []}] if guard.takes_legacy_header else []
+    return _SECURITY[guard.audience] + legacy
 
 
 def _parameters(route: Route, method: str, describer: Describer) -> list[Described]:
@@ -209,7 +238,8 @@ def _access(guard: Guard, place: ServicePlace) -> str:
     if guard.verified_email:
         said.append("Needs a verified email address.")
     if guard.plan:
-        said.append(f"A key needs the {guard.plan} plan or a higher one.")
+        whose = "The brand" if guard.audience == "embed" else "A key"
+        said.append(f"{whose} needs the {guard.plan} plan or a higher one.")
     if guard.needs_active_subscription:
         said.append("Needs an active paid subscription.")
     if guard.bucket:

@@ -145,9 +145,9 @@ def _body(described: Mapping[str, Any], document: Mapping[str, Any]) -> Body | N
 def _answers(described: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Body]:
     for status, answer in described["responses"].items():
         content = answer.get("content", {}).get("application/json", {}) if status < "300" else {}
-        if "example" in content:
-            schema, is_array = _item(content["schema"])
-            found = _resolved(schema, document)
+        schema, is_array = _item(content.get("schema", {}))
+        found = _resolved(schema, document)
+        if "properties" in found:
             kind = "array" if is_array else "page" if "nextCursor" in found["properties"] else "object"
             rows = tuple(_rows(found, document))
             yield Body(

@@ -31,16 +31,16 @@ _LONGEST_KEY = 255
 Answer = tuple[int, Mapping[str, object] | Sequence[object] | None]
 
 
-def once(work: Callable[[], Answer], *, organization_id: UUID | None = None) -> Response:
+def once(work: Callable[[], Answer], *, organization_id: UUID | None = None, is_single: bool = False) -> Response:
     """Run `work` in a unit of work and answer with its status and body; a repeated request gets the first answer.
 
-    Without an Idempotency-Key header this is only the unit of work. `organization_id` is for routes whose caller
-    speaks for none.
+    Without an Idempotency-Key header this is only the unit of work, which `is_single` where one statement is all that
+    `work` usually does. `organization_id` is for routes whose caller speaks for none.
     """
     tenant = organization_id or guards.organization_id()
     name = _sent_key()
     if name is None:
-        with db.unit_of_work(tenant):
+        with db.unit_of_work(tenant, is_single=is_single):
             return _answer(*work())
     return _stored(tenant, [name], work)
 
@@ -128,6 +128,8 @@ def _who() -> str:
         return f"account {guards.account().subject}"
     if "operator" in g:
         return f"operator {guards.operator().subject}"
+    if "viewer" in g:
+        return f"embed {guards.viewer().affiliate_id}"
     return f"public {hashlib.sha256((request.remote_addr or '').encode()).hexdigest()[:16]}"
 
 

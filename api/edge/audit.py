@@ -10,6 +10,7 @@ from uuid import UUID
 from flask import g, request
 
 from api.access import guards
+from api.edge import nested
 from models.organization import audit
 
 _LONGEST_USER_AGENT = 500
@@ -30,6 +31,7 @@ def record(
     the installation belongs to no organization.
     """
     actor_type, user_id, label = _actor()
+    door = nested.door()
     audit.stage(
         organization_id=organization_id or _organization_id(),
         action=action,
@@ -41,6 +43,8 @@ def record(
         ip=request.remote_addr,
         user_agent=request.headers.get("User-Agent", "").replace("\x00", "")[:_LONGEST_USER_AGENT] or None,
         request_id=g.request_id,
+        via=door.via if door else None,
+        client=door.client if door else None,
         before=before,
         after=after,
         at=now,
@@ -58,5 +62,7 @@ def _actor() -> tuple[str, UUID | None, str | None]:
     if "account" in g:
         return "affiliate", None, guards.account().email
     if "operator" in g:
-        return "operator", None, guards.operator().email
+        return "operator", None, guards.operator().name
+    if "viewer" in g:
+        return "affiliate", None, guards.viewer().label
     return "public", None, None

@@ -4,11 +4,13 @@ Source: core spec, section 8 "CORS". Servers send no Origin and are not concerne
 never cookies, so none are asked for.
 """
 
+import contextlib
 import threading
 import time
 from urllib.parse import urlsplit
 
 from flask import Response, current_app, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import settings
 from api.access import strangers
@@ -62,13 +64,26 @@ def marks(origin: str) -> list[tuple[str, str]]:
 
 
 def _is_let_in() -> bool:
-    return _is_open_route() or is_ours(request.headers.get("Origin", ""))
+    about = getattr(current_app.view_functions.get(_endpoint()), "operation", None)
+    if isinstance(about, Operation):
+        if about.guard.open_cors:
+            return True
+        if about.guard.closed_cors:
+            return False
+    return is_ours(request.headers.get("Origin", ""))
 
 
-def _is_open_route() -> bool:
-    view = current_app.view_functions.get(request.endpoint or "")
-    about = getattr(view, "operation", None)
-    return isinstance(about, Operation) and about.guard.open_cors
+def _endpoint() -> str:
+    """Return what answers at the address; where it does not take the method, what answers there to another one."""
+    refused = request.routing_exception
+    if isinstance(refused, MethodNotAllowed):
+        addresses = current_app.url_map.bind("")
+        # Sorted: what is named comes from a set. A method may be named for an address that only looks like this one.
+        for method in sorted(refused.valid_methods or ()):
+            with contextlib.suppress(HTTPException):
+                found, _ = addresses.match(request.path, method=method)
+                return str(found)
+    return request.endpoint or ""
 
 
 def is_ours(origin: str) -> bool:

@@ -12,11 +12,14 @@ from adapters import broker, clock, servers
 from adapters.broker import RedisError
 from adapters.clicks import intake
 from adapters.clicks.stream import ClickStream
+from api.edge.reading import figures
 from domain import jobs
 from models import db
 from models.jobs import desk, processes
 from models.ledger import results
-from pipelines import fx_intake
+from models.upkeep import connections, known_servers
+from pipelines import fx_intake, partitions
+from pipelines.operating import attention
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",
@@ -61,6 +64,12 @@ def exposition() -> bytes:
     queues.register(_ClickWriters())
     queues.register(_FxRates())
     queues.register(_Ledger())
+    queues.register(_Waiting())
+    queues.register(_Connections())
+    queues.register(_Books())
+    queues.register(figures.ReplicaFigures())
+    queues.register(figures.LogFigures())
+    queues.register(_Partitions())
     return generate_latest(registry) + generate_latest(queues)
 
 
@@ -160,3 +169,70 @@ class _FxRates:
         for age in ages:
             oldest.add_metric([age.currency], math.inf if age.days is None else age.days)
         yield oldest
+
+
+class _Waiting:
+    """How much of each thing waits for an operator, as the console shows it."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                found = attention.any_org_waiting(now=clock.now())
+        except db.UNAVAILABLE:
+            return
+        waiting = GaugeMetricFamily("finderfee_waiting", "What waits for an operator.", labels=["what"])
+        for what, count in found.items():
+            waiting.add_metric([what], count)
+        yield waiting
+
+
+class _Connections:
+    """How many connections PostgreSQL has, and how many it lets in."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                found = connections.count()
+        except db.UNAVAILABLE:
+            return
+        yield GaugeMetricFamily(
+            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.there
+        )
+        yield GaugeMetricFamily(
+            "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=found.allowed
+        )
+
+
+class _Partitions:
+    """Of how many of this and the next month a table has no partition."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                found = partitions.standing(now=clock.now())
+        except db.UNAVAILABLE:
+            return
+        missing = GaugeMetricFamily(
+            "finderfee_partition_months_missing",
+            "Of this and the next month, how many have no partition.",
+            labels=["table"],
+        )
+        for one in found:
+            missing.add_metric([one.table], len(one.missing))
+        yield missing
+
+
+class _Books:
+    """Whether payouts are held, since the database may have forgotten some."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            with db.any_org_work():
+                is_known = known_servers.is_known()
+        except db.UNAVAILABLE:
+            return
+        yield GaugeMetricFamily(
+            "finderfee_payouts_held",
+            "1 after a restore or a failover, until an operator has looked.",
+            value=not is_known,
+        )

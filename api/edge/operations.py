@@ -5,7 +5,7 @@ Requests are read with the declared schemas (`body.load`, `body.query`), so the 
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
@@ -15,8 +15,10 @@ from marshmallow import Schema
 
 from api.access import guards
 from api.access.guards import Guard
+from api.edge.reading import asked
 
 Shape = Literal["object", "page", "array", "empty", "text"]
+Lag = Literal["nothing", "answer", "pieces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,13 @@ class Operation:
     alone for a refusal without a body.
 
     `takes_as` and `gives_as` are media types that the body and a successful answer may have besides the usual one;
-    an answer with a status of `gives_at` has the shape of a successful one.
+    an answer with a status of `gives_at` has the shape of a successful one, and one of `empty_at` has no body.
+    `samples` are examples, by media type, of answers that are no record of ours.
     An answer that `shows_secret` is never compressed (`api.edge.compression`).
     `deprecated_since` announces that it will go, in the Deprecation header and in the description.
+    What `may_lag` is read where there is a replica to read at: the answer, or the pieces of a file that it is given
+    out in. It only reads, which the database holds, and decides nothing about money.
+    What is asked for by GET only reads as well, unless it `writes` or is a page: what it asks is one round trip each.
     What is not `is_described` is no part of the interface: the pages of people who signed in.
     """
 
@@ -72,8 +78,12 @@ class Operation:
     takes_as: tuple[str, ...] = ()
     gives_as: tuple[str, ...] = ()
     gives_at: tuple[int, ...] = ()
+    empty_at: tuple[int, ...] = ()
+    samples: Mapping[str, object] = field(default_factory=dict)
     shows_secret: bool = False
     deprecated_since: datetime | None = None
+    may_lag: Lag = "nothing"
+    writes: bool = False
     is_described: bool = True
 
 
@@ -91,7 +101,11 @@ def operation(guard: Guard, gives: Gives = EMPTY, **declared: Any) -> Callable[[
             if about.deprecated_since is not None:
                 after_this_request(functools.partial(_announce, about.deprecated_since))
             guards.check(about.guard)
-            return view(*args, **kwargs)
+            return asked.run(
+                functools.partial(view, *args, **kwargs),
+                may_lag=about.may_lag == "answer",
+                writes=about.writes or not about.is_described,
+            )
 
         checked.operation = about  # type: ignore[attr-defined]  # read by the description and by the tests
         return checked  # type: ignore[return-value]  # functools.wraps keeps the view's signature

@@ -35,13 +35,23 @@ ALL: tuple[Resource, ...] = (
         "clicks",
         "Clicks and links",
         "Visits that a link brought, and what a brand's pages need to tell of them.",
-        ("clicks", "short_links", "checkout_door", "loader", "install_snippet", "install_check"),
+        ("clicks", "short_links", "checkout_door", "store_checkout", "loader", "install_snippet", "install_check"),
     ),
     Resource(
         "programs",
         "Programs",
-        "A brand's campaigns: their terms, groups, tiers and numbers.",
-        ("programs", "program_numbers", "daily_numbers", "partner_groups", "performance_tiers"),
+        "A brand's campaigns: their terms, groups, tiers and numbers, and what their affiliates advertise with.",
+        (
+            "programs",
+            "program_domain",
+            "program_numbers",
+            "daily_numbers",
+            "metrics",
+            "partner_groups",
+            "performance_tiers",
+            "assets",
+            "hero_images",
+        ),
     ),
     Resource(
         "affiliates",
@@ -71,7 +81,7 @@ ALL: tuple[Resource, ...] = (
         "storefront",
         "Storefront",
         "What anybody may see of a campaign, and how they apply to it.",
-        ("storefront", "storefront_lookup"),
+        ("storefront", "storefront_lookup", "answers_page"),
     ),
     Resource("invites", "Invites", "Who is asked to join, by mail.", ("invites", "invite_tokens", "invite_page")),
     Resource(
@@ -106,7 +116,23 @@ ALL: tuple[Resource, ...] = (
         "me",
         "An affiliate's own",
         "What affiliates who signed in see of themselves, with every brand that they work for.",
-        ("own_account", "own_balance", "own_numbers", "own_links", "own_conversions", "own_payouts"),
+        (
+            "own_account",
+            "own_balance",
+            "own_numbers",
+            "own_links",
+            "own_conversions",
+            "own_payouts",
+            "own_assets",
+            "own_applications",
+            "creator_network",
+        ),
+    ),
+    Resource(
+        "embed",
+        "Embed",
+        "What a brand's own site shows its affiliates, each by a token that the brand's servers make.",
+        ("embed_tokens", "embed_own", "embed_history", "embed_page"),
     ),
     Resource(
         "deals",
@@ -134,10 +160,28 @@ ALL: tuple[Resource, ...] = (
         ("webhooks", "webhook_deliveries"),
     ),
     Resource(
+        "automation",
+        "Automation",
+        "What no-code platforms call: whom they connect to, hooks for their triggers with samples, and searches.",
+        ("automation_connection", "automation_hooks", "automation_samples", "automation_search"),
+    ),
+    Resource(
         "organization",
         "Organization",
         "The brand itself: profile, currency, attribution parameters, plan.",
-        ("attribution_params", "home_currency", "organization", "billing", "brand_files"),
+        ("attribution_params", "tracking_domain", "home_currency", "organization", "billing", "brand_files"),
+    ),
+    Resource(
+        "mcp",
+        "Agents",
+        "The Model Context Protocol: agents use the operations of this interface as tools.",
+        ("mcp", "mcp_metadata"),
+    ),
+    Resource(
+        "copilot",
+        "Co-pilot",
+        "A model answers people at the dashboard by the agents' tools, and proposes what they confirm.",
+        ("copilot", "copilot_acts"),
     ),
     Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
     Resource("members", "Members", "The people of the brand, and where they are signed in.", ("members",)),
@@ -156,10 +200,15 @@ ALL: tuple[Resource, ...] = (
             "operator_rates",
             "operator_mail",
             "operator_tenants",
+            "operator_programs",
+            "operator_network",
+            "operator_disputes",
             "operator_connections",
         ),
     ),
-    Resource("service", "Service", "The process itself, and its description.", ("front_page", "health", "description")),
+    Resource(
+        "service", "Service", "The process itself, and its description.", ("front_page", "health", "tls", "description")
+    ),
 )
 
 _OF_BLUEPRINT = {blueprint: resource for resource in ALL for blueprint in resource.blueprints}

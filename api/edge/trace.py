@@ -7,6 +7,7 @@ from typing import Any
 
 import structlog
 
+from adapters.tracing import spans
 from api.edge import metrics
 from models import ids
 
@@ -21,6 +22,7 @@ class Trace:
 
     request_id: str
     started: float
+    span: spans.Span | spans.NoSpan
 
 
 def begin(environ: Mapping[str, Any]) -> Trace:
@@ -29,7 +31,7 @@ def begin(environ: Mapping[str, Any]) -> Trace:
     request_id = sent if 0 < len(sent) <= _LONGEST_ID and sent.isascii() and sent.isprintable() else ids.new_id().hex
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=request_id)
-    return Trace(request_id, time.monotonic())
+    return Trace(request_id, time.monotonic(), spans.request(request_id, environ["REQUEST_METHOD"]))
 
 
 def end(trace: Trace, method: str, route: str, status: int) -> None:
@@ -37,3 +39,6 @@ def end(trace: Trace, method: str, route: str, status: int) -> None:
     seconds = time.monotonic() - trace.started
     metrics.observe_request(route, status, seconds)
     _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
+    trace.span.name(f"{method} {route}")
+    trace.span.tell(route=route, status=status)
+    trace.span.end()

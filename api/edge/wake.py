@@ -6,9 +6,10 @@ Nothing depends on it: a wake-up that is lost costs a quarter of a second.
 import time
 
 from flask import current_app
-from redis import Redis, RedisError
+from redis import RedisError
 
 from adapters import broker
+from adapters.prompt_wire import PromptWire
 
 # One wake-up serves every job staged around it; more would only cost round trips.
 _AT_MOST_EVERY_S = 0.02
@@ -20,7 +21,7 @@ class Waker:
     """Wakes the relay, at most once per 20 ms and process, and not at all while the broker is away."""
 
     def __init__(self, redis_url: str) -> None:
-        self._client: Redis = broker.prompt_client(redis_url)
+        self._wire = PromptWire(redis_url)
         self._quiet_until = 0.0
 
     def wake(self) -> None:
@@ -30,7 +31,7 @@ class Waker:
             return
         self._quiet_until = now + _AT_MOST_EVERY_S
         try:
-            self._client.lpush(broker.WAKE, 1)
+            self._wire.send("LPUSH", broker.WAKE, 1)
         except RedisError:
             self._quiet_until = now + _LEAVE_ALONE_S
 

@@ -40,7 +40,7 @@ _STATS = ConnectionStatsRecord()
 
 
 @blueprint.get("/api/v1/connections/<connection_id>/events")
-@operation(_READ, page(_EVENT), asks=GatewayEventsQuery(), refuses=("404 not_found",))
+@operation(_READ, page(_EVENT), asks=GatewayEventsQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_gateway_events(connection_id: str) -> Mapping[str, object]:
     """List what a gateway sent, newest first, and what became of it; `status` narrows the list."""
     query = body.query()
@@ -99,7 +99,7 @@ def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping
 
 
 @blueprint.get("/api/v1/connections/<connection_id>/stats")
-@operation(_READ, one(_STATS), refuses=("404 not_found",))
+@operation(_READ, one(_STATS), refuses=("404 not_found",), may_lag="answer")
 def get_connection_stats(connection_id: str) -> Mapping[str, object]:
     """Count what came in through a connection, and what became of it."""
     with db.unit_of_work(guards.organization_id()):

@@ -24,14 +24,14 @@ _REFUSES = ("401", "404", "503 gateway_unreachable")
 
 
 @blueprint.get("/api/gateways/<gateway>/<token>")
-@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES)
+@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES, samples={"text/plain": "OK"}, writes=True)
 def check_gateway_address(gateway: str, token: str) -> Response:
     """Answer a gateway that looks whether an address is there, by its own proof; most prove nothing by this: 401."""
     return _take(gateway, token)
 
 
 @blueprint.post("/api/gateways/<gateway>/<token>")
-@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES)
+@operation(_GATEWAY, text("text/plain"), refuses=_REFUSES, samples={"text/plain": "OK"})
 def take_gateway_event(gateway: str, token: str) -> Response:
     """Take an event in the gateway's own form and proof. 200 also for what came before and for what means nothing.
 

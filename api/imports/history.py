@@ -32,7 +32,7 @@ _UNDO_PREVIEW = ImportUndoPreview()
 
 
 @blueprint.get("/api/v1/imports")
-@operation(_READ, page(_RECORD), asks=ImportsQuery())
+@operation(_READ, page(_RECORD), asks=ImportsQuery(), may_lag="answer")
 def list_imports() -> Mapping[str, object]:
     """List the organization's imports, newest first; by kind and status if asked."""
     query = body.query()

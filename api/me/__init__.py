@@ -6,12 +6,15 @@ numbers    what their links brought
 links      their links
 earnings   what they earned and why, also as a file
 receipts   what they were paid
+applications  what else they are asked where they applied
+network    programs of every brand that one may apply to
+assets     what brands give them to advertise with
 
 All of it is for somebody with a verified email alone. Where they are paid is in `payouts.account`, their codes in
 `coupons.own`, their recruits in `affiliates.sub_affiliates`, their deals in `deals.creator`.
 """
 
-from api.me import balance, earnings, links, numbers, person, receipts
+from api.me import applications, assets, balance, earnings, links, network, numbers, person, receipts
 
 BLUEPRINTS = (
     person.blueprint,
@@ -20,4 +23,7 @@ BLUEPRINTS = (
     links.blueprint,
     earnings.blueprint,
     receipts.blueprint,
+    network.blueprint,
+    assets.blueprint,
+    applications.blueprint,
 )

@@ -13,10 +13,12 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging
 from api.edge.operations import operation, page, text
+from api.edge.reading.asked import PieceReader
 from domain import csv_cells
 from models import db
 from models.conversions import earnings
-from models.conversions.earnings import EarningFilters
+from models.conversions.earnings import Earning, EarningFilters
+from models.listing import Position
 from pipelines.organization.sign_in import SignedIn
 from schemas.me.earning import OwnConversionRecord, OwnConversionsQuery, OwnExportQuery, own_conversion_records
 
@@ -45,7 +47,7 @@ _COLUMNS = {
 
 
 @blueprint.get("/api/me/conversions")
-@operation(_READ, page(OwnConversionRecord()), asks=OwnConversionsQuery())
+@operation(_READ, page(OwnConversionRecord()), asks=OwnConversionsQuery(), may_lag="answer")
 def list_own_conversions() -> Mapping[str, object]:
     """List what credits the caller, with every brand, newest first; test sales are left out. Budget: 1 statement."""
     query, account, now = body.query(), guards.account(), clock.now()
@@ -62,28 +64,33 @@ def list_own_conversions() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/me/conversions.csv")
-@operation(_READ, text("text/csv"), asks=OwnExportQuery())
+@operation(_READ, text("text/csv"), asks=OwnExportQuery(), samples={"text/csv": ",".join(_COLUMNS)}, may_lag="pieces")
 def export_own_conversions() -> Response:
     """Export what credits the caller as CSV, newest first, up to 50,000 rows."""
     filters = EarningFilters(**body.query()["filters"])
-    answer = Response(_file(guards.account(), filters), content_type="text/csv; charset=utf-8")
+    answer = Response(_file(guards.account(), filters, PieceReader()), content_type="text/csv; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="earnings.csv"'
     return answer
 
 
-def _file(account: SignedIn, filters: EarningFilters) -> Iterator[str]:
+def _file(account: SignedIn, filters: EarningFilters, reader: PieceReader) -> Iterator[str]:
     yield _lines([_COLUMNS])
-    position, left, now = None, _MOST_ROWS, clock.now()
-    while left > 0:
+    position: Position | None = None
+    left, now = _MOST_ROWS, clock.now()
+
+    def next_rows() -> list[Earning]:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
         with db.any_org_work():
-            rows = earnings.any_org_earnings(
+            return earnings.any_org_earnings(
                 account_id=account.id,
                 email=account.email,
                 filters=filters,
                 after=position,
                 limit=min(left, _PIECE_ROWS),
             )
+
+    while left > 0:
+        rows = reader.read(next_rows)
         if not rows:
             return
         shown = own_conversion_records(rows, now=now)

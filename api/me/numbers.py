@@ -25,7 +25,7 @@ _MOST_CHANNELS = 200
 
 
 @blueprint.get("/api/me/stats/daily")
-@operation(_READ, array(_DAY), asks=OwnNumbersQuery())
+@operation(_READ, array(_DAY), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_days() -> Response:
     """Show what the caller's links brought each day, without `from` and `to` in the last 30. Budget: 1 statement."""
     first, last, parts = _read(own_numbers.any_org_by_day)
@@ -33,7 +33,7 @@ def list_own_days() -> Response:
 
 
 @blueprint.get("/api/me/stats/channels")
-@operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery())
+@operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_channels() -> Response:
     """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
     _, _, parts = _read(own_numbers.any_org_by_channel)

@@ -32,7 +32,7 @@ def get_own_account() -> Mapping[str, Any]:
 
 
 @blueprint.get("/api/me/programs")
-@operation(_READ, array(JoinedProgramRecord()))
+@operation(_READ, array(JoinedProgramRecord()), may_lag="answer")
 def list_own_programs() -> list[dict[str, Any]]:
     """List the programs that the caller is in or has applied to, with what they pay. Budget: 1 statement."""
     account = guards.account()

@@ -23,7 +23,7 @@ _RECORD = OwnPayoutRecord()
 
 
 @blueprint.get("/api/me/payouts")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_payouts() -> Mapping[str, object]:
     """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
     asked, account = paging.wanted(body.query()), guards.account()

@@ -10,6 +10,8 @@ payouts       runs to review, payouts that nobody knows the end of, words of rai
 rates         how old the rates are; load a file, ask the feed
 mail          letters: sent, kept and failed
 tenants       organizations, and the settings that are the operator's alone
+programs      suspended and resumed; reviewed for the creator network
+disputes      about milestones of deals: hear both sides, settle
 connections   gateways and platforms in trouble
 
 What is changed is written into the audit log, with who and why. The commands (`flask jobs`, `flask payout`, …) do the
@@ -20,9 +22,11 @@ from api.operator import (
     attention,
     connections,
     dead_letters,
+    disputes,
     ledger,
     mail,
     payouts,
+    programs,
     queues,
     rates,
     schedule,
@@ -39,5 +43,7 @@ BLUEPRINTS = (
     rates.blueprint,
     mail.blueprint,
     tenants.blueprint,
+    *programs.BLUEPRINTS,
+    disputes.blueprint,
     connections.blueprint,
 )

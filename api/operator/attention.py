@@ -21,7 +21,7 @@ _RECORD = AttentionRecord()
 def summarize_attention() -> Mapping[str, object]:
     """Count what waits for an operator: dead letters, runs, rails, money, rates, mail, connections, the clock.
 
-    Budget: 4 round trips.
+    Budget: 3 round trips.
     """
     with db.any_org_work():
         found = attention.any_org_waiting(now=clock.now())

@@ -21,7 +21,10 @@ _MOST = 100
 @blueprint.get("/api/operator/connections")
 @operation(READ, array(_RECORD), asks=TroublesQuery())
 def list_troubled_connections() -> Response:
-    """List connections that are refused, or whose events wait: up to 100 of gateways, then up to 100 of platforms."""
+    """List connections that are refused, or whose events wait: up to 100 of gateways, then up to 100 of platforms.
+
+    Budget: 2 round trips.
+    """
     only_troubled = body.query()["troubled"]
     with db.any_org_work():
         gateways = desk.any_org_connections(only_troubled=only_troubled, limit=_MOST)

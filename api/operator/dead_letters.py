@@ -9,10 +9,11 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from adapters import clock
+from api.access import guards
 from api.edge import answers, audit, body, paging
 from api.edge.operations import EMPTY, one, operation, page
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.guarding import DECIDE, READ, WRITE
 from domain.refused import Refused
 from models import db
 from models.jobs import desk
@@ -45,7 +46,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 @blueprint.get("/api/operator/dead-letters")
 @operation(READ, page(_RECORD), asks=DeadLettersQuery())
 def list_dead_letters() -> Mapping[str, object]:
-    """List dead letters of a queue, a kind of job or an organization, the newest first. Budget: 2 round trips."""
+    """List dead letters of a queue, a kind of job or an organization, the newest first. Budget: 1 round trip."""
     query = body.query()
     asked = paging.wanted(query)
     after = (asked.after[0], asked.after[1].int) if asked.after else None
@@ -59,7 +60,7 @@ def list_dead_letters() -> Mapping[str, object]:
 @blueprint.get("/api/operator/dead-letters/count")
 @operation(READ, one(_COUNT), asks=DeadLettersFilter())
 def count_dead_letters() -> Mapping[str, object]:
-    """Count the dead letters of a queue, a kind of job or an organization."""
+    """Count the dead letters of a queue, a kind of job or an organization. Budget: 1 round trip."""
     with db.any_org_work():
         return {"count": desk.any_org_count_dead(_filters(body.query()))}
 
@@ -67,7 +68,10 @@ def count_dead_letters() -> Mapping[str, object]:
 @blueprint.get("/api/operator/dead-letters/<number>")
 @operation(READ, one(_WHOLE), refuses=("404 not_found",))
 def get_dead_letter(number: str) -> Mapping[str, object]:
-    """Show one dead letter with its arguments, the traceback of its last attempt, and what asked for it."""
+    """Show one dead letter with its arguments, the traceback of its last attempt, and what asked for it.
+
+    Budget: 1 round trip.
+    """
     wanted = _job_id(number)
     with db.any_org_work():
         job = queue_desk.any_org_find_dead(wanted)
@@ -76,11 +80,18 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/replay")
-@operation(WRITE, one(_REPLAYED), takes=Nothing(), refuses=("404 not_found",))
+@operation(WRITE, one(_REPLAYED), takes=Nothing(), refuses=("403 fresh_login_required", "404 not_found"))
 def replay_dead_letter(number: str) -> Response:
-    """Run a dead letter again, with a fresh count of attempts."""
+    """Run a dead letter again, with a fresh count of attempts.
+
+    One of the queue `payouts` has money moved, and wants a login of the last hour.
+    """
     wanted = _job_id(number)
     body.load_optional()
+    with db.any_org_work():
+        moves_money = queue_desk.any_org_moves_money(wanted)
+    if moves_money:
+        guards.check_fresh_login(guards.operator().signed_in_at, within_s=guards.FRESH_S)
 
     def replay() -> answers.Answer:
         job = queue_desk.any_org_replay_one(wanted)
@@ -94,7 +105,7 @@ def replay_dead_letter(number: str) -> Response:
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/discard")
-@operation(WRITE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
+@operation(DECIDE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
 def discard_dead_letter(number: str) -> Response:
     """Delete a dead letter for good. The audit log keeps what it was, and why."""
     wanted, why = _job_id(number), body.load()["why"]
@@ -109,7 +120,7 @@ def discard_dead_letter(number: str) -> Response:
 
 
 @blueprint.post("/api/operator/dead-letters/replay")
-@operation(WRITE, one(_REPLAYED), takes=ReplayBody(), refuses=("409 count_mismatch",))
+@operation(DECIDE, one(_REPLAYED), takes=ReplayBody(), refuses=("409 count_mismatch",))
 def replay_dead_letters() -> Response:
     """Run all dead letters of a filter again, if there are still as many as `confirmCount` says.
 

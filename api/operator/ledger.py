@@ -20,7 +20,7 @@ _RECORD = LedgerCheckRecord()
 @blueprint.get("/api/operator/ledger")
 @operation(READ, array(_RECORD), asks=LedgerQuery())
 def list_ledger_checks() -> Response:
-    """List what the last check of each organization's money found, the oldest check first."""
+    """List what the last check of each organization's money found, the oldest check first. Budget: 1 round trip."""
     with db.any_org_work():
         found = results.any_org_list(only_red=body.query()["red"])
     return jsonify(_RECORD.dump(found, many=True))

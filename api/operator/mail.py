@@ -42,7 +42,7 @@ _SHOWN = (
 @blueprint.get("/api/operator/mail")
 @operation(READ, page(_LETTER), asks=MailQuery())
 def list_letters() -> Mapping[str, object]:
-    """List letters, newest first. Budget: 2 round trips."""
+    """List letters, newest first. Budget: 1 round trip."""
     query = body.query()
     asked = paging.wanted(query)
     with db.any_org_work():
@@ -53,9 +53,9 @@ def list_letters() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/operator/mail/<message_id>")
-@operation(READ, one(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True)
+@operation(READ, one(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True, writes=True)
 def open_letter(message_id: str) -> Mapping[str, object]:
-    """Show one letter with its text. The audit log keeps that it was read, and by whom."""
+    """Show one letter with its text. The audit log keeps that it was read, and by whom. Budget: 2 round trips."""
     wanted_id = path.uuid(message_id, "letter")
     with db.any_org_work():
         opened = mail.any_org_open(wanted_id)

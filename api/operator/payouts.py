@@ -11,7 +11,7 @@ from adapters import clock
 from api.edge import answers, audit, body, path
 from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.guarding import DECIDE, READ
 from models import db
 from models.payouts import desk, rail_events
 from pipelines.operating import payout_desk
@@ -43,7 +43,10 @@ _MOST = 200
 @blueprint.get("/api/operator/payouts/runs")
 @operation(READ, array(_RUN), asks=ReviewRunsQuery())
 def list_runs_to_review() -> Response:
-    """List up to 200 payout runs that wait for a review, newest first; with `waiting=false` every run."""
+    """List up to 200 payout runs that wait for a review, newest first; with `waiting=false` every run.
+
+    Budget: 1 round trip.
+    """
     with db.any_org_work():
         found = desk.any_org_runs(organization_id=None, only_waiting=body.query()["waiting"], limit=_MOST)
     return jsonify(_RUN.dump(found, many=True))
@@ -51,7 +54,7 @@ def list_runs_to_review() -> Response:
 
 @blueprint.post("/api/operator/payouts/runs/<run_id>/review")
 @operation(
-    WRITE,
+    DECIDE,
     one(_REVIEWED),
     takes=RunReviewBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),
@@ -76,7 +79,7 @@ def submit_run_review(run_id: str) -> Response:
 @operation(READ, array(_DOUBTFUL))
 def list_doubtful_payouts() -> Response:
     """List up to 200 payouts that nobody knows the end of: asked a quarter of an hour ago or more and not answered, or
-    paid after all by the word of a rail. Those asked longest ago first.
+    paid after all by the word of a rail. Those asked longest ago first. Budget: 1 round trip.
     """
     with db.any_org_work():
         found = desk.any_org_doubtful(limit=_MOST)
@@ -86,7 +89,10 @@ def list_doubtful_payouts() -> Response:
 @blueprint.get("/api/operator/payouts/<payout_id>")
 @operation(READ, one(_ASKED), refuses=("404 not_found",))
 def get_payout_asked(payout_id: str) -> Mapping[str, object]:
-    """Show a payout with what its rail was asked, when, and what it said, attempt by attempt."""
+    """Show a payout with what its rail was asked, when, and what it said, attempt by attempt.
+
+    Budget: 3 round trips, however many attempts there are.
+    """
     wanted_id = path.uuid(payout_id, "payout")
     with db.any_org_work():
         payout, asked = payout_desk.any_org_asked(wanted_id)
@@ -99,7 +105,10 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
 @blueprint.get("/api/operator/payouts/events")
 @operation(READ, array(_TOLD), asks=RailEventsQuery())
 def list_rail_events() -> Response:
-    """List up to 200 words of rails about nothing that we know, or against us; with `open=false` all, newest first."""
+    """List up to 200 words of rails about nothing that we know, or against us; with `open=false` all, newest first.
+
+    Budget: 1 round trip.
+    """
     with db.any_org_work():
         found = rail_events.any_org_list(only_open=body.query()["open"], limit=_MOST)
     return jsonify(_TOLD.dump(found, many=True))
@@ -107,7 +116,7 @@ def list_rail_events() -> Response:
 
 @blueprint.post("/api/operator/payouts/<payout_id>/settle")
 @operation(
-    WRITE,
+    DECIDE,
     one(_SETTLED),
     takes=SettleBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),

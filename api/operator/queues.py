@@ -23,7 +23,7 @@ _RECORD = QueueRecord()
 def list_queues() -> Response:
     """List the queues by name, with their live worker threads and what waits, is out, retries and is dead.
 
-    Budget: 5 round trips.
+    Budget: 4 round trips.
     """
     with db.any_org_work():
         found = queue_desk.any_org_standing()

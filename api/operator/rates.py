@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, jsonify
 
 from adapters import clock
-from api.access.guards import KIB, Guard
+from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import answers, audit, body
 from api.edge.operations import EMPTY, array, one, operation
 from api.edge.wake import wake_relay
@@ -20,13 +20,16 @@ blueprint = Blueprint("operator_rates", __name__)
 
 _AGE = RateAgeRecord()
 _LOADED = LoadedRecord()
-_FILE = Guard(audience="operator", scope="read_write", max_body_bytes=5 * 1024 * KIB)
+_FILE = Guard(audience="operator", scope="read_write", fresh_s=FRESH_S, max_body_bytes=5 * 1024 * KIB)
 
 
 @blueprint.get("/api/operator/rates")
 @operation(READ, array(_AGE))
 def list_rate_ages() -> Response:
-    """List the currencies in use with the age of their newest rate, the oldest first, and what waits for one."""
+    """List the currencies in use with the age of their newest rate, the oldest first, and what waits for one.
+
+    Budget: 2 round trips, 1 while no rate is stale.
+    """
     with db.any_org_work():
         ages = fx_intake.any_org_ages(now=clock.now())
         waiting = fx_rates.any_org_waiting([age.currency for age in ages if age.is_stale])

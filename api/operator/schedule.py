@@ -18,7 +18,7 @@ _RECORD = ScheduleLineRecord()
 def list_schedule() -> Response:
     """List the lines of the schedule with their last tick and their next; a late one has no scheduler looking after it.
 
-    Budget: 2 round trips.
+    Budget: 1 round trip.
     """
     with db.any_org_work():
         found = schedule.lines()

@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
-from api.operator.guarding import READ, WRITE
+from api.operator.guarding import DECIDE, READ
 from domain.refused import Refused
 from models import db
 from models.organization import organizations, tenants
@@ -25,7 +25,10 @@ _WHOLE = WholeTenantRecord()
 @blueprint.get("/api/operator/organizations")
 @operation(READ, page(_RECORD), asks=TenantsQuery())
 def list_tenants() -> Mapping[str, object]:
-    """List organizations, newest first: their plan and standing, and what decides how closely to look."""
+    """List organizations, newest first: their plan and standing, and what decides how closely to look.
+
+    Budget: 1 round trip.
+    """
     query = body.query()
     asked = paging.wanted(query)
     with db.any_org_work():
@@ -36,7 +39,10 @@ def list_tenants() -> Mapping[str, object]:
 @blueprint.get("/api/operator/organizations/<organization_id>")
 @operation(READ, one(_WHOLE), refuses=("404 not_found",))
 def get_tenant(organization_id: str) -> Mapping[str, object]:
-    """Show an organization with every setting that is the operator's alone, and what it uses of its plan."""
+    """Show an organization with every setting that is the operator's alone, and what it uses of its plan.
+
+    Budget: 5 round trips.
+    """
     wanted_id = path.uuid(organization_id, "organization")
     with db.any_org_work():
         return _shown(_found(wanted_id))
@@ -44,7 +50,7 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
 
 @blueprint.patch("/api/operator/organizations/<organization_id>")
 @operation(
-    WRITE,
+    DECIDE,
     one(_WHOLE),
     takes=TenantChanges(),
     refuses=(

@@ -6,10 +6,20 @@ billing         what it subscribed to, and how much of that is used
 keys            its API keys
 members         its people, and where they are signed in
 audit_log       who did what
+tracking_domain  the domain its pages load our script from
 brand_files     its images, as every page gets them
 """
 
-from api.organization import audit_log, billing, brand_files, home_currency, keys, members, organization
+from api.organization import (
+    audit_log,
+    billing,
+    brand_files,
+    home_currency,
+    keys,
+    members,
+    organization,
+    tracking_domain,
+)
 
 BLUEPRINTS = (
     organization.blueprint,
@@ -17,6 +27,7 @@ BLUEPRINTS = (
     billing.blueprint,
     keys.blueprint,
     members.blueprint,
+    tracking_domain.blueprint,
     audit_log.blueprint,
     brand_files.blueprint,
 )

@@ -80,8 +80,10 @@ def _change(code: str) -> tuple[int, Mapping[str, object]]:
 
 def _may_change() -> bool:
     caller = guards.caller()
-    if not caller.is_key:
-        return access.at_least(caller.role, Role.Owner) and caller.is_email_verified
+    if not access.at_least(caller.role, Role.Owner):
+        return False
+    if not caller.is_integration:
+        return caller.is_email_verified
     refused = plans.gate(
         required=plans.Tier.Pro,
         plan_tier=plans.Tier(caller.plan_tier),

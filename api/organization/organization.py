@@ -16,6 +16,7 @@ from api.edge import answers, audit, body
 from api.edge.operations import one, operation
 from api.organization import brand_files
 from domain.clicks import attribution_params
+from domain.organization import images
 from domain.organization.access import Role
 from domain.refused import Refused, not_found
 from models import db
@@ -85,7 +86,7 @@ def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) ->
     if not guards.caller().is_interactive:
         message = "Only a person who logged in to the dashboard decides about automatic payouts."
         raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
-    guards.check_fresh_login(guards.caller(), within_s=guards.FRESH_S)
+    guards.check_fresh_login(guards.caller().signed_in_at, within_s=guards.FRESH_S)
 
 
 @blueprint.post("/api/organizations/me/logo")
@@ -104,7 +105,7 @@ def put_logo() -> Response:
     """
     kind = body.query()["kind"]
     content, declared_type = _sent_image()
-    image = brand_images.check(content, declared_type=declared_type)
+    image = images.check(content, declared_type=declared_type, most_bytes=brand_images.MAX_BYTES)
     return answers.once(lambda: _keep_image(kind, content, image.content_type))
 
 

@@ -11,7 +11,7 @@ from flask import Blueprint
 
 from adapters import clock
 from api.access import guards
-from api.access.guards import Guard
+from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
@@ -39,7 +39,7 @@ def get_payout_account() -> Mapping[str, object]:
 
 @blueprint.put("/api/me/payout-account")
 @operation(
-    Guard(audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write"),
+    Guard(audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", fresh_s=FRESH_S),
     one(_STATE),
     takes=PayoutAccountBody(),
 )

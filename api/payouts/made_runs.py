@@ -26,7 +26,7 @@ _RECORD = MadeRunRecord()
 
 
 @blueprint.get("/api/v1/payouts/runs")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_payout_runs() -> Mapping[str, object]:
     """List runs, newest first, each with where its payouts stand."""
     asked = paging.wanted(body.query())

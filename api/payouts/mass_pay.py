@@ -44,7 +44,14 @@ _HEADINGS = (
 
 
 @blueprint.get("/api/v1/payouts/mass-pay.csv")
-@operation(_LIST, text("text/csv"), asks=MassPayQuery(), refuses=("404 not_found",))
+@operation(
+    _LIST,
+    text("text/csv"),
+    asks=MassPayQuery(),
+    samples={"text/csv": ",".join(_HEADINGS)},
+    refuses=("404 not_found",),
+    writes=True,
+)
 def list_payouts_to_pay() -> Response:
     """List the payouts of a run that no rail pays, as CSV; from then on none will. Again, it lists those not paid yet.
 

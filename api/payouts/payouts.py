@@ -34,7 +34,7 @@ _FUNDING = FundingRecord()
 
 
 @blueprint.get("/api/v1/payouts")
-@operation(_READ, page(_RECORD), asks=PayoutsQuery())
+@operation(_READ, page(_RECORD), asks=PayoutsQuery(), may_lag="answer")
 def list_payouts() -> Mapping[str, object]:
     """List payouts, newest first, with what each pays for."""
     query = body.query()
@@ -64,7 +64,7 @@ def get_payout(payout_id: str) -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>/lines")
-@operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",))
+@operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_payout_lines(payout_id: str) -> Mapping[str, object]:
     """List what a payout pays for, conversion by conversion."""
     wanted_id, asked = path.uuid(payout_id, "payout"), paging.wanted(body.query())

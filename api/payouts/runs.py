@@ -84,16 +84,16 @@ def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
         with_ids=wanted["list_conversions"],
         now=now,
     )
-    return shown(found, now)
+    return shown(found, now, with_methods=wanted["list_methods"])
 
 
-def shown(found: PayoutPreview, now: datetime) -> dict[str, Any]:
-    """Return a preview as the API shows it."""
-    told: dict[str, Any] = _SHOWN.dump(_told(found, now))
+def shown(found: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
+    """Return a preview as the API shows it, when asked with the method of each candidate."""
+    told: dict[str, Any] = _SHOWN.dump(_told(found, now, with_methods=with_methods))
     return told
 
 
-def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
+def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
     candidates, eligible, payouts = found.planned.candidates, found.eligible, found.payouts
     methods = [candidate.payee.method for candidate in candidates]
     return {
@@ -115,6 +115,7 @@ def _told(found: PayoutPreview, now: datetime) -> dict[str, Any]:
         "fx_run_rates": _rates(found, now),
         "candidates": [
             _candidate(candidate, part, is_paid=candidate.is_ready and candidate.payee.affiliate_id in payouts)
+            | ({"method": candidate.payee.method} if with_methods else {})
             for candidate, part in zip(candidates, eligible, strict=True)
         ],
     }

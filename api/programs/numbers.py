@@ -37,7 +37,7 @@ _BUDGET = BudgetStatus()
 
 
 @blueprint.get("/api/v1/programs/stats")
-@operation(_READ, array(_STATS))
+@operation(_READ, array(_STATS), may_lag="answer")
 def list_program_stats() -> Response:
     """Show the numbers of every program that is not archived, newest first."""
     with db.unit_of_work(guards.organization_id()):
@@ -57,7 +57,7 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
 
 
 @blueprint.get("/api/v1/programs/<program_id>/recent-events")
-@operation(_READ, array(_EVENT), asks=_EVENTS_QUERY, refuses=("404 not_found",))
+@operation(_READ, array(_EVENT), asks=_EVENTS_QUERY, refuses=("404 not_found",), may_lag="answer")
 def list_recent_events(program_id: str) -> Response:
     """Show a program's last clicks and conversions, newest first."""
     wanted_id = path.uuid(program_id, "program")

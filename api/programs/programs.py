@@ -5,29 +5,29 @@ Source: core spec, "Campaigns (programs)" and "Program fields accepted on create
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from flask import Blueprint, Response
 from marshmallow import ValidationError
 
-import settings
 from adapters import clock
 from api.access import guards
-from api.access.guards import Guard
+from api.access.guards import KIB, Guard
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
-from domain.organization import host_names, plans
+from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.programs import programs
+from pipelines.host_proofs import naming
 from pipelines.programs import changing, lifecycle
 from schemas.programs.program import ProgramBody, ProgramChanges, ProgramRecord, ProgramsQuery
 
 blueprint = Blueprint("programs", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+# The texts of a landing page take more room than everything else of a program.
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, max_body_bytes=768 * KIB)
 _ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
 
 _RECORD = ProgramRecord()
@@ -42,6 +42,7 @@ _TERM_REFUSALS = (
     "400 budget_out_of_range",
     "400 invalid_hosted_checkout_door_mode",
     "400 invalid_hosted_checkout_thank_you_url",
+    "400 hero_image_not_found",
 )
 
 
@@ -62,7 +63,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.get("/api/v1/programs")
-@operation(_READ, page(_RECORD), asks=ProgramsQuery())
+@operation(_READ, page(_RECORD), asks=ProgramsQuery(), may_lag="answer")
 def list_programs() -> Mapping[str, object]:
     """List programs, newest first."""
     query = body.query()
@@ -123,10 +124,9 @@ def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str
 
 
 def _check_domain(host: str) -> None:
-    chosen = settings.current().web
-    ours = [chosen.portal_domain, urlsplit(chosen.url).hostname]
-    if any(domain and host_names.is_within(host, domain.lower()) for domain in ours):
-        raise ValidationError({"customDomain": ["It belongs to this service: name a domain of your own."]})
+    said = naming.why_not(host)
+    if said:
+        raise ValidationError({"customDomain": [said]})
 
 
 @blueprint.delete("/api/v1/programs/<program_id>")

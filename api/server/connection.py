@@ -7,6 +7,8 @@ import threading
 from typing import Any
 
 from gunicorn import http
+from gunicorn.http.body import Body, ChunkedReader, LengthReader
+from gunicorn.http.unreader import IterUnreader
 
 from api.server.framing import KIB, RequestBytes
 from api.server.outbox import Outbox
@@ -36,6 +38,10 @@ class ClientWire:
     def give(self, request: bytes) -> None:
         """Let the parser read a whole request."""
         self._request, self._length, self._read = request, len(request), 0
+
+    def rewind(self) -> None:
+        """Let the request be read from its beginning again."""
+        self._read = 0
 
     def let_go(self) -> None:
         """Keep nothing of a request that was answered: its connection may stay for long, and its body may be large."""
@@ -88,6 +94,7 @@ class Connection:
         self.sock = ClientWire(wrapped)
         self.client = client
         self.server = server
+        self._cfg = cfg
         self.parser = http.get_parser(cfg, self.sock, client)
         self.state = State.ARRIVING
         self.message = RequestBytes()
@@ -116,6 +123,25 @@ class Connection:
         if rest:
             self.message.add(rest)
 
+    def parsed(self) -> Any:
+        """Return the request that is here. Raises what the parser does for one that is malformed."""
+        request = next(self.parser)
+        request._expected_100_continue = False  # the loop has told the client, if it asked
+        _read_chunks(request)
+        return request
+
+    def rewind(self) -> None:
+        """Let the request be parsed again, by a parser that knows nothing of it yet."""
+        self.sock.rewind()
+        self.parser = http.get_parser(self._cfg, self.sock, self.client)
+
     def has_read_all(self) -> bool:
         """Say whether the parser is exactly where the request ends. If not, it is not known where the next begins."""
         return self.parser.finish_body() and self.sock.is_read and not self.parser.unreader.buf.getvalue()
+
+
+def _read_chunks(request: Any) -> None:
+    """Read a chunked body out of memory now, so that a malformed one is refused before the application is asked."""
+    if isinstance(request.body.reader, ChunkedReader):
+        body = request.body.read()
+        request.body = Body(LengthReader(IterUnreader([body]), len(body)))

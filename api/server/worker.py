@@ -8,24 +8,22 @@ been arriving for the longest go first: a request of an honest client arrives in
 
 import errno
 import math
-import resource
 import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import structlog
-from gunicorn.http.body import Body, ChunkedReader, LengthReader
 from gunicorn.http.errors import NoMoreData
-from gunicorn.http.unreader import IterUnreader
 from gunicorn.workers.gthread import ThreadWorker
 
 import settings
 from api.edge import metrics
-from api.server import refusals
+from api.server import refusals, room
+from api.server.at_once import AtOnce
 from api.server.connection import Connection, State
 from api.server.framing import KIB, RequestBytes
 from api.server.refusals import Refusal
@@ -43,9 +41,6 @@ _LAST_REQUEST_S = 2.0
 # What all requests that are still arriving, and large ones that wait for a thread or have one, may hold of this
 # process's memory.
 _HELD_BYTES = 64 * 1024 * KIB
-# The descriptors that are left to everything but clients.
-_OTHER_FILES = 256
-_LEAST_CLIENTS = 64
 _RECV_BYTES = 64 * KIB
 _ACCEPTS_AT_ONCE = 64
 _LOOKS_EVERY_S = 1.0
@@ -71,11 +66,12 @@ class Front(ThreadWorker):
         chosen = settings.current().web
         self._request_s, self._upload_s = chosen.request_timeout_s, chosen.upload_timeout_s
         self._answer_s = chosen.answer_timeout_s
-        self._room = _room(self.cfg.worker_connections)
+        self._room = room.clients(self.cfg.worker_connections)
         super().init_process()
 
     def run(self) -> None:
         """Take requests until told to stop, then finish those that are here."""
+        self._at_once = AtOnce(self, getattr(self.wsgi, "extensions", {}).get("at_once"))
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive:
@@ -112,26 +108,42 @@ class Front(ThreadWorker):
 
     def handle(self, conn: Connection) -> bool:
         """Run the application on a request that is here; returns whether the connection may bring another."""
-        request = None
         try:
-            request = next(conn.parser)
-            request._expected_100_continue = False  # the loop has told the client, if it asked
-            _read_chunks(request)
-            return self.handle_request(request, conn) and conn.has_read_all()
+            return self.handle_request(conn.parsed(), conn) and conn.has_read_all()
         except (NoMoreData, StopIteration):
             return False
         except OSError as error:
             _log.debug("connection.lost", error=str(error))
             return False
         except Exception as error:
-            self._answer_error(conn, error)
+            self.answer_error(conn, error)
             return False
+
+    def give(self, conn: Connection, rest: bytes, handle: Callable[[], bool]) -> None:
+        """Let a thread answer a request; `handle` says whether the connection may bring another."""
+        self.tpool.submit(self._serve, conn, rest, handle)
+
+    def count(self, response: Any) -> None:
+        """Count a request as gunicorn does: after so many the worker makes room for a fresh one."""
+        self.nr += 1
+        if self.nr >= self.max_requests:
+            self.alive = False
+        if not self.alive:
+            response.force_close()
 
     # What follows runs in the loop, but for `_serve`.
 
+    def finish(self, conn: Connection, rest: bytes, *, is_kept: bool) -> None:
+        """Send what the loop has answered, and wait for the next request."""
+        with self._drops(conn):
+            conn.sock.let_go()
+            conn.sock.outbox.push(conn.wrapped)
+            self._answered(conn, is_kept, rest)
+
     def _turn(self, wait_s: float = _LOOKS_EVERY_S) -> None:
         self.notify()
-        self.wait_for_and_dispatch_events(wait_s)
+        self.wait_for_and_dispatch_events(self._at_once.most_wait(wait_s))
+        self._at_once.end_turn()
         now = time.monotonic()
         if now - self._looked_at >= _LOOKS_EVERY_S or wait_s < _LOOKS_EVERY_S:
             self._looked_at = now
@@ -189,12 +201,13 @@ class Front(ThreadWorker):
         conn.sock.give(request)
         with conn.lock:
             conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
-        self.tpool.submit(self._serve, conn, rest)
+        if not self._at_once.takes(conn, request, rest):
+            self.give(conn, rest, partial(self.handle, conn))
 
-    def _serve(self, conn: Connection, rest: bytes) -> None:
+    def _serve(self, conn: Connection, rest: bytes, handle: Callable[[], bool]) -> None:
         """Answer a request, in a thread; what is not simply over is left to the loop."""
         try:
-            is_kept = self.handle(conn)
+            is_kept = handle()
             conn.sock.let_go()
             is_sent = conn.sock.outbox.push(conn.wrapped)
         except OSError:
@@ -318,7 +331,8 @@ class Front(ThreadWorker):
         while self._open and time.monotonic() < until:
             self._turn(_LOOKS_EVERY_S / 10)
 
-    def _answer_error(self, conn: Connection, error: Exception) -> None:
+    def answer_error(self, conn: Connection, error: Exception) -> None:
+        """Answer a request that is malformed, or that something of ours failed on. In any thread."""
         refusal = refusals.of(error)
         if refusal is None:
             _log.error("request.failed", exc_info=error)
@@ -328,22 +342,3 @@ class Front(ThreadWorker):
         metrics.count_refused_connection(refusal.code)
         _log.warning("request.malformed", status=refusal.status, error=type(error).__name__)
         conn.sock.sendall(refusal.answer())
-
-
-def _read_chunks(request: Any) -> None:
-    """Read a chunked body out of memory now, so that a malformed one is refused before the application is asked."""
-    if isinstance(request.body.reader, ChunkedReader):
-        body = request.body.read()
-        request.body = Body(LengthReader(IterUnreader([body]), len(body)))
-
-
-def _room(wanted: int) -> int:
-    """Return how many clients may be connected, after asking the system for as many descriptors as that takes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else max(_LEAST_CLIENTS, min(wanted, soft - _OTHER_FILES))

@@ -60,7 +60,7 @@ class _Whole:
 
 
 @blueprint.get("/api/openapi.json")
-@operation(_OPEN, text("application/json"))
+@operation(_OPEN, text("application/json"), samples={"application/json": {"openapi": "3.1.0"}})
 def get_openapi() -> Response:
     """The description as OpenAPI 3.1."""
     return _cached(_whole(_application()).as_json, "application/json")
@@ -85,7 +85,7 @@ def read_error_codes() -> Response:
 
 
 @blueprint.get("/llms/api.txt")
-@operation(_OPEN, text("text/plain"))
+@operation(_OPEN, text("text/plain"), samples={"text/plain": "# Finderfee\n"})
 def get_manifest() -> Response:
     """The description as plain text: chapters, one paragraph per operation, error codes."""
     return _cached(_manifest(_application()), "text/plain")

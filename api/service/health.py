@@ -21,6 +21,8 @@ blueprint = Blueprint("health", __name__)
 _OPEN = Guard(audience="public", bucket=None)
 _READINESS = Readiness()
 
+_WAITS = "unreachable (sales are accepted and wait in the database)"
+
 #: For how long a process believes what it found out about its readiness.
 _GOOD_FOR_S = 1.0
 
@@ -54,7 +56,7 @@ findings = _Findings()
 
 
 @blueprint.get("/healthz")
-@operation(_OPEN, text("text/plain"))
+@operation(_OPEN, text("text/plain"), samples={"text/plain": "ok\n"})
 def get_health() -> Response:
     """200 while the process answers."""
     return Response("ok\n", content_type="text/plain")
@@ -78,15 +80,16 @@ def _database() -> str:
 
 
 def _broker() -> str:
+    urls = servers.urls()
     try:
-        broker.client(servers.urls().redis_url).ping()
+        broker.client(urls.redis_url).ping()
     except broker.RedisError:
-        return "unreachable (sales are accepted and wait in the database)"
-    return "ok"
+        return _WAITS
+    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _WAITS
 
 
 @blueprint.get("/metrics")
-@operation(_OPEN, text("text/plain"), refuses=("401",))
+@operation(_OPEN, text("text/plain"), refuses=("401",), samples={"text/plain": "finderfee_clicks_lost_total 0.0\n"})
 def get_metrics() -> Response:
     """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
     token = settings.current().monitoring.metrics_token

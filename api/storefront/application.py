@@ -10,7 +10,7 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from adapters import clock
-from api.access.guards import Guard
+from api.access.guards import KIB, Guard
 from api.affiliates import view
 from api.edge import answers, audit, body, path
 from api.edge.operations import one, operation
@@ -21,7 +21,9 @@ from schemas.storefront.application import ApplicationAnswer, ApplicationBody
 
 blueprint = Blueprint("storefront", __name__)
 
-_APPLY = Guard(audience="public", bucket="apply")
+# Ten long answers in any script, and what else is asked.
+_MOST_BYTES = 256 * KIB
+_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MOST_BYTES)
 _ANSWER = ApplicationAnswer()
 
 
@@ -30,7 +32,7 @@ _ANSWER = ApplicationAnswer()
     _APPLY,
     one(_ANSWER),
     takes=ApplicationBody(),
-    refuses=("404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
+    refuses=("400 invalid_request", "404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
 )
 def apply_to_program(program_id: str) -> Response:
     """Apply to a campaign. 200 with the same answer for every outcome."""

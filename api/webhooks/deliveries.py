@@ -46,7 +46,7 @@ _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries")
-@operation(_READ, page(_DELIVERY), asks=DeliveryQuery(), refuses=("404 not_found",))
+@operation(_READ, page(_DELIVERY), asks=DeliveryQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
     """List an endpoint's deliveries, newest first, 50 per page; by status, type and time if asked."""
     query = body.query()
@@ -85,7 +85,7 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
         if found is None:
             raise not_found("delivery", wanted_id)
         event = attempts.event(organization_id=endpoint.organization_id, event_id=found.event_id)
-        made = attempts.of_delivery(organization_id=endpoint.organization_id, delivery_id=found.id)
+        made = attempts.of_delivery(found, organization_id=endpoint.organization_id)
     return {
         **_DELIVERY.dump(found),
         "url": endpoint.url,
@@ -98,7 +98,7 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
 @operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
 def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
-    """Make one more attempt of a delivery that is settled, under the same id. 200."""
+    """Make one more attempt of a delivery under the same id, at once also where one waits for its time. 200."""
     answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))
     wake_relay()
     return answer

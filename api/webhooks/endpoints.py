@@ -22,11 +22,11 @@ from models import db
 from models.webhooks import endpoints
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.webhooks import manage
-from schemas.paging import PageQuery
 from schemas.webhooks.webhook import (
     EndpointBody,
     EndpointChanges,
     EndpointRecord,
+    EndpointsQuery,
     EndpointTest,
     NewEndpoint,
     TestAnswer,
@@ -72,12 +72,18 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
 
 
 @blueprint.get("/api/v1/webhooks")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=EndpointsQuery())
 def list_webhook_endpoints() -> Mapping[str, object]:
-    """List endpoints, newest first."""
-    asked = paging.wanted(body.query())
+    """List endpoints, newest first, with the hooks that no-code platforms manage unless asked for one kind."""
+    query = body.query()
+    asked = paging.wanted(query)
     with db.unit_of_work(guards.organization_id()):
-        rows = endpoints.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
+        rows = endpoints.page(
+            organization_id=guards.organization_id(),
+            after=asked.after,
+            limit=asked.limit,
+            managed=query["managed"],
+        )
     return paging.envelope(asked, rows, _shown)
 
 
@@ -95,7 +101,13 @@ def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
     _WRITE,
     one(_RECORD),
     takes=EndpointChanges(),
-    refuses=(*_URL_REFUSALS, "400 unknown_event", "400 endpoint_already_exists", "404 not_found"),
+    refuses=(
+        *_URL_REFUSALS,
+        "400 unknown_event",
+        "400 endpoint_already_exists",
+        "404 not_found",
+        "409 endpoint_is_managed",
+    ),
 )
 def change_webhook_endpoint(endpoint_id: str) -> Response:
     """Change URL, events or description. 200 with the endpoint."""
@@ -129,7 +141,7 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found",), shows_secret=True)
+@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True)
 def rotate_webhook_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return answers.once(lambda: _rotate(endpoint_id))

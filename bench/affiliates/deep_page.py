@@ -2,7 +2,7 @@
 
 In: `lists.page` by keyset position in a unit of work, one connection. The position of page 5,000 is read
 from the row before it, as a cursor would carry it; nobody walks there. Both pages take turns; medians of means.
-Out: HTTP, the cursor's signature, the links of the affiliates.
+Out: HTTP, the cursor's signature.
 Value and anchor are the mean times of one page; their ratio is the figure.
 """
 
@@ -17,8 +17,10 @@ from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from models import db
 from models.affiliates import lists
-from models.affiliates.lists import AffiliateFilters
+from models.affiliates.lists import AffiliateFilters, Shape
+from schemas.affiliates.affiliate import KEY_WIRE, LINK_WIRE
 
+_SHAPE = Shape(KEY_WIRE, LINK_WIRE)
 _AFFILIATES, _TAKE, _ROUNDS, _READS, _CHUNK = 1_000_000, 200, 9, 40, 100_000
 
 LOAD = """
@@ -70,6 +72,13 @@ def _mean_ms(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> float:
 
 def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> None:
     with db.unit_of_work(seller.id):
-        page = lists.page(organization_id=seller.id, filters=AffiliateFilters(), after=after, limit=_TAKE)
+        page = lists.page(
+            organization_id=seller.id,
+            shape=_SHAPE,
+            base_url="https://go.example",
+            filters=AffiliateFilters(),
+            after=after,
+            limit=_TAKE,
+        )
     if len(page) != _TAKE:
         raise BenchFailed(f"a page has {len(page)} rows")

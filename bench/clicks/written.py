@@ -2,7 +2,7 @@
 
 In: reading the stream, parsing, what is known already, duplicates and fraud rules with their look-ups, the rows with
 all their indexes, what the paid ones earn (rows that gather, ledger, history, events for nobody), a durable commit per
-batch of 1,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
+batch of 2,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
 (a quarter of them); every click is somebody new. The tenant has a past of 50,000 clicks.
 The clicks lie on the stream before the writer starts; the time runs from its first batch to its last.
 The anchor sends as many such rows, written out beforehand, with one COPY into a table with the same columns, indexes
@@ -20,12 +20,12 @@ from uuid import UUID
 
 import redis
 
+from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, history
 from bench.ground.machine import owner
 from bench.plan import Plan
-from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import ids
 
@@ -77,7 +77,7 @@ def _write(plan: Plan, cursor: Any, organization_id: UUID, people: Sequence[tupl
     for chunk in _chunks(clicks):
         pipeline = client.pipeline()
         for click in chunk:
-            pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
         pipeline.execute()
     history.settle_down(cursor)
     cursor.execute("select clock_timestamp()")

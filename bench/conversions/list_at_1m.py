@@ -1,6 +1,7 @@
 """How much longer a page of conversions takes among 1,000,000 than among 10,000, by each filter, order and common pair.
 
-list_at_1m. In: `models.conversions.lists.page` of 40 rows in a unit of work, one connection, statements prepared.
+list_at_1m. In: `models.conversions.lists.page` of 40 rows in a unit of work, one connection, statements prepared,
+rendered by the database.
 Every filter matches more than a page in both databases, but for the one id that is sought. Out: HTTP, rendering.
 screen_at_1m. In: the whole answer of the dashboard's list of conversions to somebody who is signed in, through the
 application, as `bench.conversions.screen` asks for it. Out: sockets, the browser.
@@ -23,7 +24,9 @@ from domain.conversions.orders import ConversionOrder
 from models import db
 from models.conversions import lists
 from models.conversions.lists import ConversionFilters
+from schemas.conversions.conversion import ConversionRecord
 
+_WIRE = ConversionRecord().wire
 _MANY, _FEW, _TAKE, _ROUNDS, _READS = 1_000_000, 10_000, 40, 5, 40
 
 
@@ -45,7 +48,7 @@ class _Place:
     programs: list[Any]
 
     def pages(self) -> dict[str, _Asked]:
-        affiliate, program = self.seller.affiliate_ids[0], self.programs[0]
+        (affiliate, another, *_), program = self.seller.affiliate_ids, self.programs[0]
         return {
             "none": _Asked(ConversionFilters()),
             "affiliate": _Asked(ConversionFilters(affiliate_id=affiliate)),
@@ -55,6 +58,10 @@ class _Place:
             "tag": _Asked(ConversionFilters(sub_id="news")),
             "untagged": _Asked(ConversionFilters(untagged=True)),
             "affiliate, status": _Asked(ConversionFilters(affiliate_id=affiliate, status="Invalidated")),
+            "affiliate, tag": _Asked(ConversionFilters(affiliate_id=affiliate, sub_id="tag-10")),
+            "affiliate, untagged": _Asked(ConversionFilters(affiliate_id=another, untagged=True)),
+            "program, kind": _Asked(ConversionFilters(program_id=program, kind="lead")),
+            "program, tag": _Asked(ConversionFilters(program_id=program, sub_id="tag-10")),
             "program, status": _Asked(ConversionFilters(program_id=program, status="Invalidated")),
             "status, kind": _Asked(ConversionFilters(status="Approved", kind="lead")),
             "affiliate, kind": _Asked(ConversionFilters(affiliate_id=affiliate, kind="sale")),
@@ -81,7 +88,7 @@ def _worst(plan: Plan, name: str, measured: Mapping[str, tuple[Timed, Timed]]) -
     worst = max(found, key=lambda each: found[each][0] / found[each][1])
     told = ", ".join(f"{each} {value / anchor:.2f} ({value:.1f} ms)" for each, (value, anchor) in found.items())
     plan.screen.notes.append(f"{name} is the worst, by {worst}; all: {told}")
-    return Figure(name, found[worst][0], "ms", Target(1.3, is_ceiling=True), found[worst][1])
+    return Figure(name, found[worst][0], "ms", Target(1.1, is_ceiling=True), found[worst][1])
 
 
 def _place(plan: Plan, name: str, rows: int) -> _Place:
@@ -108,7 +115,12 @@ def _read(place: _Place, asked: _Asked) -> None:
     organization_id = place.seller.id
     with db.unit_of_work(organization_id):
         page = lists.page(
-            organization_id=organization_id, filters=asked.filters, order=asked.order, after=None, limit=_TAKE
+            organization_id=organization_id,
+            wire=_WIRE,
+            filters=asked.filters,
+            order=asked.order,
+            after=None,
+            limit=_TAKE,
         )
     if len(page) != asked.rows:
         raise BenchFailed(f"a page has {len(page)} rows")

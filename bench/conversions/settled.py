@@ -38,7 +38,7 @@ def measure(plan: Plan) -> list[Figure]:
             partial(fleets.noops, plan.machine, sales * _NOOPS_PER_SALE),
             rounds=_ROUNDS,
         )
-    return [Figure("sales_settled", product, "sales/s", Target(0.2), anchor)]
+    return [Figure("sales_settled", product, "sales/s", Target(0.8), anchor)]
 
 
 def settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:

@@ -31,14 +31,12 @@ ENDPOINT_SECRET = "ffwhsec_made_up_for_the_benchmark"
 
 
 @dataclass(frozen=True, slots=True)
-class Brand:
-    """An organization with one key and `AFFILIATES` approved affiliates, whose slugs are partner-0, partner-1 …"""
+class Seller:
+    """Who signs sales: a key, its secret, and the slugs of the affiliates who take turns."""
 
-    id: UUID
     api_key: str
     signing_secret: str
-    program_id: UUID
-    affiliate_ids: Sequence[UUID]
+    slugs: Sequence[str]
 
     def sale_requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
         """Return `count` signed sales as raw HTTP requests; they are good for 300 seconds."""
@@ -48,7 +46,7 @@ class Brand:
     def _sale_request(self, event_id: str, number: int, t: int, port: int) -> bytes:
         sale = {
             "externalEventId": event_id,
-            "affiliateSlug": f"partner-{number % AFFILIATES}",
+            "affiliateSlug": self.slugs[number % len(self.slugs)],
             "amountCents": 10_000 + number,
             "currency": "USD",
         }
@@ -60,6 +58,22 @@ class Brand:
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """An organization with one key and `AFFILIATES` approved affiliates, whose slugs are partner-0, partner-1 …"""
+
+    id: UUID
+    api_key: str
+    signing_secret: str
+    program_id: UUID
+    affiliate_ids: Sequence[UUID]
+
+    def sale_requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
+        """Return `count` signed sales of its affiliates in turns, as `Seller` does."""
+        slugs = [f"partner-{number}" for number in range(AFFILIATES)]
+        return Seller(self.api_key, self.signing_secret, slugs).sale_requests(count, port=port, prefix=prefix)
 
 
 def create(url: str) -> Brand:

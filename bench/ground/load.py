@@ -13,7 +13,7 @@ import ssl
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from bench.ground.machine import BenchFailed, output_of
@@ -25,20 +25,31 @@ _SILENCE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to send where, and over how many connections at once; `ca` is a certificate file to speak TLS with."""
+    """What to send where, and over how many connections at once; `ca` is a certificate file to speak TLS with.
+
+    `per_second` None: each connection sends its next request when it has its answer. A number: a request is due at
+    every so-manieth part of a second, whether or not answers come, and its time runs from when it was due.
+    """
 
     port: int
     requests: Sequence[bytes]
     connections: int = 16
     ca: str | None = None
+    per_second: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How long it took from the first byte sent to the last answer read, and how often each status came."""
+    """How long it took from the first byte sent to the last answer read, and how often each status came.
+
+    Per request, in their order: when it was sent or, at a given pace, due (seconds since 1970), and the milliseconds
+    from then to its answer.
+    """
 
     seconds: float
     statuses: dict[str, int]
+    began: list[float]
+    took_ms: list[float]
 
 
 def fire(order: Order) -> float:
@@ -46,18 +57,24 @@ def fire(order: Order) -> float:
 
     Raises BenchFailed when any answer was not a 200.
     """
+    return len(order.requests) / result_of(order).seconds
+
+
+def result_of(order: Order) -> Result:
+    """Send an order from a process of its own. Raises BenchFailed when any answer was not a 200."""
     result = Result(**json.loads(output_of("bench.ground.load", given=pickle.dumps(order))))
     if result.statuses != {"200": len(order.requests)}:
         raise BenchFailed(f"answers other than 200: {result.statuses}")
-    return len(order.requests) / result.seconds
+    return result
 
 
 @dataclass(slots=True)
 class _Line:
-    """One connection with the request that is under way on it."""
+    """One connection with the request that is under way on it, and its place in the order."""
 
     sock: socket.socket
     sent: bytes = b""
+    place: int = 0
     buffer: bytearray = field(default_factory=bytearray)
 
     def status(self) -> str | None:
@@ -71,34 +88,103 @@ class _Line:
         return self.buffer[9:12].decode() if len(self.buffer) >= end + 4 + length else None
 
 
-def _send_all(order: Order) -> Result:
-    waiting = iter(order.requests)
-    lines = {line.sock.fileno(): line for line in (_Line(_connected(order)) for _ in range(order.connections))}
-    poll = select.epoll()
-    statuses: Counter[str] = Counter()
-    started = time.perf_counter()
-    for descriptor, line in lines.items():
-        poll.register(descriptor, select.EPOLLIN)
-        _send_next(line, waiting)
-    while sum(statuses.values()) < len(order.requests):
-        ready = poll.poll(_SILENCE_S)
+class _Sending:
+    """An order on its way: the connections, which of them are free, and what is known of each request."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._lines = {
+            line.sock.fileno(): line for line in (_Line(_connected(order)) for _ in range(order.connections))
+        }
+        self._free = list(self._lines.values())
+        self._poll = select.epoll()
+        for descriptor in self._lines:
+            self._poll.register(descriptor, select.EPOLLIN)
+        self._next = 0
+        self._statuses: Counter[str] = Counter()
+        self._began = [0.0] * len(order.requests)
+        self._ended = [0.0] * len(order.requests)
+
+    def all(self) -> Result:
+        """Send everything and read every answer."""
+        since_1970 = time.time() - time.perf_counter()
+        started = time.perf_counter()
+        answered = 0
+        while answered < len(self._order.requests):
+            self._send_what_is_due(started)
+            for descriptor, _ in self._ready(started):
+                answered += self._take(descriptor)
+        return Result(
+            seconds=time.perf_counter() - started,
+            statuses=dict(self._statuses),
+            began=[since_1970 + began for began in self._began],
+            took_ms=[(ended - began) * 1000 for began, ended in zip(self._began, self._ended, strict=True)],
+        )
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._poll.close()
+        for line in self._lines.values():
+            line.sock.close()
+
+    def _due(self, started: float) -> float | None:
+        """Return when the next request is due; None when all are sent or no connection is free."""
+        if self._next == len(self._order.requests) or not self._free:
+            return None
+        return due_at(started, self._next, self._order.per_second)
+
+    def _send_what_is_due(self, started: float) -> None:
+        now = time.perf_counter()
+        while (due := self._due(started)) is not None and due <= now:
+            line = self._free.pop()
+            line.place, line.sent = self._next, self._order.requests[self._next]
+            self._next += 1
+            self._began[line.place] = due if self._order.per_second else time.perf_counter()
+            line.sock.sendall(line.sent)
+
+    def _ready(self, started: float) -> list[tuple[int, int]]:
+        """Wait for answers, or until the next request is due; epoll counts in milliseconds, select in microseconds."""
+        due = self._due(started)
+        if due is not None:
+            select.select([self._poll], [], [], max(due - time.perf_counter(), 0))
+            return self._poll.poll(0)
+        ready = self._poll.poll(_SILENCE_S)
         if not ready:
             raise TimeoutError("no answer for a minute")
-        for descriptor, _ in ready:
-            line = lines[descriptor]
-            if not _read(line):
-                poll.unregister(descriptor)
-                del lines[descriptor]
-                line = _replaced(line, order)
-                lines[line.sock.fileno()] = line
-                poll.register(line.sock.fileno(), select.EPOLLIN)
-                continue
-            status = line.status()
-            if status is not None:
-                statuses[status] += 1
-                line.buffer.clear()
-                _send_next(line, waiting)
-    return Result(time.perf_counter() - started, dict(statuses))
+        return ready
+
+    def _take(self, descriptor: int) -> bool:
+        """Read what came on a connection; say whether it completed an answer."""
+        line = self._lines[descriptor]
+        if not _read(line):
+            self._replace(line, descriptor)
+            return False
+        status = line.status()
+        if status is None:
+            return False
+        self._ended[line.place] = time.perf_counter()
+        self._statuses[status] += 1
+        line.sent = b""
+        line.buffer.clear()
+        self._free.append(line)
+        return True
+
+    def _replace(self, line: _Line, descriptor: int) -> None:
+        """Connect anew, and send again what had no answer."""
+        self._poll.unregister(descriptor)
+        del self._lines[descriptor]
+        line.sock.close()
+        line.sock = _connected(self._order)
+        line.buffer.clear()
+        self._lines[line.sock.fileno()] = line
+        self._poll.register(line.sock.fileno(), select.EPOLLIN)
+        if line.sent:
+            line.sock.sendall(line.sent)
+
+
+def due_at(started: float, place: int, per_second: float | None) -> float:
+    """Return when a request is due: at once, or at its place in a row at an even pace."""
+    return started + place / per_second if per_second else started
 
 
 def _connected(order: Order) -> socket.socket:
@@ -107,12 +193,6 @@ def _connected(order: Order) -> socket.socket:
     if order.ca is None:
         return sock
     return ssl.create_default_context(cafile=order.ca).wrap_socket(sock, server_hostname="localhost")
-
-
-def _send_next(line: _Line, waiting: Iterator[bytes]) -> None:
-    line.sent = next(waiting, b"")
-    if line.sent:
-        line.sock.sendall(line.sent)
 
 
 def _read(line: _Line) -> bool:
@@ -125,13 +205,14 @@ def _read(line: _Line) -> bool:
     return bool(piece)
 
 
-def _replaced(line: _Line, order: Order) -> _Line:
-    line.sock.close()
-    fresh = _Line(_connected(order), sent=line.sent)
-    if fresh.sent:
-        fresh.sock.sendall(fresh.sent)
-    return fresh
+def send(order: Order) -> Result:
+    """Send an order from this process; an answer other than 200 is counted as any other."""
+    sending = _Sending(order)
+    try:
+        return sending.all()
+    finally:
+        sending.close()
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(_send_all(pickle.load(sys.stdin.buffer)))))
+    print(json.dumps(asdict(send(pickle.load(sys.stdin.buffer)))))

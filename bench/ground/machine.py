@@ -22,7 +22,8 @@ import psycopg2
 import redis
 
 import settings
-from adapters.embedded import pair
+from adapters.embedded import pair, places
+from bench.ground import cpu
 from commands.demo import certificate
 from models import db, migrate
 
@@ -53,7 +54,7 @@ class Machine:
 
     def __enter__(self) -> "Machine":
         try:
-            self._servers = pair.start(self.home, durable=True)
+            self._servers = _started(self.home)
         except BaseException:
             self.__exit__()
             raise
@@ -87,6 +88,14 @@ class Machine:
         settings.current.cache_clear()
         self.point_at(url)
         return url
+
+    def servers(self) -> dict[str, int]:
+        """Return the process ids of both servers of this run."""
+        return servers_of(self.home)
+
+    def neighbours(self) -> cpu.Neighbours:
+        """Begin to count what others use of our cores."""
+        return cpu.Neighbours({"bench": os.getpid(), **self.servers()})
 
     def point_at(self, url: str) -> None:
         """Let this process's pipelines work on a database that `fresh` made."""
@@ -153,6 +162,7 @@ class Machine:
             "RATE_LIMIT_STANDARD_PER_MIN": _NO_LIMIT,
             "RATE_LIMIT_S2S_PER_MIN": _NO_LIMIT,
             "RATE_LIMIT_ANONYMOUS_TRACKING_PER_MIN": _NO_LIMIT,
+            "RATE_LIMIT_ANONYMOUS_PER_MIN": _NO_LIMIT,
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate()),
         }
@@ -168,6 +178,25 @@ class Machine:
             tail = log.read_text(errors="replace").splitlines()[-5:]
             lines += [f"\n{log.name}:", *(f"\n    {line[:300]}" for line in tail)]
         return "".join(lines)
+
+
+def servers_of(data_dir: Path) -> dict[str, int]:
+    """Return the process ids of a data folder's servers; what works for somebody's session is a child of these."""
+    place = places.of(data_dir)
+    sockets = {"postgres": place.postgres_socket, "valkey": place.valkey_socket}
+    found = {name: places.listener_pid(socket) for name, socket in sockets.items()}
+    if missing := [name for name, pid in found.items() if pid is None]:
+        raise BenchFailed(f"not running: {missing}")
+    return {name: pid for name, pid in found.items() if pid is not None}
+
+
+def _started(home: Path) -> pair.EmbeddedServers:
+    """Start the servers; PostgreSQL notes when each transaction committed, which is when others see what it wrote."""
+    servers = pair.start(home, durable=True)
+    with owner(servers.database_owner_url) as cursor:
+        cursor.execute("alter system set track_commit_timestamp = on")
+    pair.stop(home)
+    return pair.start(home, durable=True)
 
 
 def output_of(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:

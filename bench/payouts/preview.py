@@ -47,7 +47,7 @@ def measure(plan: Plan) -> list[Figure]:
         answers.append(_answer(found))
         anchors.append(_aggregate(seller))
     plan.screen.note(f"payout_preview: {min(answers):.2f} s more to write the answer's JSON")
-    return [Figure("payout_preview", min(previews), "s", Target(3, is_ceiling=True), min(anchors))]
+    return [Figure("payout_preview", min(previews), "s", Target(1.5, is_ceiling=True), min(anchors))]
 
 
 def _check(seller: Brand, conversions: int) -> None:

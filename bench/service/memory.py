@@ -22,7 +22,7 @@ _SALES = 50_000
 _PAST = 10_000
 # Signatures are good for five minutes, and a batch is signed at once.
 _BATCH = 2_500
-_MOST_MB = 150
+_MOST_MB = 80
 _KB_PER_MB = 1024
 
 
@@ -71,18 +71,22 @@ def _sell(plan: Plan, seller: brand.Brand, port: int) -> None:
 
 def _worker(master: "Popen[Any]") -> int:
     """Return the child that does the work: a master's largest."""
-    return max(children(master.pid), key=lambda pid: _kb(pid, "status", "VmRSS") or 0)
+    return max(children(master.pid), key=lambda pid: kb(pid, "status", "VmRSS") or 0)
 
 
 def _figure(plan: Plan, name: str, pid: int) -> Figure:
-    resident_kb = _kb(pid, "status", "VmRSS") or 0
+    resident_kb = kb(pid, "status", "VmRSS") or 0
     with suppress(PermissionError):
-        split_kb = _kb(pid, "smaps_rollup", "Pss") or 0
-        plan.screen.note(f"memory: {name} has a PSS of {split_kb / _KB_PER_MB:.0f} MB")
+        plan.screen.note(f"memory: {name} has a PSS of {split_mb(pid):.0f} MB")
     target = Target(_MOST_MB, is_ceiling=True, is_on_value=True)
     return Figure(f"memory_{name}", resident_kb / _KB_PER_MB, "MB", target)
 
 
-def _kb(pid: int, file: str, field: str) -> int | None:
+def split_mb(pid: int) -> float:
+    """Return a process's PSS: what is its own, and its part of what it shares. Raises OSError for one that is gone."""
+    return (kb(pid, "smaps_rollup", "Pss") or 0) / _KB_PER_MB
+
+
+def kb(pid: int, file: str, field: str) -> int | None:
     found = re.search(rf"^{field}:\s+(\d+) kB$", Path(f"/proc/{pid}/{file}").read_text(), re.MULTILINE)
     return int(found[1]) if found else None

@@ -3,5 +3,4 @@
 COMMANDS = {
     "demo": "commands.demo.demo:demo",
     "demo-gateway": "commands.demo.gateway.acts:group",
-    "demo-receiver": "commands.demo.receiver:run",
 }

@@ -77,7 +77,7 @@ def _links(made: Mapping[str, str]) -> Mapping[str, str]:
     wanted = {
         "Owner": SignInLink("member", UUID(made["organizationId"]), Role.Owner, _OWNER_EMAIL),
         "affiliate": SignInLink("account", None, None, _RECRUITER_EMAIL),
-        "operator": sign_in.OPERATOR,
+        "operator": sign_in.LOCAL_OPERATOR,
     }
     links = {}
     for who, link in wanted.items():

@@ -1,12 +1,13 @@
 """Where the demo's servers are on this machine, and the settings under which the service calls them there."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
 import settings
-from commands.demo import certificate
 
 #: The gateway that is played.
 GATEWAY = "stripe"
@@ -20,6 +21,23 @@ def is_wanted(chosen: settings.Settings) -> bool:
 def receiver(chosen: settings.Settings) -> tuple[str, int]:
     """Return the address and port of the webhook receiver."""
     return "127.0.0.1", chosen.web.port + 1
+
+
+@contextmanager
+def listening(role: str, address: tuple[str, int]) -> Iterator[None]:
+    """Make the server of a role inside, which listens on this address. Raises ClickException for a port in use."""
+    try:
+        yield
+    except (OSError, OverflowError) as error:
+        raise click.ClickException(
+            f"The demo's {role} cannot be played on port {address[1]} of 127.0.0.1 ({error})."
+            " Next: stop what uses that port, or set another PORT; the demo takes the two after it"
+        ) from error
+
+
+def certificate_folder(chosen: settings.Settings) -> Path:
+    """Return the folder of the receiver's cert.pem and key.pem, which `flask up` makes."""
+    return chosen.servers.data_dir / "receiver"
 
 
 def gateway(chosen: settings.Settings) -> tuple[str, int]:
@@ -62,6 +80,8 @@ def receiver_environment(chosen: settings.Settings, given: Mapping[str, str]) ->
     What the operator has `given` stands: of private addresses only the receiver's own is added, and to the
     certificates only its own. Raises ClickException when the operator's bundle cannot be read.
     """
+    from commands.demo import certificate  # makes one, with libraries that who only shows it does without
+
     try:
         bundle = certificate.trusted(chosen.servers.data_dir, beside=chosen.webhooks.ca_bundle)
     except OSError as error:

@@ -10,7 +10,7 @@ import time
 import click
 
 import settings
-from commands.demo import certificate, loopback
+from commands.demo import loopback
 
 LARGEST_BODY = 1 << 20
 
@@ -18,15 +18,15 @@ LARGEST_BODY = 1 << 20
 _SECRETS = ("webhookSecret", "gatewayWebhookSecret")
 
 
-@click.command("demo-receiver")
-def run() -> None:
-    """Receive the demo's webhooks and print a line for each."""
-    chosen = settings.current()
+def receive(chosen: settings.Settings) -> None:
+    """Receive the demo's webhooks and print a line for each, for ever. Raises ClickException for a port in use."""
     made = json.loads((chosen.servers.data_dir / "demo.json").read_text())
     _Handler.secrets = tuple(made[name].encode() for name in _SECRETS if name in made)
-    server = http.server.ThreadingHTTPServer(loopback.receiver(chosen), _Handler)
+    address = loopback.receiver(chosen)
+    with loopback.listening("receiver", address):
+        server = http.server.ThreadingHTTPServer(address, _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    folder = certificate.made(chosen.servers.data_dir)
+    folder = loopback.certificate_folder(chosen)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.daemon_threads = True

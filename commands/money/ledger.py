@@ -10,6 +10,7 @@ from commands import output
 from domain.refused import Refused
 from models.ledger import results, rules
 from models.organization import organizations
+from models.programs import kept_days
 from pipelines import ledger_check
 
 group = AppGroup("ledger", help="Whether the money adds up.")
@@ -43,6 +44,16 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
     output.show({"organizations": len(checked), "broken": found}, as_json=as_json, person=person)
     if found:
         raise SystemExit(1)
+
+
+@group.command("recount-days")
+@click.option("--org", "organization", type=click.UUID, help="This organization alone.")
+def recount_days(organization: UUID | None) -> None:
+    """Count the days of programs and affiliates anew, out of conversions and clicks."""
+    for organization_id in _organizations(organization):
+        with output.every_tenant():
+            kept_days.stage_recount(organization_id)
+        click.echo(f"{organization_id}  counted; folded within five minutes")
 
 
 @group.command("status")

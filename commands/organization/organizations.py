@@ -70,7 +70,14 @@ def every(as_json: bool) -> None:
         listed = organizations.any_org_list()
     output.show(
         [
-            {"id": str(one.id), "name": one.name, "plan": one.plan_tier, "status": one.subscription_status}
+            {
+                "id": str(one.id),
+                "name": one.name,
+                "plan": one.plan_tier,
+                "status": one.subscription_status,
+                "trackingDomain": one.tracking_domain,
+                "trackingDomainVerified": one.tracking_domain_verified if one.tracking_domain else None,
+            }
             for one in listed
         ],
         as_json=as_json,

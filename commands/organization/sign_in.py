@@ -5,6 +5,7 @@ Who has the shell is the operator already, so a link of the console is always to
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import click
@@ -13,6 +14,7 @@ from flask.cli import AppGroup
 import settings
 from adapters import clock
 from adapters.identity import tokens
+from adapters.safe_http import addresses
 from commands import output, trail
 from commands.organization import people
 from domain.organization.access import Role
@@ -21,8 +23,8 @@ from models.organization import organizations
 from models.organization.web_sessions import SignInLink
 from pipelines.organization import sessions
 
-#: Whom the console knows an operator as.
-OPERATOR = SignInLink(kind="operator", organization_id=None, role=None, email="operator")
+#: Whom the console knows the operator of a machine as that nobody else reaches.
+LOCAL_OPERATOR = SignInLink("operator", None, None, people.usual_address("operator"))
 
 _PROVIDERS = {"member": "dashboard", "account": "affiliate"}
 
@@ -62,11 +64,19 @@ def affiliate(email: str, ttl_s: int, as_json: bool) -> None:
 
 
 @group.command("operator")
+@click.option(
+    "--email",
+    help=f"Who it is, for the audit log. Default, where only this machine is reached: {LOCAL_OPERATOR.email}.",
+)
 @people.ttl_option
 @output.json_option
-def operator(ttl_s: int, as_json: bool) -> None:
-    """Print a link to the console."""
-    _show(issue(OPERATOR, ttl_s=ttl_s), as_json=as_json)
+def operator(email: str | None, ttl_s: int, as_json: bool) -> None:
+    """Print a link to the console for an operator, whom the audit log names by the e-mail address."""
+    if email is None and not _is_private():
+        message = "Say who signs in: --email YOU@EXAMPLE.COM. The audit log names by it who did what at the console."
+        raise click.UsageError(message)
+    who = SignInLink("operator", None, None, people.address(email)) if email is not None else LOCAL_OPERATOR
+    _show(issue(who, ttl_s=ttl_s), as_json=as_json)
 
 
 def issue(link: SignInLink, *, ttl_s: int) -> IssuedLink:
@@ -85,6 +95,15 @@ def issue(link: SignInLink, *, ttl_s: int) -> IssuedLink:
             organization_id=link.organization_id,
         )
     return IssuedLink(f"{settings.current().web.url}/sign-in/link/{token}", expires_at)
+
+
+def _is_private() -> bool:
+    """Say whether this service is reached from its own machine alone, as when one tries it out."""
+    host = urlsplit(settings.current().web.url).hostname or ""
+    try:
+        return host == "localhost" or addresses.is_loopback(host)
+    except ValueError:  # a name
+        return False
 
 
 def _show(issued: IssuedLink, *, as_json: bool) -> None:

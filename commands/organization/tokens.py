@@ -15,7 +15,9 @@ from domain.organization.access import Role
 from domain.refused import Refused
 from models.organization import organizations
 
-group = AppGroup("token", help="Tokens for the dashboard and the affiliate portal.")
+group = AppGroup("token", help="Tokens for the dashboard, the affiliate portal and agents.")
+
+_SCOPES = {"read": [tokens.READ_SCOPE], "read_write": [tokens.READ_SCOPE, tokens.WRITE_SCOPE]}
 
 _unverified = click.option("--unverified-email", is_flag=True, help="The e-mail address counts as not verified.")
 
@@ -33,8 +35,7 @@ def dashboard(
     """Issue a token of a member of an organization."""
     address = people.address(email or people.usual_address(role))
     with output.every_tenant():
-        if organizations.find(organization) is None:
-            raise Refused(404, "not_found", f"There is no organization {organization}; `flask org list` shows them.")
+        _check_organization(organization)
         token = _issued(
             lambda: tokens.issue_dashboard(
                 organization_id=organization,
@@ -51,6 +52,28 @@ def dashboard(
             "emailVerified": not unverified_email,
             "ttlS": ttl_s,
         }
+        trail.record("token.issued", what, about=f"local:{address}", organization_id=organization)
+    output.show({"token": token}, as_json=as_json, person=lambda: click.echo(token))
+
+
+@group.command("mcp")
+@click.option("--org", "organization", type=click.UUID, required=True)
+@click.option("--scope", type=click.Choice(["read", "read_write"]), required=True, help="What the program may do.")
+@click.option("--role", type=click.Choice(list(Role)), default=Role.Owner, show_default=True)
+@click.option("--email", help="Who lets it in; default: the role at example.com.")
+@people.ttl_option
+@output.json_option
+def mcp(*, organization: UUID, scope: str, role: str, email: str | None, ttl_s: int, as_json: bool) -> None:
+    """Issue a token with which a program works at /mcp for a member of an organization."""
+    address = people.address(email or people.usual_address(role))
+    with output.every_tenant():
+        _check_organization(organization)
+        token = _issued(
+            lambda: tokens.issue_program(
+                organization_id=organization, role=role, email=address, scopes=_SCOPES[scope], ttl_s=ttl_s
+            )
+        )
+        what = {"kind": "mcp", "role": role, "email": address, "scope": scope, "ttlS": ttl_s}
         trail.record("token.issued", what, about=f"local:{address}", organization_id=organization)
     output.show({"token": token}, as_json=as_json, person=lambda: click.echo(token))
 
@@ -85,6 +108,11 @@ def human(as_json: bool) -> None:
             raise click.ClickException("HUMAN_CHECK_URL is not `local`, so tokens of this service are not accepted.")
         token = local.issue(now=clock.now())
     output.show({"token": token}, as_json=as_json, person=lambda: click.echo(token))
+
+
+def _check_organization(organization: UUID) -> None:
+    if organizations.find(organization) is None:
+        raise Refused(404, "not_found", f"There is no organization {organization}; `flask org list` shows them.")
 
 
 def _issued(issue: Callable[[], str]) -> str:

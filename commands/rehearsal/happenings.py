@@ -1,6 +1,6 @@
 """Makes what events tell of: a sale, a refund, an application, a payout, through the pipelines that serve the API.
 
-Coupons and deals are in rooms of their own. Nobody real is paid for any of it (`scenes`).
+Applications, coupons and deals are in rooms of their own. Nobody real is paid for any of it (`scenes`).
 """
 
 import secrets
@@ -12,14 +12,15 @@ from types import MappingProxyType
 from uuid import UUID
 
 from adapters import clock
-from commands.rehearsal import coupons, deals, scenes
+from commands.rehearsal import applications, coupons, deals, scenes
 from commands.rehearsal.scenes import Scene
 from domain.clicks.raw_click import RawClick
 from domain.conversions.review import Action
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.refused import Refused
-from models import db, ids, rehearsals
-from models.rehearsals import Partner
+from models import db, ids
+from models.organization import rehearsals
+from models.organization.rehearsals import Partner
 from pipelines.clicks import clicks
 from pipelines.conversions import accept, refund, review
 from pipelines.organization import tenancy
@@ -111,6 +112,7 @@ MAKERS: Mapping[str, Callable[[Scene], UUID]] = MappingProxyType(
         "payout.failed": _failed_payout,
         "affiliate.created": _joined,
         "affiliate.approved": _joined,
+        **applications.MAKERS,
         **coupons.MAKERS,
         **deals.MAKERS,
     }
@@ -209,5 +211,5 @@ def _click(scene: Scene, partner: Partner, at: datetime) -> RawClick:
         visitor=secrets.token_hex(16),
         network=secrets.token_hex(16),
         agent=_AGENT,
-        languages=["en-GB", "en"],
+        languages=("en-GB", "en"),
     )

@@ -12,9 +12,10 @@ from adapters import clock
 from domain.payouts.destinations import PayoutAccount
 from domain.payouts.transfers import Method
 from domain.refused import Refused
-from models import db, rehearsals
+from models import db
+from models.organization import rehearsals
 from models.organization.organizations import Organization
-from models.rehearsals import Partner
+from models.organization.rehearsals import Partner
 from pipelines.affiliates import joining
 from pipelines.payouts import choose_account
 from schemas.affiliates.affiliate import AffiliateBody

@@ -12,9 +12,9 @@ from commands.rehearsal import coupons, happenings, scenes, whom
 from commands.rehearsal.scenes import Scene
 from domain.refused import Refused
 from domain.webhooks import events
-from models import rehearsals
+from models.organization import rehearsals
 from models.organization.organizations import Organization
-from models.rehearsals import Told
+from models.organization.rehearsals import Told
 from models.webhooks import endpoints
 from pipelines.webhooks import manage
 

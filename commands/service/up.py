@@ -1,28 +1,33 @@
-"""`flask up`: everything on this machine, under one supervisor."""
+"""`flask up`: everything on this machine, under one supervisor.
+
+`make run` calls this module itself: `flask` would load the application into the supervisor, which has no use for it.
+"""
 
 import dataclasses
 import fcntl
+import multiprocessing
 import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 import settings
 from adapters import logs, servers
 from adapters.embedded import pair, places
-from commands import output
-from commands.demo import demo, loopback
-from models import migrate
 from settings.concerns.web import Web
 from workers.procfile.supervisor import Supervisor, parse
 
 _ROOT = Path(__file__).resolve().parents[2]
+# Where nobody says otherwise: each thread keeps a connection, and that is a process of the database.
+_ONE_MACHINE = {"WEB_THREADS": "4"}
 _WATCH = {"code": "python -m commands.service.watch"}
 
 
@@ -31,7 +36,10 @@ _WATCH = {"code": "python -m commands.service.watch"}
 @click.option("--reload", "is_reloaded", is_flag=True, help="Start the processes again when the code changes.")
 def up(procfile: str, is_reloaded: bool) -> None:
     """Run everything on this machine: servers, migrations, demo data on the first start, all processes."""
-    chosen = settings.current()
+    try:
+        chosen = settings.current()
+    except settings.BadSetting as error:
+        raise SystemExit(f"finderfee: {error}") from error
     logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
     with _alone(chosen):
         raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
@@ -51,23 +59,56 @@ def _run(chosen: settings.Settings, procfile: str, watch: Mapping[str, str]) -> 
 
 
 def _serve(chosen: settings.Settings, procfile: str, *, lasting: Mapping[str, str]) -> int:
-    with output.reaching_the_database():
-        applied = migrate.up(servers.urls().database_owner_url)
-    if applied:
-        click.echo(f"Applied migrations: {', '.join(applied)}")
-    os.environ.update(_environment(chosen))
+    prepared = _in_a_child(_prepare, chosen)
+    os.environ.update(prepared.environment)
     settings.current.cache_clear()
     commands = {**lasting, **parse(procfile)}
-    greeting = f"\n  Finderfee   {chosen.web.url}\n"
-    if loopback.is_wanted(chosen):
+    for name in _needless(settings.current()):
+        commands.pop(name, None)
+    threading.Thread(target=_greet_once_up, args=(chosen.web, prepared.greeting), daemon=True).start()
+    return Supervisor(commands, env={**_ONE_MACHINE, **os.environ}, lasting=lasting).run()
+
+
+def _needless(chosen: settings.Settings) -> Iterator[str]:
+    """Yield the programs that have nothing to do: nobody's demo, nobody's model."""
+    if chosen.servers.database_url is not None:
+        yield "demo"
+    if chosen.copilot.url is None:
+        yield "copilot"
+
+
+class _Prepared(NamedTuple):
+    environment: Mapping[str, str]
+    greeting: str
+
+
+def _in_a_child(work: Callable[[settings.Settings], _Prepared], chosen: settings.Settings) -> _Prepared:
+    """Return what a fork of this process returns; what it raises is raised here. This one stays as small as it is."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as child:
+        return child.submit(work, chosen).result()
+
+
+def _prepare(chosen: settings.Settings) -> _Prepared:
+    """Bring the tables up to date and make the demo. What all of that needs is loaded here, in a process that ends."""
+    from flask import Flask
+
+    from commands.demo import demo, loopback
+    from commands.service import database
+    from models import db
+
+    db.connect_to(servers.urls().database_url, is_pooled=chosen.servers.is_pooled)
+    applied = database.bring_up_to_date()
+    if applied:
+        click.echo(f"Applied migrations: {', '.join(applied)}")
+    told = _environment(chosen)
+    if not loopback.is_wanted(chosen):
+        return _Prepared(told, f"\n  Finderfee   {chosen.web.url}\n")
+    told |= loopback.receiver_environment(chosen, os.environ) | loopback.gateway_environment(chosen)
+    os.environ.update(told)
+    settings.current.cache_clear()
+    with Flask("finderfee", static_folder=None).app_context():
         shown = demo.ensure()
-        greeting = demo.greeting(shown, is_open=shown.may_be_shown)
-    else:
-        commands.pop("receiver", None)
-    if not loopback.is_gateway_played(chosen):
-        commands.pop("gateway", None)
-    threading.Thread(target=_greet_once_up, args=(chosen.web, greeting), daemon=True).start()
-    return Supervisor(commands, env=dict(os.environ), lasting=lasting).run()
+        return _Prepared(told, demo.greeting(shown, is_open=shown.may_be_shown))
 
 
 def _keeper(names: Sequence[str]) -> dict[str, str]:
@@ -119,13 +160,14 @@ def _environment(chosen: settings.Settings) -> dict[str, str]:
     numbers.mkdir(parents=True, exist_ok=True)
     for stale in numbers.glob("*.db"):
         stale.unlink()
-    told = {
+    return {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PORT": str(chosen.web.port),
         "DATA_DIR": str(chosen.servers.data_dir),
         "PROMETHEUS_MULTIPROC_DIR": str(numbers),
         "FLASK_APP": "app:create_app",
     }
-    if loopback.is_wanted(chosen):
-        told |= loopback.receiver_environment(chosen, os.environ) | loopback.gateway_environment(chosen)
-    return told
+
+
+if __name__ == "__main__":
+    up()

@@ -52,6 +52,7 @@ def _signed(origin: Origin) -> list[LogLine]:
 _Told = tuple[str, str, str]
 _BY_HAND = {
     "api_key": ("recorded_with_key", "Recorded by hand with an API key; the audit log says which."),
+    "oauth": ("recorded_by_agent", "Recorded by a program that a person let in; the audit log says by whose leave."),
     "member": ("recorded_by_member", "Recorded by hand at the dashboard; the audit log says by whom."),
 }
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from domain import fraud
 from domain.clicks import gathering
@@ -28,8 +28,7 @@ class ClickTerms:
     grace_days: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedClick:
+class JudgedClick(NamedTuple):
     """A click with all that its fate depends on. Ids are texts; `terms` is None where the click pays nothing."""
 
     id: str

@@ -6,7 +6,6 @@ before or after: whichever is written second never earns. Source: core spec, "Cl
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from domain.clicks.raw_click import RawClick
@@ -19,29 +18,52 @@ WINDOW = timedelta(hours=1)
 DEVICE_WINDOW = timedelta(days=1)
 #: More clicks of a network on one link than these need not be looked up: the rule holds already.
 ENOUGH = MOST_PER_HOUR + 1
+_MILLISECOND = timedelta(milliseconds=1)
 
 
-@dataclass(slots=True)
 class _Span:
-    first: datetime
-    last: datetime
+    """When a visitor was on a link, as far as that is near the clicks to come."""
+
+    __slots__ = ("first", "last")
+
+    def __init__(self, first: datetime, last: datetime) -> None:
+        self.first, self.last = first, last
 
     def is_near(self, moment: datetime) -> bool:
         return self.first - WINDOW < moment < self.last + WINDOW
 
 
-@dataclass(slots=True)
 class _Visitor:
-    last_at: datetime | None = None
-    links: dict[tuple[str, str], _Span] = field(default_factory=dict)
-    slugs: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """When a visitor was last seen, the links by program and slug, and the slugs by affiliate."""
+
+    __slots__ = ("last_at", "links", "slugs")
+
+    def __init__(self, last_at: datetime) -> None:
+        self.last_at = last_at
+        self.links: dict[tuple[str, str], _Span] = {}
+        self.slugs: dict[str, set[str]] = {}
+
+    def add(self, program_id: str, affiliate_id: str, slug: str, near: tuple[datetime, datetime] | None) -> int:
+        """Take in a link, and when it was near; return how many links of that affiliate that makes."""
+        if near is not None:
+            span = self.links.get((program_id, slug))
+            if span is None:
+                self.links[program_id, slug] = _Span(*near)
+            else:
+                span.first, span.last = min(span.first, near[0]), max(span.last, near[1])
+        slugs = self.slugs.get(affiliate_id)
+        if slugs is None:
+            self.slugs[affiliate_id] = {slug}
+            return 1
+        slugs.add(slug)
+        return len(slugs)
 
 
 class ClickHistory:
     """What happened before each click. Texts are those of `RawClick`; moments are aware."""
 
     def __init__(self) -> None:
-        self._visitors: defaultdict[str, _Visitor] = defaultdict(_Visitor)
+        self._visitors: dict[str, _Visitor] = {}
         self._networks: defaultdict[tuple[str, str, str], list[datetime]] = defaultdict(list)
 
     def add_visits(
@@ -58,12 +80,12 @@ class ClickHistory:
         """Take in a visitor's clicks on a link: when the last was, and from when to when they were within WINDOW of the
         clicks to come. Without that limit a click written late would be a duplicate of two that are far from it.
         """
-        known = self._visitors[visitor]
-        if near_first is not None and near_last is not None:
-            span = known.links.setdefault((program_id, slug), _Span(near_first, near_last))
-            span.first, span.last = min(span.first, near_first), max(span.last, near_last)
-        known.slugs[affiliate_id].add(slug)
-        known.last_at = last_at if known.last_at is None else max(known.last_at, last_at)
+        known = self._visitors.get(visitor)
+        if known is None:
+            known = self._visitors[visitor] = _Visitor(last_at)
+        known.last_at = max(known.last_at, last_at)
+        near = None if near_first is None or near_last is None else (near_first, near_last)
+        known.add(program_id, affiliate_id, slug, near)
 
     def add_network(self, *, network: str, program_id: str, slug: str, moments: Iterable[datetime]) -> None:
         """Take in when a network clicked on a link."""
@@ -71,19 +93,17 @@ class ClickHistory:
 
     def facts(self, click: RawClick, at: datetime, banned_referrers: frozenset[str]) -> tuple[ClickFacts, bool]:
         """Return what a click is judged by and whether it is a duplicate, and take it in. Ask in the order of time."""
-        visitor = self._visitors[click.visitor]
-        span = visitor.links.get((click.program_id, click.slug))
-        is_duplicate = span is not None and span.is_near(at)
-        since_last = at - visitor.last_at if visitor.last_at is not None and visitor.last_at <= at else None
-        self.add_visits(
-            visitor=click.visitor,
-            program_id=click.program_id,
-            affiliate_id=click.affiliate_id,
-            slug=click.slug,
-            last_at=at,
-            near_first=at,
-            near_last=at,
-        )
+        visitor = self._visitors.get(click.visitor)
+        is_duplicate, ms_since_last = False, None
+        if visitor is None:
+            visitor = self._visitors[click.visitor] = _Visitor(at)
+        else:
+            span = visitor.links.get((click.program_id, click.slug))
+            is_duplicate = span is not None and span.is_near(at)
+            if visitor.last_at <= at:
+                ms_since_last = (at - visitor.last_at) // _MILLISECOND
+                visitor.last_at = at
+        device_links = visitor.add(click.program_id, click.affiliate_id, click.slug, (at, at))
         facts = ClickFacts(
             agent=click.agent,
             is_bot=click.is_bot,
@@ -92,13 +112,16 @@ class ClickHistory:
             banned_referrers=banned_referrers,
             query_names=frozenset(click.query_names),
             network_clicks=self._network_clicks(click, at),
-            device_links=len(visitor.slugs[click.affiliate_id]),
-            ms_since_last=None if since_last is None else since_last // timedelta(milliseconds=1),
-            languages=tuple(click.languages),
+            device_links=device_links,
+            ms_since_last=ms_since_last,
+            languages=click.languages,
+            country=click.country,
         )
         return facts, is_duplicate
 
     def _network_clicks(self, click: RawClick, at: datetime) -> int:
         moments = self._networks[click.network, click.program_id, click.slug]
         moments.append(at)
+        if len(moments) == 1:
+            return 1
         return sum(at - WINDOW < moment < at + WINDOW for moment in moments)

@@ -1,14 +1,11 @@
-"""A click on its way from the web process that saw it to the database: what is known of it, and how it travels.
+"""A click on its way from the web process that saw it to the database: what is known of it.
 
 Of the visitor's address only keyed hashes travel. Source: tracking spec, "Public click endpoint".
 """
 
 import functools
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 MAX_AGENT_CHARS = 512
@@ -19,12 +16,12 @@ _MAX_LANGUAGES = 20
 _MAX_LANGUAGE_CHARS = 35
 
 
-@dataclass(frozen=True, slots=True)
-class RawClick:
+class RawClick(NamedTuple):
     """A visit as the edge saw it, nothing judged yet. Ids are texts, `occurred_at` is ISO 8601 in UTC.
 
     `visitor` is a keyed hash (hex) of address and agent, `network` one of the address's IPv4 /24 or IPv6 /48.
     `query_names` are the parameters of the page that the visitor landed on, `visitor_id` is what its script calls them.
+    `country` is the address's, an ISO 3166 code; None where no file says it.
     """
 
     id: str
@@ -40,49 +37,10 @@ class RawClick:
     is_bot: bool = False
     is_data_centre: bool = False
     referrer_host: str | None = None
-    query_names: Sequence[str] = ()
-    languages: Sequence[str] = ()
+    query_names: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     visitor_id: str | None = None
-
-
-_ORDER = tuple(one.name for one in fields(RawClick))
-_NAMES = frozenset(_ORDER)
-_TEXTS = frozenset(one.name for one in fields(RawClick) if one.type is str)
-_PERHAPS_TEXTS = frozenset(one.name for one in fields(RawClick) if one.type == str | None)
-_FLAGS = frozenset(one.name for one in fields(RawClick) if one.type is bool)
-_LISTS = _NAMES - _TEXTS - _PERHAPS_TEXTS - _FLAGS
-_KINDS = tuple(
-    (
-        name,
-        {str}
-        if name in _TEXTS
-        else {str, type(None)}
-        if name in _PERHAPS_TEXTS
-        else {bool}
-        if name in _FLAGS
-        else {list},
-    )
-    for name in _ORDER
-)
-_values = attrgetter(*_ORDER)
-_write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
-def to_bytes(click: RawClick) -> bytes:
-    """Return a click as the JSON that travels."""
-    return _write(dict(zip(_ORDER, _values(click), strict=True))).encode()
-
-
-def from_bytes(sent: bytes) -> RawClick:
-    """Return the click that `to_bytes` wrote. Raises ValueError for anything else."""
-    try:
-        read = json.loads(sent)
-    except RecursionError as error:
-        raise ValueError("not a click") from error
-    if not isinstance(read, dict) or read.keys() != _NAMES or not _has_right_types(read):
-        raise ValueError("not a click")
-    values: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in read.items()}
-    return RawClick(**values)
+    country: str | None = None
 
 
 def query_names(url: str) -> tuple[str, ...]:
@@ -136,9 +94,3 @@ def _parameters(url: str) -> Iterator[tuple[str, str]]:
 
 def _is_language(tag: str) -> bool:
     return 0 < len(tag) <= _MAX_LANGUAGE_CHARS and tag.isascii() and tag.replace("-", "").isalnum()
-
-
-def _has_right_types(read: Mapping[str, Any]) -> bool:
-    return all(type(read[name]) in allowed for name, allowed in _KINDS) and all(
-        type(one) is str for name in _LISTS for one in read[name]
-    )

@@ -46,6 +46,8 @@ def added(ours: Verdict, theirs: Verdict) -> Verdict:
 
 def _weighed(rules: Iterable[Rule[Facts]], facts: Facts, known: Verdict) -> Verdict:
     against = [rule for rule in rules if rule.holds(facts)]
+    if not against:
+        return known
     return Verdict(
         score=min(known.score + sum(rule.points for rule in against), _MOST),
         reasons=(*known.reasons, *(rule.reason for rule in against)),

@@ -1,6 +1,10 @@
-"""What the rules are told about a click or a lead, and what they make of it. Everything is looked up beforehand."""
+"""What the rules are told about a click or a lead, and what they make of it. Everything is looked up beforehand.
+
+Clicks are judged by the thousand, so what is made for each of them is a light row.
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,8 +15,7 @@ class Verdict:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClickFacts:
+class ClickFacts(NamedTuple):
     """A click. What is not known has the default, which speaks against nobody.
 
     Hosts are lower case without a port. `query_names` are the parameters of the page that was landed on. The counts

@@ -44,7 +44,8 @@ class BuyerOrigin:
 
     `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_test` is what the payment says
     of itself: everything of a test connection is a rehearsal anyhow. `is_referral_lost` says that what was read cannot
-    name anybody, though the checkout may have: only events carry it, and lists were read.
+    name anybody, though the checkout may have: only events carry it, and lists were read. `checkout` is the token of a
+    store's checkout, by which a web pixel may have told who referred its browser.
     """
 
     customer_id: str | None = None
@@ -55,6 +56,7 @@ class BuyerOrigin:
     codes: tuple[RedeemedCode, ...] = ()
     is_test: bool = False
     is_referral_lost: bool = False
+    checkout: str | None = None
 
     def with_more(self, *, email: str | None, name: str | None, carriers: tuple[Carrier, ...] = ()) -> "BuyerOrigin":
         """Return it with what another object says: what was told first stays, and its carriers count last."""

@@ -6,6 +6,11 @@ SVG is not among them: it can carry script.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from domain.refused import Refused
+
+_LEAST_PIXELS = 16
+_MOST_PIXELS = 4096
+
 _PNG = b"\x89PNG\r\n\x1a\n"
 _GIFS = (b"GIF87a", b"GIF89a")
 _JPEG = b"\xff\xd8\xff"
@@ -22,6 +27,26 @@ class Image:
     content_type: str
     width: int
     height: int
+
+
+def check(content: bytes, *, declared_type: str | None, most_bytes: int) -> Image:
+    """Return what an image is. `declared_type` is the media type it was sent as, None when nobody said.
+
+    Raises Refused: 413 payload_too_large; 400 invalid_image for what is not one of the four kinds, was sent as
+    another one, or is too small or too large to show.
+    """
+    if len(content) > most_bytes:
+        raise Refused(413, "payload_too_large", f"An image takes at most {most_bytes} bytes.")
+    image = read(content)
+    if image is None or declared_type not in (None, image.content_type):
+        kinds = ", ".join(CONTENT_TYPES)
+        raise Refused(400, "invalid_image", f"The content must be an image of the type it is sent as: {kinds}.")
+    if not all(_LEAST_PIXELS <= size <= _MOST_PIXELS for size in (image.width, image.height)):
+        message = (
+            f"Width and height must be {_LEAST_PIXELS} to {_MOST_PIXELS} pixels, not {image.width} by {image.height}."
+        )
+        raise Refused(400, "invalid_image", message)
+    return image
 
 
 def read(data: bytes) -> Image | None:

@@ -18,10 +18,13 @@ _MODEL = "default_commission_model"
 _SALE_PAIR = ("sale_commission_type", "sale_commission_value")
 
 
-def settle(current: Mapping[str, Any], sent: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
+def settle(
+    current: Mapping[str, Any], sent: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = False
+) -> dict[str, Any]:
     """Return the columns that change, with their new values; none when nothing does.
 
-    `current` are the program's columns, `sent` is `schemas.programs.program.ProgramChanges` loaded.
+    `current` are the program's columns, `sent` is `schemas.programs.program.ProgramChanges` loaded. `may_list`: the
+    brand has what listing in the network needs; a program that is listed already stays so without.
     Raises Refused 400: invalid_commission_model, and what `terms.settle` raises.
     """
     merged = {**current, **sent} | _sale_pair(current, sent)
@@ -40,7 +43,7 @@ def settle(current: Mapping[str, Any], sent: Mapping[str, Any], *, home: ceiling
     merged |= terms.visibility(
         merged,
         pays_clicks=merged["click_reward_cents"] is not None,
-        is_listed=current["network_visibility"] == statuses.NetworkVisibility.Networked,
+        may_list=may_list or current["network_visibility"] == statuses.NetworkVisibility.Networked,
     )
     if merged["custom_domain"] != current["custom_domain"]:
         merged["custom_domain_verified"] = False

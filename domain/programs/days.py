@@ -35,10 +35,10 @@ class DayRange(NamedTuple):
         return (self.last - self.first).days + 1
 
 
-def asked(first: date | None, last: date | None, *, today: date) -> DayRange | None:
+def asked(first: date | None, last: date | None, *, today: date, most: int = MOST_DAYS) -> DayRange | None:
     """Return the days that were asked for: up to today, and thirty of them, unless said otherwise.
 
-    None: the last one comes before the first, or they are more than MOST_DAYS, or beyond the end of time.
+    None: the last one comes before the first, or they are more than `most`, or beyond the end of time.
     """
     until = last or today
     if until == date.max:
@@ -47,4 +47,4 @@ def asked(first: date | None, last: date | None, *, today: date) -> DayRange | N
         found = DayRange(first or until - _DAY * (DEFAULT_DAYS - 1), until)
     except OverflowError:
         return None
-    return found if 0 <= (found.last - found.first).days < MOST_DAYS else None
+    return found if 0 <= (found.last - found.first).days < most else None

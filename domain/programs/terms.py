@@ -33,10 +33,11 @@ CURRENCY_OF = {
 }
 
 
-def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
+def settle(wanted: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = False) -> dict[str, Any]:
     """Return the columns of a new program: `wanted` with what its own terms force.
 
-    `wanted` is `schemas.programs.program.ProgramBody` loaded: columns by name, left out when not sent.
+    `wanted` is `schemas.programs.program.ProgramBody` loaded: columns by name, left out when not sent. `may_list`: the
+    brand has what listing in the network needs.
     Raises Refused 400: invalid_commission_type, percentage_out_of_range, fixed_commission_out_of_range,
     unit_fee_out_of_range, sale_commission_incomplete, lead_bounty_out_of_range, click_reward_out_of_range,
     budget_out_of_range.
@@ -57,7 +58,7 @@ def settle(wanted: Mapping[str, Any], *, home: ceilings.Home) -> dict[str, Any]:
     terms["lead_bounty_cents"] = lead_bounty(wanted.get("lead_bounty_cents"), model, home)
     terms["click_reward_cents"] = click_reward(wanted.get("click_reward_cents"), model, home)
     terms |= stamps(terms, home.currency)
-    return terms | visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None)
+    return terms | visibility(wanted, pays_clicks=terms["click_reward_cents"] is not None, may_list=may_list)
 
 
 def stamps(terms: Mapping[str, Any], currency: str) -> dict[str, str | None]:
@@ -175,10 +176,11 @@ def click_reward(cents: int | None, model: str, home: ceilings.Home) -> int | No
     return cents
 
 
-def visibility(wanted: Mapping[str, Any], *, pays_clicks: bool, is_listed: bool = False) -> dict[str, Any]:
+def visibility(wanted: Mapping[str, Any], *, pays_clicks: bool, may_list: bool) -> dict[str, Any]:
     """Return the columns that decide who may find and join a program, as far as its terms force them.
 
-    Click rewards close it to strangers. `is_listed`: it is in the network already, and may stay there.
+    Click rewards close it to strangers. `may_list`: it is listed in the network already, which it keeps, or its brand
+    has an active paid plan and a funding source.
     Source: core spec, clickRewardCents and rule 5.
     """
     if pays_clicks:
@@ -187,7 +189,6 @@ def visibility(wanted: Mapping[str, Any], *, pays_clicks: bool, is_listed: bool 
             "network_visibility": statuses.NetworkVisibility.InviteOnly.value,
             "is_publicly_discoverable": False,
         }
-    # Listing needs a funding source, which no organization of this version has.
-    if wanted.get("network_visibility") == statuses.NetworkVisibility.Networked and not is_listed:
+    if wanted.get("network_visibility") == statuses.NetworkVisibility.Networked and not may_list:
         return {"network_visibility": statuses.NetworkVisibility.Private.value}
     return {}

@@ -1,7 +1,8 @@
 """Names the webhook events and gives them their wire shape.
 
 Source: tracking spec, section 6 "Events", and "Webhook delivery" (the envelope; fields whose value is null are
-omitted). Payouts are in `domain.payouts.events`, signing is in `signing`, retries are in `delivery`.
+omitted). Payouts are in `domain.payouts.events`, the second step of an
+application in `domain.programs.application_events`, signing is in `signing`, retries are in `delivery`.
 """
 
 from collections.abc import Iterable, Mapping

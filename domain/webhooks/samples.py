@@ -81,7 +81,12 @@ SAMPLES: Mapping[str, Mapping[str, object]] = MappingProxyType(
             "currency": "USD",
             "method": "ProcessorConnect",
             "paidAt": "2026-06-03T08:00:12.000Z",
+            # A real one has that of its rail alone; here all stand, so that each can be chosen beforehand.
             "processorTransferId": "tr_sample_5512",
+            "walletBatchId": "batch_sample_5512",
+            "walletTransactionId": "wtx_sample_5512",
+            "gpOutboundPaymentId": "obp_sample_5512",
+            "externalTransactionId": "bank-2026-06-5512",
         },
         "payout.failed": {
             "payoutId": _PAYOUT,

@@ -34,6 +34,9 @@ class Affiliate:
     tags: tuple[str, ...] = ()
     notes: str = ""
     application_data: Mapping[str, Any] | None = None
+    # When they first handed in the second step of a form, and were last written to about it.
+    application_completed_at: datetime | None = None
+    application_asked_at: datetime | None = None
     rejection_reason: str | None = None
     wallet_email: str | None = None
     payout_method: str | None = None
@@ -63,7 +66,8 @@ def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def change(affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now."""
-    return _TABLE.change(affiliate, changes)
+    different = {name: value for name, value in changes.items() if getattr(affiliate, name) != value}
+    return _TABLE.change(affiliate, _stored(different))
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate | None:

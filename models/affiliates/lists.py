@@ -1,4 +1,4 @@
-"""Affiliates as the brand lists them: light rows by prepared statements, each order with its index."""
+"""Affiliates as the brand lists them: rendered by the database or as light rows, each order with its index."""
 
 import functools
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from models.hot import Hot
-from models.listing import Listing, Position
+from models.listing import Listing, Position, Wire, document
 from models.table import Rows, columns
 
 
@@ -35,6 +35,26 @@ class ListedAffiliate(NamedTuple):
     created_at: datetime
 
 
+class RenderedAffiliate(NamedTuple):
+    """An affiliate as JSON (`document`) with the JSON array of their links, the default one first.
+
+    `links` is None where one of them leads straight to the site of its program: what that looks like is the domain's
+    to say.
+    """
+
+    id: str
+    created_at: datetime
+    document: str
+    links: str | None
+
+
+class Shape(NamedTuple):
+    """The keys of an affiliate and of a link, as schemas say them. A short link is told under `links` as `url`."""
+
+    affiliate: Wire
+    link: Wire
+
+
 @dataclass(frozen=True, slots=True)
 class AffiliateFilters:
     """What the list is narrowed by; None leaves a column alone. `words` stand somewhere in the name or the email."""
@@ -51,20 +71,21 @@ class _Order(NamedTuple):
 
 # A name has no place in a cursor, so the row that it stands for is asked for its own.
 _ORDERS = {
-    "newest": _Order("affiliate.created_at desc, affiliate.id desc", "(created_at, id) < (%(before)s, %(before_id)s)"),
-    "oldest": _Order("affiliate.created_at, affiliate.id", "(created_at, id) > (%(before)s, %(before_id)s)"),
+    "newest": _Order("a.created_at desc, a.id desc", "(a.created_at, a.id) < (%(before)s, %(before_id)s)"),
+    "oldest": _Order("a.created_at, a.id", "(a.created_at, a.id) > (%(before)s, %(before_id)s)"),
     "name": _Order(
-        "affiliate.name_sought, affiliate.id",
-        """(name_sought, id) > ((select b.name_sought from affiliate b
+        "a.name_sought, a.id",
+        """(a.name_sought, a.id) > ((select b.name_sought from affiliate b
           where b.organization_id = %(organization_id)s and b.id = %(before_id)s), %(before_id)s)""",
     ),
 }
 _CONDITIONS = {
-    "program_id": "program_id = %(program_id)s",
-    "status": "status = %(status)s",
-    "words": "strpos(name_sought || ' ' || email, lower(%(words)s)) > 0",
+    "program_id": "a.program_id = %(program_id)s",
+    "status": "a.status = %(status)s",
+    "words": "strpos(a.name_sought || ' ' || a.email, lower(%(words)s)) > 0",
 }
 _ROWS = Rows(ListedAffiliate)
+_RENDERED = Rows(RenderedAffiliate)
 _SHOWN = columns(
     ListedAffiliate, id="id::text", program_id="program_id::text", partner_group_id="partner_group_id::text"
 )
@@ -75,21 +96,29 @@ _WAITING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null a
 def page(
     *,
     organization_id: UUID,
+    shape: Shape,
+    base_url: str,
     filters: AffiliateFilters,
     after: Position | None,
     limit: int,
     skip: int = 0,
     order: str = "newest",
-) -> list[ListedAffiliate]:
+) -> list[RenderedAffiliate]:
     """Return up to `limit` affiliates in an order, after the keyset position `after` (or after `skip` rows).
 
     Orders are newest, oldest and name. With `words` it reads the brand's affiliates until the page is full.
+    `base_url` is what short links begin with. Budget: 1 round trip, links and all.
     """
     values = {name: getattr(filters, name) for name in _CONDITIONS if getattr(filters, name) is not None}
     before, before_id = after or (None, None)
-    known = values | {"organization_id": organization_id, "limit": limit, "skip": 0 if after else skip}
-    statement = _statement(order, tuple(values), after is not None)
-    return _ROWS.all(statement, known | {"before": before, "before_id": before_id})
+    known = values | {
+        "organization_id": organization_id,
+        "limit": limit,
+        "skip": 0 if after else skip,
+        "base_url": base_url,
+    }
+    statement = _statement(shape, order, tuple(values), after is not None)
+    return _RENDERED.all(statement, known | {"before": before, "before_id": before_id})
 
 
 def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
@@ -98,14 +127,46 @@ def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip:
     return _WAITING.page(organization_id=organization_id, where=where, limit=limit, skip=skip)
 
 
+# Planned for what is asked, and not once for all: either way has an index of its own.
+_MATCHING = f"""
+select {_SHOWN} from affiliate a
+where organization_id = %(org)s and deleted_at is null {{}}
+order by a.created_at desc, a.id desc limit %(limit)s
+"""
+_BY_EMAIL = "and email = %(email)s"
+_BY_SLUG = """and id = any(array(
+  select l.affiliate_id from tracking_link l
+  where l.organization_id = %(org)s and l.slug = lower(%(slug)s) and l.deleted_at is null
+))"""
+
+
+def matching(*, organization_id: UUID, email: str | None, slug: str | None, limit: int) -> list[ListedAffiliate]:
+    """Return up to `limit` affiliates with this email (in lower case) and a living link of this slug, newest first.
+
+    What is None is not asked for. Budget: 1 round trip.
+    """
+    asked = " ".join(part for part, value in ((_BY_EMAIL, email), (_BY_SLUG, slug)) if value is not None)
+    known = {"org": organization_id, "email": email, "slug": slug, "limit": limit}
+    return _ROWS.all(_MATCHING.format(asked), known)
+
+
+# As `domain.links.url` writes it.
+_SHORT = "%(base_url)s || '/r/' || case when l.needs_program then l.program_id || '/' else '' end || l.slug"
+_LINKS = """(select case when bool_and(l.format = 'Short') is not false
+    then '[' || coalesce(string_agg({}, ',' order by l.is_default desc, l.created_at, l.id), '') || ']' end
+  from tracking_link l
+  where l.organization_id = a.organization_id and l.affiliate_id = a.id and l.deleted_at is null)"""
+
+
 @functools.cache
-def _statement(order: str, wanted: tuple[str, ...], is_behind: bool) -> Hot:
+def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool) -> Hot:
     by, behind = _ORDERS[order]
-    conditions = ["organization_id = %(organization_id)s", "deleted_at is null"]
+    conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in wanted]
     if is_behind:
         conditions.append(behind)
-    # In the order of the columns and not of what is shown under their names, which no index knows.
+    links = _LINKS.format(document(shape.link, "l", url=_SHORT))
     return Hot(f"""
-select {_SHOWN} from affiliate where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
+select a.id::text, a.created_at, {document(shape.affiliate, "a")}, {links}
+from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
 """)

@@ -1,12 +1,15 @@
 """Where a person is an affiliate, with every brand, and what else these brands offer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from models import conditions
 from models.conditions import OF_PERSON
+from models.programs.advertised import AdvertisedTerms
 from models.table import Rows, columns
 
 
@@ -33,57 +36,33 @@ def any_org_brands(*, account_id: UUID | None, email: str | None) -> list[Person
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedProgram:
+class JoinedProgram(AdvertisedTerms):
     """A program with how a person stands in it, and the rate that holds for their sales there (`rate_source`).
 
     `rate_currency` is that of a Fixed rate, None where it is in each sale's own. `is_open`: something can be earned.
     """
 
     affiliate_id: UUID
-    organization_id: UUID
     program_id: UUID
-    organization_name: str
-    name: str
-    description: str | None
-    terms_url: str | None
     status: str
     slug: str | None
     joined_at: datetime
     is_open: bool
-    model: str
-    rate_type: str
-    rate_value: Decimal
-    rate_currency: str | None
+    archived_at: datetime | None
     rate_source: str
-    has_tiers: bool
-    recurring_months: int | None
-    recurring_delay_invoices: int
-    cookie_window_days: int
     hold_days: int
     recruits: bool
     recruit_percent: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedProgram:
+class OfferedProgram(AdvertisedTerms):
     """An open program of a brand that a person works for, in which they are not."""
 
-    organization_id: UUID
     program_id: UUID
-    organization_name: str
-    name: str
-    description: str | None
-    terms_url: str | None
-    model: str
-    rate_type: str
-    rate_value: Decimal
-    rate_currency: str | None
-    has_tiers: bool
-    recurring_months: int | None
-    recurring_delay_invoices: int
-    cookie_window_days: int
     hold_days: int
     auto_approve: bool
+    application_form: Mapping[str, Any] | None
 
 
 _OF_PROGRAM = {
@@ -92,8 +71,10 @@ _OF_PROGRAM = {
     "model": "p.default_commission_model",
     "hold_days": "o.payout_grace_days",
 }
-_TIERED = """exists (select from performance_tier t
-  where t.organization_id = p.organization_id and t.program_id = p.id)"""
+# Of a click or lead there is nothing to take a percentage of: such a rate of one's own is silent.
+_OWN = "({rate} is not null and (p.default_commission_model not in ('Cpc', 'Cpl') or {rate} = 'Fixed'))"
+_HAS_OWN = _OWN.format(rate="m.custom_commission_type")
+_HAS_GROUPS = _OWN.format(rate="g.commission_type")
 _JOINED_COLUMNS = columns(
     JoinedProgram,
     "p",
@@ -103,19 +84,20 @@ _JOINED_COLUMNS = columns(
     slug="l.slug",
     joined_at="coalesce(m.approved_at, m.applied_at)",
     is_open=conditions.OPEN_PROGRAM,
-    rate_type="coalesce(m.custom_commission_type, g.commission_type, p.default_commission_type)",
-    rate_value="""case when m.custom_commission_type is not null then m.custom_commission_value
-    when g.commission_type is not null then g.commission_value else p.default_commission_value end""",
-    rate_currency="""case when m.custom_commission_type is not null then m.custom_commission_currency
-    when g.commission_type is not null then g.commission_currency else p.fee_currency end""",
-    rate_source="""case when m.custom_commission_type is not null then 'affiliate'
-    when g.commission_type is not null then 'group' else 'program' end""",
-    has_tiers=_TIERED,
+    rate_type=f"""case when {_HAS_OWN} then m.custom_commission_type
+    when {_HAS_GROUPS} then g.commission_type else p.default_commission_type end""",
+    rate_value=f"""case when {_HAS_OWN} then m.custom_commission_value
+    when {_HAS_GROUPS} then g.commission_value else p.default_commission_value end""",
+    rate_currency=f"""case when {_HAS_OWN} then m.custom_commission_currency
+    when {_HAS_GROUPS} then g.commission_currency else p.fee_currency end""",
+    rate_source=f"case when {_HAS_OWN} then 'affiliate' when {_HAS_GROUPS} then 'group' else 'program' end",
+    # Whoever has a rate of their own, or of their group, has no tier's.
+    has_tiers=f"{conditions.PROGRAM_HAS_TIERS} and not {_HAS_OWN} and not {_HAS_GROUPS}",
     recruits="p.sub_affiliate_enabled",
     recruit_percent="p.sub_affiliate_percent",
 )
 _JOINED = Rows(JoinedProgram)
-_ANY_ORG_JOINED = f"""
+_JOINED_FROM = f"""
 select {_JOINED_COLUMNS}
 from affiliate m
 join program p on p.organization_id = m.organization_id and p.id = m.program_id
@@ -123,14 +105,19 @@ join organization o on o.id = m.organization_id
 left join partner_group g on g.organization_id = m.organization_id and g.id = m.partner_group_id
 left join tracking_link l on l.organization_id = m.organization_id and l.affiliate_id = m.id
   and l.is_default and l.deleted_at is null
-where {OF_PERSON} and p.archived_at is null
-order by o.name, p.name, m.id
 """
+_ANY_ORG_JOINED = f"{_JOINED_FROM} where {OF_PERSON} and p.archived_at is null order by o.name, p.name, m.id"
+_OF_AFFILIATE = f"{_JOINED_FROM} where {conditions.OF_AFFILIATE}"
 
 
 def any_org_joined(*, account_id: UUID | None, email: str | None) -> list[JoinedProgram]:
     """Return the programs that a person is in, or has applied to, by brand and name; archived ones are left out."""
     return _JOINED.all(_ANY_ORG_JOINED, {"account": account_id, "email": email})
+
+
+def of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> JoinedProgram | None:
+    """Return the program of one affiliate, also an archived one. Budget: 1 statement."""
+    return _JOINED.first(_OF_AFFILIATE, {"org": organization_id, "affiliate": affiliate_id})
 
 
 _OFFERED_COLUMNS = columns(
@@ -140,7 +127,7 @@ _OFFERED_COLUMNS = columns(
     rate_type="p.default_commission_type",
     rate_value="p.default_commission_value",
     rate_currency="p.fee_currency",
-    has_tiers=_TIERED,
+    has_tiers=conditions.PROGRAM_HAS_TIERS,
 )
 _OFFERED = Rows(OfferedProgram)
 _ANY_ORG_OFFERED = f"""

@@ -18,8 +18,11 @@ class ChangedAffiliate:
     program_id: UUID
     email: str
     full_name: str
+    status: str
     status_before: str
+    source: str
     approved_at: datetime | None
+    approved_before: datetime | None
     application_data: Mapping[str, Any] | None
 
 
@@ -34,7 +37,7 @@ from affiliate b
 where b.organization_id = a.organization_id and b.id = a.id
   and a.organization_id = %(org)s and a.id = any(%(ids)s) and a.deleted_at is null
 """
-_RETURNING = f"returning {columns(ChangedAffiliate, 'a', status_before='b.status')}"
+_RETURNING = f"returning {columns(ChangedAffiliate, 'a', status_before='b.status', approved_before='b.approved_at')}"
 _APPROVE = f"""
 update affiliate a set status = 'Approved', approved_at = coalesce(a.approved_at, %(at)s)
 {_THOSE} and a.status = 'Pending' {_RETURNING}

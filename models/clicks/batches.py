@@ -1,8 +1,8 @@
 """Clicks as they are written: many at a time, each step one statement for the whole batch of one organization.
 
 Batches go into a statement as one JSON text: an array parameter per column costs several times as much to write and
-to read. `(organization_id = ...) is true` is a condition that no index is chosen for: a plan that was made while the
-tables were small must still go by the id when they are not.
+to read. Affiliates and programs have a key by their id alone, and `(organization_id = ...) is true` is a condition that
+no index is chosen for: a plan that was made while the tables were small must still go by the id when they are not.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,22 +22,24 @@ from models.programs import budgets
 from models.programs.budgets import StoredRewardTerms
 from models.table import Rows, columns
 
-_KNOWN = Hot("select id::text from click where (organization_id = %s) is true and id = any(%s::text[]::uuid[])")
+# One by one by the key: for an array of ids a plan of an empty table may go through all of an organization's clicks.
+_KNOWN = Hot("""
+select c.id::text from unnest(%(ids)s::text[]::uuid[]) as sent (id)
+cross join lateral (select id from click where organization_id = %(org)s and id = sent.id offset 0) c
+""")
 
 
 def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
     """Return those of the ids that are written already."""
-    return {click_id for (click_id,) in db.run(_KNOWN, (organization_id, _array(click_ids)))}
+    return {click_id for (click_id,) in db.run(_KNOWN, {"org": organization_id, "ids": _array(click_ids)})}
 
 
 _VISITS = Hot("""
-select v.visitor, seen.* from unnest(%(visitors)s::text[]) as v (visitor) cross join lateral (
-  select program_id::text, affiliate_id::text, slug, max(occurred_at),
-    min(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s),
-    max(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s) from click
-  where organization_id = %(org)s and visitor_hash = decode(v.visitor, 'hex') and occurred_at > %(since)s
-  group by program_id, affiliate_id, slug
-) seen
+select encode(visitor_hash, 'hex'), program_id::text, affiliate_id::text, slug, max(occurred_at),
+  min(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s),
+  max(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s) from click
+where organization_id = %(org)s and visitor_hash = any(%(visitors)s::text::bytea[]) and occurred_at > %(since)s
+group by visitor_hash, program_id, affiliate_id, slug
 """)
 _NETWORKS = Hot("""
 select n.network, n.program_id, n.slug, array_agg(seen.occurred_at)
@@ -73,7 +75,7 @@ def visits(
     """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
     params = {
         "org": organization_id,
-        "visitors": _array(visitors),
+        "visitors": _array(rf"\x{visitor}" for visitor in visitors),
         "since": since,
         "near_since": near[0],
         "near_until": near[1],
@@ -108,12 +110,12 @@ def network_visits(
 
 _INSERT = Hot("""
 insert into click (id, organization_id, program_id, affiliate_id, slug, sub_id, visitor_hash, network_hash,
-  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, created_at)
+  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, country, created_at)
 select id, %(org)s, program_id, affiliate_id, slug, sub_id, decode(visitor, 'hex'), decode(network, 'hex'),
-  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, %(now)s
+  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, country, %(now)s
 from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, slug text, sub_id text,
   visitor text, network text, occurred_at timestamptz, is_duplicate boolean, score int, reasons text[], outcome text,
-  conversion_id uuid)
+  conversion_id uuid, country text)
 """)
 
 
@@ -139,7 +141,7 @@ class Unscored:
 _UNSCORED_ROWS = Rows(Unscored)
 _UNSCORED = f"""
 select {columns(Unscored, id="id::text", program_id="program_id::text", affiliate_id="affiliate_id::text")} from click
-where (organization_id = %s) is true and id = any(%s::text[]::uuid[]) and outcome = 'unscored'
+where organization_id = %s and id = any(%s::text[]::uuid[]) and outcome = 'unscored'
 order by occurred_at, id
 """
 
@@ -152,7 +154,7 @@ def unscored(*, organization_id: UUID, click_ids: Sequence[str]) -> list[Unscore
 _SCORED = """
 update click c set score = r.score, reasons = r.reasons, outcome = r.outcome, conversion_id = r.conversion_id
 from json_to_recordset(%s) as r (id uuid, score int, reasons text[], outcome text, conversion_id uuid)
-where (c.organization_id = %s) is true and c.id = r.id
+where c.organization_id = %s and c.id = r.id
 """
 
 
@@ -203,7 +205,7 @@ with found as materialized (
   ) c on true
 )
 select {columns(HourRow, value="rate_value")} from conversion
-where id = any(array(select id from found)) and (organization_id = %(org)s) is true order by id for update
+where organization_id = %(org)s and id = any(array(select id from found)) order by id for update
 """)
 
 
@@ -217,12 +219,12 @@ _GROW = Hot(f"""
 with grown as materialized (
   select c.id, c.organization_id, c.program_id, c.affiliate_id, c.currency, c.is_test, g.cents, g.cause_id
   from json_to_recordset(%(rows)s) as g (conversion_id uuid, cents bigint, cause_id uuid) join lateral (
-    select * from conversion where id = g.conversion_id and (organization_id = %(org)s) is true offset 0
+    select * from conversion where organization_id = %(org)s and id = g.conversion_id offset 0
   ) c on true
 ), raised as (
   update conversion c
   set commission_cents = c.commission_cents + (select cents from grown where grown.id = c.id)
-  where c.id = any(array(select id from grown)) and (c.organization_id = %(org)s) is true
+  where c.organization_id = %(org)s and c.id = any(array(select id from grown))
 ), noted as (
   insert into conversion_event
     (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)

@@ -33,7 +33,7 @@ where queue = %s and failed_at < %s and name = any(%s) and not args ? 'is_forgot
 def any_org_stage_forget_letters(*, names: Sequence[str], queue: str, before: datetime) -> None:
     """Stage that nobody takes the place of who made the clicks in dead letters from before a moment.
 
-    Each can still be written: what is in one is the text of `raw_click.to_bytes`, or nonsense. Of a visitor the letter
+    Each can still be written: what is in one is the text of `wire.to_bytes`, or nonsense. Of a visitor the letter
     keeps their program.
     """
     db.stage(_FORGET_LETTERS, (queue, before, list(names)))

@@ -60,6 +60,17 @@ _FIND_BY_ID = Hot(f"""{_LINKS} and p.id = %(program)s order by {_EARNING}""")
 # nothing and after it has ended. Within an organization a pair is one living link.
 _FIND_BY_SLUG = Hot(f"""{_LINKS} and p.slug = %(program)s and l.organization_id =
   (select organization_id from link_address where program_slug = %(program)s and slug = %(slug)s)""")
+# Of the organization whose store the pixel is in, while the store is connected.
+_FIND_BY_PIXEL = Hot(f"""{_LINKS} and l.organization_id =
+  (select organization_id from web_pixel where public_key = %(key)s and ended_at is null) order by {_EARNING}""")
+
+
+def any_org_find_of_pixel(*, slug: str, public_key: str) -> Link | None:
+    """Return where a slug in lower case leads in the organization whose web pixel has this key; None without one.
+
+    Budget: 1 statement.
+    """
+    return _ROWS.first(_FIND_BY_PIXEL, {"slug": slug, "key": public_key})
 
 
 def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:

@@ -3,7 +3,8 @@
 Their lists are in `lists`, their refunds in `refunds`, what they brought by day in `revenue`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -11,7 +12,7 @@ from uuid import UUID
 from models.db import db
 from models.hot import Hot
 from models.ids import new_id
-from models.table import Rows, columns, marks, values
+from models.table import Rows, as_json, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,46 +80,49 @@ class Conversion:
 
 _ROWS = Rows(Conversion)
 _COLUMNS = columns(Conversion)
-_INSERT = Hot(f"""
-insert into conversion ({_COLUMNS}) values ({marks(Conversion)})
-""")
-_INSERT_UNLESS_KNOWN = Hot(f"""
-insert into conversion ({_COLUMNS}) values ({marks(Conversion)})
+_INSERT_ALL = f"""
+insert into conversion ({_COLUMNS}) select {_COLUMNS} from json_populate_recordset(null::conversion, %s)
+"""
+_STAGE_INSERT = Hot(_INSERT_ALL)
+_INSERT_UNLESS_KNOWN = Hot(f"""{_INSERT_ALL}
 on conflict (organization_id, source, external_event_id) do nothing returning id
 """)
 
 
-def stage_insert(conversion: Conversion) -> None:
-    """Stage a conversion row."""
-    db.stage(_INSERT, values(conversion))
+def stage_insert(conversions: Sequence[Conversion]) -> None:
+    """Stage conversion rows: one statement for all."""
+    db.stage(_STAGE_INSERT, (as_json(conversions),))
 
 
-def insert_unless_known(conversion: Conversion) -> bool:
-    """Insert a conversion row now; False when its source knows this external event id already."""
-    return bool(db.run(_INSERT_UNLESS_KNOWN, values(conversion)))
+def insert_unless_known(conversions: Sequence[Conversion]) -> set[UUID]:
+    """Insert conversion rows now but those whose source knows their external event id already; returns the new ids."""
+    return {id for (id,) in db.run(_INSERT_UNLESS_KNOWN, (as_json(conversions),))}
 
 
-_ADD_LINE = Hot("""
+_ADD_LINES = Hot("""
 insert into conversion_event
   (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
-values (%s, %s, %s, %s, %s, %s, %s)
+select id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at
+from json_populate_recordset(null::conversion_event, %s)
 """)
 
 
-def stage_history(
-    *,
-    organization_id: UUID,
-    conversion_id: UUID,
-    event_type: str,
-    amount_cents: int,
-    commission_cents: int,
-    occurred_at: datetime,
-) -> None:
-    """Stage one line of a conversion's own history (`initial`, `renewal`, `refund`)."""
-    db.stage(
-        _ADD_LINE,
-        (new_id(), organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at),
-    )
+@dataclass(frozen=True, slots=True)
+class NewLine:
+    """A line of a conversion's own history as it is written (`initial`, `renewal`, `refund`)."""
+
+    organization_id: UUID
+    conversion_id: UUID
+    event_type: str
+    amount_cents: int
+    commission_cents: int
+    occurred_at: datetime
+    id: UUID = field(default_factory=new_id)
+
+
+def stage_history(lines: Sequence[NewLine]) -> None:
+    """Stage lines of conversions' histories: one statement for all."""
+    db.stage(_ADD_LINES, (as_json(lines),))
 
 
 _FIND = Hot(f"""
@@ -135,6 +139,16 @@ select {_COLUMNS} from conversion where organization_id = %s and parent_id = %s 
 def find(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     """Return one conversion of the organization, or None."""
     return _ROWS.first(_FIND, (organization_id, conversion_id))
+
+
+_LOCK_ALL = Hot(f"""
+select {_COLUMNS} from conversion where organization_id = %s and id = any(%s) order by id for update
+""")
+
+
+def lock_all(*, organization_id: UUID, conversion_ids: Collection[UUID]) -> dict[UUID, Conversion]:
+    """Return conversions by their ids, locked in that order until the transaction ends."""
+    return {found.id: found for found in _ROWS.all(_LOCK_ALL, (organization_id, list(conversion_ids)))}
 
 
 def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:

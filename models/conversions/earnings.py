@@ -1,6 +1,7 @@
 """Conversions as the affiliate whom they credit reads them, with every brand: nothing of the buyer, no test sales."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -89,15 +90,30 @@ def any_org_earnings(
     `email` is their verified one, or None. Of each of their affiliates no more than `limit` rows are read.
     Budget: 1 statement.
     """
+    whom = {"account": account_id, "email": email}
+    return _page(conditions.EVER_OF_PERSON, whom, filters, after, limit)
+
+
+def of_affiliate(*, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int) -> list[Earning]:
+    """Return up to `limit` conversions that credit one affiliate, newest first, after a position.
+
+    Budget: 1 statement.
+    """
+    whom = {"org": organization_id, "affiliate": affiliate_id}
+    return _page(conditions.OF_AFFILIATE, whom, EarningFilters(), after, limit)
+
+
+def _page(
+    whose: str, whom: Mapping[str, object], filters: EarningFilters, after: Position | None, limit: int
+) -> list[Earning]:
     before, before_id = after or (None, None)
     values = {name: getattr(filters, name, None) for name in _CONDITIONS} | {"before": before}
     wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
-    known = values | {"account": account_id, "email": email, "before_id": before_id, "limit": limit}
-    return _ROWS.all(_statement(wanted), known)
+    return _ROWS.all(_statement(whose, wanted), {**values, **whom, "before_id": before_id, "limit": limit})
 
 
 @functools.cache
-def _statement(wanted: tuple[str, ...]) -> Hot:
+def _statement(whose: str, wanted: tuple[str, ...]) -> Hot:
     narrowed = "".join(f" and {_CONDITIONS[name]}" for name in wanted)
     return Hot(f"""
 select {_SHOWN}
@@ -107,7 +123,7 @@ from (
     where c.organization_id = m.organization_id and c.affiliate_id = m.id and not c.is_test{narrowed}
     order by c.created_at desc, c.id desc limit %(limit)s
   ) c
-  where {conditions.EVER_OF_PERSON}
+  where {whose}
   order by c.created_at desc, c.id desc limit %(limit)s
 ) c
 join program p on p.organization_id = c.organization_id and p.id = c.program_id

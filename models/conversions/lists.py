@@ -11,7 +11,7 @@ from uuid import UUID
 from domain.conversions.orders import ConversionOrder
 from models.conversions import searches
 from models.hot import Hot
-from models.listing import Position
+from models.listing import Position, Wire, document
 from models.table import Rows, columns
 
 Row = TypeVar("Row")
@@ -63,6 +63,14 @@ class ListedConversion(NamedTuple):
     moment: datetime
 
 
+class RenderedConversion(NamedTuple):
+    """A conversion as JSON (`models.listing.document`), as a page shows it. `moment` is its place in the list."""
+
+    id: str
+    document: str
+    moment: datetime
+
+
 class ExportedConversion(NamedTuple):
     """A conversion as the file has it: fifty thousand are mostly the making of objects, so the database brings texts.
 
@@ -99,7 +107,7 @@ _LISTED = {
     "affiliate_coupon_id": "c.affiliate_coupon_id::text",
     "parent_id": "c.parent_id::text",
     "is_disputed": "c.disputed_at is not null",
-    "net_commission_cents": f"{_NET} as net_commission_cents",
+    "net_commission_cents": _NET,
     "affiliate_name": _AFFILIATE.format("full_name"),
     "affiliate_email": _AFFILIATE.format("email"),
     "program_name": _PROGRAM,
@@ -130,6 +138,8 @@ _CONDITIONS = {
     "sub_id": "c.sub_id = %(sub_id)s",
     "untagged": "c.sub_id is null",
 }
+# Said besides, word by word: what leads and clicks earn has indexes of its own with what else a list is narrowed by.
+_REWARDS = {"lead": "c.type = 'LeadReward'", "click": "c.type = 'ClickReward'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +205,22 @@ class _List(Generic[Row]):
         wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
         before, before_id = after or (None, None)
         known = values | _sought(filters.sought) | {"before": before, "before_id": before_id}
-        statement = self._statement(wanted, _ORDERS[order], after is not None, filters.sought is not None)
+        reward = filters.kind if filters.kind in _REWARDS else None
+        statement = self._statement(wanted, reward, _ORDERS[order], after is not None, filters.sought is not None)
         return self._rows.all(statement, known | {"organization_id": organization_id, "limit": limit})
 
     def one(self, *, organization_id: UUID, conversion_id: UUID) -> Row | None:
         return self._rows.first(self._found, {"organization_id": organization_id, "id": conversion_id})
+
+    def matching(self, known: Mapping[str, object]) -> list[Row]:
+        order = _ORDERS[ConversionOrder.newest]
+        conditions = ["c.organization_id = %(organization_id)s"]
+        if known["id"] is not None:
+            conditions.append("c.id = %(id)s")
+        if known["sought"] is not None:
+            conditions.append(f"c.id = any(array({searches.KNOWN_AS}))")
+        where = " and ".join(conditions)
+        return self._rows.all(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s", known)
 
     @functools.cached_property
     def _found(self) -> Hot:
@@ -207,8 +228,12 @@ class _List(Generic[Row]):
         return Hot(f"{selected} where c.organization_id = %(organization_id)s and c.id = %(id)s")
 
     @functools.cache  # noqa: B019  # lists live as long as the process
-    def _statement(self, wanted: tuple[str, ...], order: _Order, is_behind: bool, is_sought: bool) -> Hot:
+    def _statement(
+        self, wanted: tuple[str, ...], reward: str | None, order: _Order, is_behind: bool, is_sought: bool
+    ) -> Hot:
         conditions = ["c.organization_id = %(organization_id)s", order.among, *(_CONDITIONS[name] for name in wanted)]
+        if reward is not None:
+            conditions.append(_REWARDS[reward])
         if is_behind:
             conditions.append(order.behind)
         where = " and ".join(conditions)
@@ -229,29 +254,46 @@ def _sought(text: str | None) -> dict[str, object]:
         return {"sought": text, "sought_id": None}
 
 
-_PAGES = _List(ListedConversion, _LISTED)
+_FOUND = _List(ListedConversion, _LISTED)
 _PIECES = _List(ExportedConversion, _EXPORTED)
+
+
+@functools.cache
+def _rendered(wire: Wire) -> _List[RenderedConversion]:
+    return _List(RenderedConversion, {"id": _IDS["id"], "document": document(wire, "c", **_LISTED)})
 
 
 def page(
     *,
     organization_id: UUID,
+    wire: Wire,
     filters: ConversionFilters,
     order: ConversionOrder = ConversionOrder.newest,
     after: Position | None,
     limit: int,
-) -> list[ListedConversion]:
-    """Return up to `limit` conversions in an order, after the keyset position `after`.
+) -> list[RenderedConversion]:
+    """Return up to `limit` conversions in an order, after the keyset position `after`, under the keys of `wire`.
 
     The order `payable` is of Pending rows alone. What it costs does not grow with the rows that are not shown, but for
     filters that hold for few of a long list; with `sought` it grows with the affiliates that the organization has.
     """
-    return _PAGES.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
+    return _rendered(wire).read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> ListedConversion | None:
     """Return one conversion of the organization as a page shows it, or None."""
-    return _PAGES.one(organization_id=organization_id, conversion_id=conversion_id)
+    return _FOUND.one(organization_id=organization_id, conversion_id=conversion_id)
+
+
+def matching(
+    *, organization_id: UUID, id: UUID | None, external_event_id: str | None, limit: int
+) -> list[ListedConversion]:
+    """Return up to `limit` conversions with this id and this external event id, whichever source brought them.
+
+    Newest first; what is None is not asked for. Budget: 1 round trip.
+    """
+    known = {"organization_id": organization_id, "id": id, "sought": external_event_id, "limit": limit}
+    return _FOUND.matching(known)
 
 
 @dataclass(frozen=True, slots=True)

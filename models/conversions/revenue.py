@@ -1,7 +1,9 @@
 """What affiliates' sales brought, net of refunds, by day and currency: kept beside the conversions, for tiers."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, date
 from decimal import Decimal
 from uuid import UUID
 
@@ -12,17 +14,34 @@ from models.table import Rows
 
 _ADD = Hot("""
 insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)
-values (%s, %s, %s, %s, %s)
+select %s, added.* from unnest(%s::uuid[], %s::date[], %s::text[], %s::bigint[])
+  as added (affiliate_id, day, currency, net_cents)
 on conflict (organization_id, affiliate_id, day, currency) do update set net_cents = r.net_cents + excluded.net_cents
 """)
 
 
 def stage(conversion: Conversion, *, amount_cents: int) -> None:
     """Stage a change of the affiliate's net referred revenue on the day of the sale; test sales do not count."""
-    if conversion.is_test or amount_cents == 0:
-        return
-    day = conversion.occurred_at.astimezone(UTC).date()
-    db.stage(_ADD, (conversion.organization_id, conversion.affiliate_id, day, conversion.currency, amount_cents))
+    _stage([(conversion, amount_cents)])
+
+
+def stage_all(conversions: Sequence[Conversion]) -> None:
+    """Stage what conversions of one organization brought, one statement for all; test sales do not count."""
+    _stage([(conversion, conversion.amount_cents) for conversion in conversions])
+
+
+def _stage(changes: Sequence[tuple[Conversion, int]]) -> None:
+    days: Counter[tuple[UUID, date, str]] = Counter()
+    for conversion, amount_cents in changes:
+        if not conversion.is_test and amount_cents:
+            day = conversion.occurred_at.astimezone(UTC).date()
+            days[conversion.affiliate_id, day, conversion.currency] += amount_cents
+    if days:
+        # In one order, so that two that add to several of the same days never wait for each other.
+        affiliates, dates, currencies = zip(*sorted(days), strict=True)
+        amounts = [days[which] for which in sorted(days)]
+        organization_id = changes[0][0].organization_id
+        db.stage(_ADD, (organization_id, list(affiliates), list(dates), list(currencies), amounts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,8 @@ def parent_of(*, organization_id: UUID, conversion_id: UUID) -> UUID | None:
 
 _RELEASE = """
 update conversion set status = 'Approved'
-where id in (
-  select id from conversion where status = 'Pending' and not payout_locked and hold_until <= %s
+where (organization_id, id) in (
+  select organization_id, id from conversion where status = 'Pending' and not payout_locked and hold_until <= %s
   order by hold_until limit %s for no key update skip locked
 )
 returning 1

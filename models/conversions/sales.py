@@ -1,16 +1,18 @@
 """Accepted sales: the inbox that makes a retry harmless, and the facts that settling one needs."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
-from domain import leads
-from models.conditions import OPEN_PROGRAM
+from domain import jobs, leads
+from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.hot import Hot
-from models.table import Rows, columns, marks, values
+from models.jobs import rows
+from models.table import Rows, columns, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +31,19 @@ class SaleReferral:
 _REFERRALS = Rows(SaleReferral)
 # Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
 # in the join a planner without statistics would rather walk all of a tenant's affiliates.
-_LOOK_UP = Hot(f"""
-select (select id from sale where organization_id = %(org)s and external_event_id = %(event)s),
-  found.* from (select) one left join lateral (
-  select a.id, a.status, p.id, now_open.yes, p.default_commission_model, p.sale_commission_type is not null
+_REFERRAL = f"""
+  select a.id as affiliate_id, a.status as affiliate_status, p.id as program_id, now_open.yes as is_program_open,
+    p.default_commission_model as commission_model, p.sale_commission_type is not null as has_sale_leg
   from tracking_link l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
   cross join lateral (select {OPEN_PROGRAM} as yes) now_open
-  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
+  where l.organization_id = %(organization_id)s and l.slug = %(slug)s and l.deleted_at is null
   order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1
-  ) found on true
+"""
+_LOOK_UP = Hot(f"""
+select (select id from sale where organization_id = %(organization_id)s and external_event_id = %(event)s), found.*
+from (select) one left join lateral ({_REFERRAL}) found on true
 """)
 
 
@@ -48,20 +52,18 @@ def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> Sale
 
     A slug may stand in several campaigns of one organization: the campaign that can earn now wins, then the oldest.
     """
-    found = _REFERRALS.first(_LOOK_UP, {"org": organization_id, "event": external_event_id, "slug": slug})
+    found = _REFERRALS.first(_LOOK_UP, {"organization_id": organization_id, "event": external_event_id, "slug": slug})
     assert found is not None
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A sale as it was accepted; `id` is reserved for its conversion."""
+    """A sale as it was posted; `id` is reserved for its conversion."""
 
     id: UUID
     organization_id: UUID
     external_event_id: str
-    program_id: UUID
-    affiliate_id: UUID
     amount_cents: int
     currency: str
     customer_id: str | None
@@ -75,15 +77,54 @@ class Sale:
     accepted_at: datetime
 
 
-_INSERT = Hot(f"""
-insert into sale ({columns(Sale)}) values ({marks(Sale)})
-on conflict (organization_id, external_event_id) do nothing returning id
+_NAMES = tuple(field.name for field in fields(Sale))
+_NAMED = ", ".join(f"%({name})s" for name in _NAMES)
+_SETTLE = rows.kind(jobs.SALE_SETTLE)
+# A sale that names a customer has the ordinal 0 until the statement behind this one counts its payment.
+_ACCEPT = Hot(f"""
+with found as ({_REFERRAL}), accepted as (
+  insert into sale ({columns(Sale)}, customer_ordinal, program_id, affiliate_id)
+  select {_NAMED}, %(ordinal)s, program_id, affiliate_id from found
+  where affiliate_status = 'Approved' and is_program_open and (commission_model in {PAYS_ON_SALE} or has_sale_leg)
+  on conflict (organization_id, external_event_id) do nothing
+  returning id, organization_id
+)
+insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
+select organization_id, %(queue)s, %(name)s, jsonb_build_object('sale_id', id), organization_id::text, %(max_attempts)s,
+  %(lease_s)s
+from accepted
+returning 1
+""")
+# The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
+_COUNT_PAYMENT = Hot("""
+with counted as (
+  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
+  select organization_id, program_id, customer_key, accepted_at, 1 from sale
+  where organization_id = %(organization_id)s and id = %(id)s and customer_ordinal = 0
+  on conflict (organization_id, program_id, customer_key) do update
+    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
+  returning payments
+)
+update sale set customer_ordinal = counted.payments from counted
+where organization_id = %(organization_id)s and id = %(id)s
+returning 1
 """)
 
 
-def insert(sale: Sale) -> bool:
-    """Insert an accepted sale; False when the organization has one with this external event id already."""
-    return bool(db.run(_INSERT, values(sale)))
+def accept(sale: Sale, *, slug: str) -> bool:
+    """Insert a sale of whom its slug leads to, with its customer's payment counted and the job that settles it.
+
+    False: nothing was written, since the organization has one with this external event id already, or its slug leads
+    to nobody who can earn by it; `look_up` says which. Nothing is written either when it comes a second time.
+    Budget: 1 round trip, and no other for the commit in a unit of work that `is_single`.
+    """
+    is_counted = sale.customer_key is not None
+    sent = dict(zip(_NAMES, values(sale), strict=True))
+    whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if is_counted else 1}
+    if not is_counted:
+        return bool(db.run_last(_ACCEPT, whole))
+    db.stage(_ACCEPT, whole)
+    return bool(db.run_last(_COUNT_PAYMENT, sent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +194,23 @@ left join lateral (
     {_LEAD} order by l.occurred_at desc, l.id desc limit 1)
   order by is_own desc limit 1
 ) lead on true
-where s.organization_id = %s and s.id = %s and s.settled_at is null
+where s.organization_id = %s and s.id = any(%s) and s.settled_at is null
+order by s.id
 for update of s
 """)
 
 
-def lock_unsettled(*, organization_id: UUID, sale_id: UUID) -> SaleFacts | None:
-    """Lock an accepted sale that has no conversion yet and return its facts; None when there is nothing to settle."""
-    return _FACTS_ROWS.first(_FACTS, (organization_id, sale_id))
+def lock_unsettled(*, organization_id: UUID, sale_ids: Sequence[UUID]) -> list[SaleFacts]:
+    """Lock those of these sales that have no conversion yet, in the order of their ids, and return their facts."""
+    return _FACTS_ROWS.all(_FACTS, (organization_id, list(sale_ids)))
 
 
-_SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = %s")
+_SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = any(%s)")
 
 
-def stage_settled(*, organization_id: UUID, sale_id: UUID, settled_at: datetime) -> None:
-    """Stage that a sale has its conversion."""
-    db.stage(_SETTLED, (settled_at, organization_id, sale_id))
+def stage_settled(*, organization_id: UUID, sale_ids: Sequence[UUID], settled_at: datetime) -> None:
+    """Stage that sales have their conversions."""
+    db.stage(_SETTLED, (settled_at, organization_id, list(sale_ids)))
 
 
 _ID = "select id from sale where organization_id = %s and external_event_id = %s"
@@ -188,30 +230,15 @@ def is_unsettled(*, organization_id: UUID, sale_id: UUID) -> bool:
     return bool(db.run(_UNSETTLED, (organization_id, sale_id)))
 
 
-_COUNT_PAYMENT = Hot("""
-with counted as (
-  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-  values (%(org)s, %(program)s, %(customer)s, %(at)s, 1)
-  on conflict (organization_id, program_id, customer_key) do update
-    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
-  returning payments
-)
-update sale set customer_ordinal = counted.payments from counted where organization_id = %(org)s and id = %(sale)s
-""")
+# Two conditions and not one on either: each has an index.
+_UNSETTLED_OF = """
+select id from sale where organization_id = %(org)s and id = %(id)s and settled_at is null
+union all
+select id from sale where organization_id = %(org)s and external_event_id = %(event)s and settled_at is null
+"""
 
 
-def stage_payment(sale: Sale) -> None:
-    """Stage the count of one more payment of the sale's customer, and which it is on the sale.
-
-    The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
-    """
-    db.stage(
-        _COUNT_PAYMENT,
-        {
-            "org": sale.organization_id,
-            "program": sale.program_id,
-            "customer": sale.customer_key,
-            "at": sale.accepted_at,
-            "sale": sale.id,
-        },
-    )
+def find_unsettled(*, organization_id: UUID, sale_id: UUID | None, external_event_id: str | None) -> UUID | None:
+    """Return the sale with this id, or else with this external event id, that has no conversion yet."""
+    row = db.row(_UNSETTLED_OF, {"org": organization_id, "id": sale_id, "event": external_event_id})
+    return row[0] if row else None

@@ -20,6 +20,14 @@ whose (id) as materialized (
 _FEW = 200
 
 
+#: SQL for the ids of conversions by their external event id `sought`, in whichever source.
+KNOWN_AS = f"""
+with recursive {_SOURCES}
+select s.id from source join conversion s
+  on s.organization_id = %(organization_id)s and s.source = source.name and s.external_event_id = %(sought)s
+"""
+
+
 def found(*, where: str, moment: str, direction: str) -> str:
     """Return SQL for the ids of up to `limit` conversions `c` that are sought, of those that a condition holds for.
 
@@ -32,7 +40,9 @@ def found(*, where: str, moment: str, direction: str) -> str:
     return f"""
 with recursive {_SOURCES}, {_WHOSE}
 select id from (
-  {shown} (select * from conversion where id = %(sought_id)s offset 0) c where {where}
+  {shown} (
+    select * from conversion where organization_id = %(organization_id)s and id = %(sought_id)s offset 0
+  ) c where {where}
   union
   {shown} source cross join lateral (
     select * from conversion s where s.organization_id = %(organization_id)s and s.source = source.name

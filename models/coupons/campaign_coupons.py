@@ -105,8 +105,9 @@ select {
     )
 }
 from campaign_coupon c
-where c.organization_id = %(org)s and c.program_id = %(program)s
+where c.organization_id = %(org)s
 """
+_ITS_PROGRAM = "and c.program_id = %(program)s"
 
 
 def insert(values: Mapping[str, Any]) -> bool:
@@ -139,7 +140,7 @@ def stage_remove(coupon: CampaignCoupon) -> None:
     db.stage("delete from campaign_coupon where organization_id = %s and id = %s", (coupon.organization_id, coupon.id))
 
 
-_ONE_COUNTED = f"{_SELECT_COUNTED} and c.id = %(id)s"
+_ONE_COUNTED = f"{_SELECT_COUNTED} {_ITS_PROGRAM} and c.id = %(id)s"
 
 
 def counted(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon | None:
@@ -147,7 +148,7 @@ def counted(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> Coun
     return _COUNTED.first(_ONE_COUNTED, {"org": organization_id, "program": program_id, "id": coupon_id})
 
 
-_PAGE = f"""{_SELECT_COUNTED}
+_PAGE = f"""{_SELECT_COUNTED} {{of_program}}
   and (%(before)s::timestamptz is null or (c.created_at, c.id) < (%(before)s, %(before_id)s))
 order by c.created_at desc, c.id desc
 limit %(limit)s
@@ -155,12 +156,12 @@ limit %(limit)s
 
 
 def page(
-    *, organization_id: UUID, program_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+    *, organization_id: UUID, program_id: UUID | None, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[CountedCoupon]:
-    """Return up to `limit` coupons of a program, the newest first, after the keyset position `after`."""
+    """Return up to `limit` coupons of a program, or of all, the newest first, after the keyset position `after`."""
     before, before_id = after or (None, None)
     params = {"org": organization_id, "program": program_id, "before": before, "before_id": before_id, "limit": limit}
-    return _COUNTED.all(_PAGE, params)
+    return _COUNTED.all(_PAGE.format(of_program=_ITS_PROGRAM if program_id else ""), params)
 
 
 _ANY_ORG_PLACE = "select organization_id, program_id from campaign_coupon where id = %s and state <> 'minting'"

@@ -3,7 +3,7 @@
 Whoever changes a deal or one of its milestones has the deal locked, before any payout of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -66,19 +66,19 @@ def lock(*, organization_id: UUID, deal_id: UUID) -> Deal | None:
     return _TABLE.first(_LOCK, (organization_id, deal_id))
 
 
-_LOCK_OF_PAYOUT = Hot("""
+_LOCK_OF_PAYOUTS = Hot("""
 select from deal
-where organization_id = %(org)s and id = (
+where organization_id = %(org)s and id = any(array(
   select m.deal_id from payout p
   join deal_milestone m on m.organization_id = p.organization_id and m.id = p.milestone_id
-  where p.organization_id = %(org)s and p.id = %(payout)s)
-for no key update
+  where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[])))
+order by id for no key update
 """)
 
 
-def stage_lock_of_payout(*, organization_id: UUID, payout_id: UUID) -> None:
-    """Stage the lock of the deal that a payout belongs to, if it belongs to one: before the payout itself."""
-    db.stage(_LOCK_OF_PAYOUT, {"org": organization_id, "payout": payout_id})
+def stage_lock_of_payouts(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> None:
+    """Stage the lock of the deals that payouts belong to, of those that belong to one, by id: before the payouts."""
+    db.stage(_LOCK_OF_PAYOUTS, {"org": organization_id, "payouts": list(payout_ids)})
 
 
 _OF_PERSON = """

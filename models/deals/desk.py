@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.db import db, reading_whole_tables
+from models.db import reading_whole_tables
 from models.table import Rows, columns
 
 
@@ -64,10 +64,59 @@ def any_org_list(
         return _deals.all(_LIST, params)
 
 
-def any_org_organization_of(deal_id: UUID) -> UUID | None:
+@dataclass(frozen=True, slots=True)
+class DealSides:
+    """Whose a deal is and whom it is with, who may be deleted by now."""
+
+    organization_id: UUID
+    organization: str
+    affiliate: str
+
+
+_SIDES = f"""
+select {columns(DealSides, "d", organization="o.name", affiliate="a.email")}
+from deal d join organization o on o.id = d.organization_id
+join affiliate a on a.organization_id = d.organization_id and a.id = d.affiliate_id
+where d.id = %s
+"""
+_sides = Rows(DealSides)
+
+
+def any_org_sides(deal_id: UUID) -> DealSides | None:
     """Return whose deal this is, for an operator who knows its id alone."""
-    row = db.row("select organization_id from deal where id = %s", (deal_id,))
-    return row[0] if row else None
+    return _sides.first(_SIDES, (deal_id,))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDispute:
+    """A milestone in dispute, with whose deal it is of. Minor units of the deal's currency."""
+
+    deal_id: UUID
+    organization_id: UUID
+    organization: str
+    deal: str
+    seq: int
+    title: str
+    currency: str
+    amount_cents: int
+    opened_by: str
+    dispute_reason: str
+    disputed_at: datetime
+
+
+_OF_DISPUTE = {"organization": "o.name", "deal": "d.title", "currency": "d.currency"}
+_DISPUTES = f"""
+select {columns(OpenDispute, "m", **_OF_DISPUTE)}
+from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
+join organization o on o.id = m.organization_id
+where m.status = 'Disputed' order by m.disputed_at, m.id limit %s
+"""
+_disputes = Rows(OpenDispute)
+
+
+def any_org_disputes(*, limit: int) -> list[OpenDispute]:
+    """Return the milestones that wait to be settled, those that wait longest first."""
+    return _disputes.all(_DISPUTES, (limit,))
 
 
 _PAYOUTS = f"""

@@ -95,7 +95,7 @@ _SHOWN = columns(
 )
 _EVENTS = f"""
 select {_SHOWN} from fraud_event e left join lateral (
-  select id, status from conversion where id = {_ITS_CONVERSION} offset 0
+  select id, status from conversion where organization_id = e.organization_id and id = {_ITS_CONVERSION} offset 0
 ) c on true
 where e.organization_id = %(org)s
 """

@@ -64,8 +64,8 @@ _NAMED_ROWS = Rows(Creditable)
 _NO_LEAD = "null::uuid, null::text, null::timestamptz"
 _NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::boolean, null::text, null::numeric"
 _EARLIER = f"""from gateway_payment g
-  join conversion c on c.organization_id = g.organization_id and c.id = g.conversion_id
-    and c.status not in {EARNS_NOTHING}
+  join lateral (select status, affiliate_id from conversion
+    where organization_id = g.organization_id and id = g.conversion_id offset 0) c on c.status not in {EARNS_NOTHING}
   join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
   where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
     and g.paid_at <= %(at)s and"""

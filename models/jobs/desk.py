@@ -66,7 +66,8 @@ _COLUMNS = ", ".join(JobRow.__dataclass_fields__)
 _LISTED = _COLUMNS.replace(
     "last_error",
     "coalesce(last_error, (select coalesce(d.failure_reason, 'answered ' || d.response_status) from delivery d"
-    f" where job.name = '{WEBHOOK_DELIVER.name}' and d.id = (job.args ->> 'delivery_id')::uuid))",
+    f" where job.name = '{WEBHOOK_DELIVER.name}' and d.organization_id = job.organization_id"
+    " and d.id = (job.args ->> 'delivery_id')::uuid))",
 )
 
 
@@ -140,9 +141,9 @@ def any_org_find(job_id: int) -> JobRow | None:
 
 
 def any_org_replay(job_ids: Sequence[int]) -> list[int]:
-    """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead."""
+    """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead, in order."""
     rows = db.run(f"{REPLAY} and id = any(%s) returning id", (list(job_ids),))
-    return [job_id for (job_id,) in rows]
+    return sorted(job_id for (job_id,) in rows)
 
 
 def any_org_discard(job_id: int) -> bool:

@@ -17,12 +17,13 @@ from models.jobs import processes
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What goes to the broker: which row, which attempt, which actor."""
+    """What goes to the broker: which row, which attempt, which actor; and under which span of which request."""
 
     job_id: int
     attempt: int
     queue: str
     name: str
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
 
 
 # $live are the processes that take jobs of the queue. A call that somebody else began, who died or is about to end,
-# takes no room of theirs; nobody knows who holds a job that is not begun.
+# takes no room of theirs; nobody knows who holds a job that is not begun. What was taken along with another is the work
+# of that one's thread.
 # $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
 # oldest first), so a key with 50,000 rows and a key with one both move.
@@ -124,7 +126,7 @@ with recursive live as (
 ), held as (
   select fair_key, count(*) as out, count(*) filter (where process_id is null or live.id is not null) as in_room
   from job left join live on live.id = process_id
-  where queue = %(queue)s and failed_at is null and deadline > now() group by fair_key
+  where queue = %(queue)s and failed_at is null and deadline > now() and taken_with is null group by fair_key
 ), room as (
   select greatest(coalesce(%(per_thread)s * (select sum(threads) from live), 0)
                   - (select coalesce(sum(in_room), 0) from held), 0) as free
@@ -149,7 +151,7 @@ with recursive live as (
   select id from offers order by turn, run_at limit (select free from room)
 )
 update job set
-  process_id = null,
+  process_id = null, taken_with = null,
   attempt = case when attempt < max_attempts then attempt + 1 else attempt end,
   deadline = case when attempt < max_attempts then now() + make_interval(secs => coalesce(lease_s, %(lease_s)s)) end,
   failed_at = case when attempt >= max_attempts then now() end,
@@ -157,7 +159,7 @@ update job set
     then coalesce(last_error, '') || 'every attempt was handed out and none came back: the worker died each time'
     else last_error end
 where id in (select id from taken)
-returning id, attempt, queue, name, failed_at
+returning id, attempt, queue, name, failed_at, trace
 """)
 
 
@@ -173,8 +175,8 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -
     wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s}
     rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
     return [
-        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name)
-        for job_id, attempt, queue_name, name, failed_at in rows
+        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name, trace=trace)
+        for job_id, attempt, queue_name, name, failed_at, trace in rows
         if failed_at is None
     ]
 

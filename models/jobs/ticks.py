@@ -24,7 +24,7 @@ def last_and_now(name: str) -> tuple[datetime | None, datetime]:
 def last_of_all() -> tuple[dict[str, datetime], datetime]:
     """Return the latest tick of every name that was fired, and the database's time."""
     rows = db.run("select name, max(scheduled_for), now() from tick group by name union all select null, null, now()")
-    return {name: last for name, last, _ in rows if name is not None}, rows[-1][2]
+    return {name: last for name, last, _ in rows if name is not None}, rows[0][2]
 
 
 def stage_forget_old() -> None:

@@ -3,6 +3,8 @@
 The database takes one entry per kind, cause and conversion, so nothing is booked twice.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -10,40 +12,65 @@ from models.conversions.conversions import Conversion
 from models.db import db
 from models.hot import Hot
 from models.ids import new_id
+from models.table import as_json
 
 _INTO = """
 insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
   cause_id, is_test, created_at)"""
 
 _INSERT = Hot(f"""{_INTO}
-values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+select id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency, cause_id, is_test,
+  created_at
+from json_populate_recordset(null::ledger_entry, %s)
 """)
 
 
-def stage(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> None:
-    """Stage one entry; what moved nothing leaves no entry.
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """An entry as it is written; see `of`."""
+
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    conversion_id: UUID
+    kind: str
+    amount_cents: int
+    currency: str
+    cause_id: UUID
+    is_test: bool
+    created_at: datetime
+    id: UUID = field(default_factory=new_id)
+
+
+def of(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> NewEntry:
+    """Return an entry about a conversion.
 
     `kind` is earn, reverse, restore, adjust, pay or clawback, `cause_id` what made the money move: the conversion, the
     refund, the decision, the payout.
     """
-    if amount_cents == 0:
-        return
-    db.stage(
-        _INSERT,
-        (
-            new_id(),
-            conversion.organization_id,
-            conversion.program_id,
-            conversion.affiliate_id,
-            conversion.id,
-            kind,
-            amount_cents,
-            conversion.currency,
-            cause_id,
-            conversion.is_test,
-            created_at,
-        ),
+    return NewEntry(
+        organization_id=conversion.organization_id,
+        program_id=conversion.program_id,
+        affiliate_id=conversion.affiliate_id,
+        conversion_id=conversion.id,
+        kind=kind,
+        amount_cents=amount_cents,
+        currency=conversion.currency,
+        cause_id=cause_id,
+        is_test=conversion.is_test,
+        created_at=created_at,
     )
+
+
+def stage(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> None:
+    """Stage one entry, as `of` has it."""
+    stage_all([of(conversion, kind=kind, amount_cents=amount_cents, cause_id=cause_id, created_at=created_at)])
+
+
+def stage_all(entries: Sequence[NewEntry]) -> None:
+    """Stage entries, one statement for all; what moved nothing leaves no entry."""
+    if moved := [entry for entry in entries if entry.amount_cents]:
+        db.stage(_INSERT, (as_json(moved),))
 
 
 def insertion(*, kind: str, cents: str, cause: str, at: str) -> str:

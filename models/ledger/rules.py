@@ -11,7 +11,7 @@ from uuid import UUID
 
 from models import conditions
 from models.db import db, reading_whole_tables
-from models.ledger import deal_rules
+from models.ledger import day_rules, deal_rules
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
@@ -37,8 +37,9 @@ cross join lateral (select floor(exact) + case
 #: What was earned and taken back.
 EARNINGS: Mapping[str, str] = {
     "the ledger earned what the conversion says": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id and l.kind = 'earn'
-where {org:c} and not c.payout_locked group by c.id
+select c.external_event_id from conversion c left join ledger_entry l
+on l.organization_id = c.organization_id and l.conversion_id = c.id and l.kind = 'earn'
+where {org:c} and not c.payout_locked group by c.organization_id, c.id
 having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
 and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
   select from event e where e.organization_id = c.organization_id
@@ -53,13 +54,15 @@ full join (
   group by 1, 2, 3) c using (organization_id, program_id, currency)
 where coalesce(s.cents, 0) <> coalesce(c.cents, 0) and {org:organization_id}""",
     "the ledger comes to what a conversion still earns, and to nothing for one that earns nothing": """
-select c.external_event_id from conversion c left join ledger_entry l on l.conversion_id = c.id
+select c.external_event_id from conversion c left join ledger_entry l
+on l.organization_id = c.organization_id and l.conversion_id = c.id
 and l.kind in ('earn', 'reverse', 'restore', 'adjust') where {org:c} and not c.payout_locked
-group by c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
+group by c.organization_id, c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
     "the ledger took back what the conversion says": """
 select c.external_event_id from conversion c
-left join ledger_entry l on l.conversion_id = c.id and l.kind in ('reverse', 'restore')
-where {org:c} group by c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
+left join ledger_entry l
+on l.organization_id = c.organization_id and l.conversion_id = c.id and l.kind in ('reverse', 'restore')
+where {org:c} group by c.organization_id, c.id having coalesce(sum(l.amount_cents), 0) <> -c.reversed_cents""",
     "the ledger and the conversion name one affiliate and one currency": """
 select l.id::text from ledger_entry l join conversion c on c.id = l.conversion_id
 where (l.affiliate_id, l.currency, l.organization_id) is distinct from (c.affiliate_id, c.currency, c.organization_id)
@@ -68,21 +71,24 @@ and {org:l}""",
 select c.external_event_id from conversion c where {org:c}
 and not (c.refunded_cents between 0 and c.amount_cents and c.reversed_cents between 0 and c.commission_cents)""",
     "the refunds of a sale add up to what it says, each on top of the one before": """
-select c.external_event_id from conversion c left join refund r on r.conversion_id = c.id
-where c.parent_id is null and {org:c} group by c.id
+select c.external_event_id from conversion c left join refund r
+  on r.organization_id = c.organization_id and r.conversion_id = c.id
+where c.parent_id is null and {org:c} group by c.organization_id, c.id
 having coalesce(sum(r.amount_cents), 0) <> c.refunded_cents
 union all
 select id::text from (select r.id, r.cumulative_cents,
     sum(r.amount_cents) over (partition by r.conversion_id order by r.place) as so_far
   from refund r where {org:r}) r where cumulative_cents <> so_far""",
     "the reversals of a row add up to what it says": """
-select c.external_event_id from conversion c left join reversal v on v.conversion_id = c.id
-where {org:c} group by c.id having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
+select c.external_event_id from conversion c left join reversal v
+  on v.organization_id = c.organization_id and v.conversion_id = c.id
+where {org:c} group by c.organization_id, c.id
+having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
     "what a gateway's payment gave back is what its refunds say, and its conversion's share of it": """
 select p.external_id from gateway_payment p left join gateway_refund r
   on r.organization_id = p.organization_id and r.payment_id = p.id
 left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id where {org:p}
-group by p.id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
+group by p.id, c.organization_id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
 or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
 or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
     "a sale refunded in full has given everything back": """
@@ -90,11 +96,12 @@ select c.external_event_id from conversion c where c.parent_id is null and {org:
 and c.status not in {earns_nothing} and c.amount_cents > 0
 and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed_cents = c.commission_cents)""",
     "a sale has at most one override, and it is the share it says of the sale's commission": """
-select c.external_event_id from conversion c join conversion p on p.id = c.parent_id {share}
+select c.external_event_id from conversion c join conversion p
+  on p.organization_id = c.organization_id and p.id = c.parent_id {share}
 where {org:c} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
 union all
 select c.parent_id::text from conversion c where c.parent_id is not null and {org:c}
-group by c.parent_id having count(*) > 1""",
+group by c.organization_id, c.parent_id having count(*) > 1""",
 }
 
 #: What was paid out.
@@ -102,8 +109,8 @@ PAYOUTS: Mapping[str, str] = {
     "the ledger comes to what a conversion earns less what was paid for it": """
 select format('conversion %s: the ledger says %s, it earns %s and %s is paid', c.id, coalesce(sum(l.amount_cents), 0),
   {earned}, c.paid_cents)
-from conversion c left join ledger_entry l on l.conversion_id = c.id
-where {org:c} and not c.payout_locked group by c.id
+from conversion c left join ledger_entry l on l.organization_id = c.organization_id and l.conversion_id = c.id
+where {org:c} and not c.payout_locked group by c.organization_id, c.id
 having coalesce(sum(l.amount_cents), 0) <> {earned} - c.paid_cents""",
     "a payout is the sum of its lines": """
 select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(l.amount_cents), 0))
@@ -180,7 +187,7 @@ where {org:p} and p.status = 'Pending' and p.created_at < now() - {long_ago} and
 and coalesce(r.review_status, 'Approved') = 'Approved' and {nobody_asks}""",
 }
 
-RULES: Mapping[str, str] = {**EARNINGS, **PAYOUTS, **deal_rules.DEALS}
+RULES: Mapping[str, str] = {**EARNINGS, **day_rules.DAYS, **PAYOUTS, **deal_rules.DEALS}
 
 
 def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:

@@ -41,6 +41,7 @@ alter table organization
   add column affiliate_limit int check (affiliate_limit >= 0),
   add constraint organization_logo foreign key (id, logo_file_id) references stored_file (organization_id, id),
   add constraint organization_favicon foreign key (id, favicon_file_id) references stored_file (organization_id, id);
+set local app.any_org = 'on';
 update organization set subdomain = slug;
 
 alter table program add column is_primary boolean not null default false;

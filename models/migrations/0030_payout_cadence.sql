@@ -2,6 +2,7 @@
 
 -- The day, in the organization's own time zone, from which the periods of its cadence are counted.
 alter table organization add column automatic_payout_since date;
+set local app.any_org = 'on';
 update organization set automatic_payout_since = (now() at time zone 'UTC')::date
   where automatic_payout_cadence <> 'Manual';
 -- What was turned on while it did nothing was turned on by whoever could, so it is asked for again.

@@ -169,6 +169,7 @@ alter table conversion add column refunded_from text, add column restored_at tim
 -- What comes back is a row of its own that lowers the running total, so it is their places that tell the order; two that
 -- build on the same one still cannot both stand.
 alter table refund add column reason text, add column place int, add column is_restoration boolean not null default false;
+set local app.any_org = 'on';
 update refund r set place = numbered.place
 from (select id, row_number() over (partition by conversion_id order by cumulative_cents) as place from refund) numbered
 where numbered.id = r.id;

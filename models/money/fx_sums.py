@@ -76,25 +76,26 @@ TABLE = (
 DAY = "(occurred_at at time zone 'UTC')::date"
 
 
-_SIGN = "case when cents < 0 then -1 else 1 end"
-
-
-def narrow(of: str = "r") -> str:
+def narrow(of: str = "r", *, cents: str = "cents") -> str:
     """Return SQL of a row's `cents` times the fraction of its row in the table `of`, half to even.
 
     Null where that may not fit into eight bytes, which a million rows are fast in, and without a row there.
     """
-    product = f"abs(cents) * {of}.times"
+    product = f"abs({cents}) * {of}.times"
     rounded = _half_even(product, f"{of}.over", f"{product} / {of}.over")
-    return f"case when abs(cents) <= {of}.most then {_SIGN} * {rounded} end"
+    return f"case when abs({cents}) <= {of}.most then {_sign(cents)} * {rounded} end"
 
 
-def wide(of: str = "r") -> str:
+def wide(of: str = "r", *, cents: str = "cents") -> str:
     """Return SQL of the same as a numeric, for what `narrow` leaves; null without a row of `of`."""
     return (
-        f"case when abs(cents) > {of}.most then"
-        f" {_SIGN} * {_half_even_wide(f'abs(cents) * {of}.wide_times', f'{of}.wide_over')} end"
+        f"case when abs({cents}) > {of}.most then"
+        f" {_sign(cents)} * {_half_even_wide(f'abs({cents}) * {of}.wide_times', f'{of}.wide_over')} end"
     )
+
+
+def _sign(cents: str) -> str:
+    return f"case when {cents} < 0 then -1 else 1 end"
 
 
 def table_params(factors: Factors) -> dict[str, object]:

@@ -9,8 +9,8 @@ from models.ids import new_id
 
 _INSERT = """
 insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, actor_user_id, actor_label,
-  ip, user_agent, request_id, before, after, created_at)
-values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+  ip, user_agent, request_id, via, client, before, after, created_at)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
@@ -29,8 +29,13 @@ def stage(
     before: Mapping[str, object] | None,
     after: Mapping[str, object] | None,
     at: datetime,
+    via: str | None = None,
+    client: str | None = None,
 ) -> None:
-    """Stage one audit entry in the transaction of what it records."""
+    """Stage one audit entry in the transaction of what it records.
+
+    `via` is the door it came through where that is not the plain one, `client` what came through it called itself.
+    """
     db.stage(
         _INSERT,
         (
@@ -45,6 +50,8 @@ def stage(
             ip,
             user_agent,
             request_id,
+            via,
+            client,
             Json(before) if before is not None else None,
             Json(after) if after is not None else None,
             at,

@@ -24,6 +24,8 @@ class AuditEntry:
     ip: str | None
     user_agent: str | None
     request_id: str | None
+    via: str | None
+    client: str | None
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
     created_at: datetime

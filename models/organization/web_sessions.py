@@ -12,7 +12,12 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """Who is signed in. `kind` is member, account (an affiliate) or operator; a member has organization and role."""
+    """Who is signed in. `kind` is member, account (an affiliate) or operator; a member has organization and role.
+
+    Where an identity provider vouches for them, `issuer` names it, `refreshed_at` is when it last did, `refresh_from`
+    when it is asked again, and `refresh_sealed` its refresh token, if it gave one. Where it did not say when they
+    logged in (not `is_login_dated`), `signed_in_at` is when they came, and proves nothing.
+    """
 
     id_hash: bytes
     kind: str
@@ -25,6 +30,11 @@ class WebSession:
     seen_at: datetime
     expires_at: datetime
     user_agent: str | None
+    issuer: str | None = None
+    refreshed_at: datetime | None = None
+    refresh_from: datetime | None = None
+    refresh_sealed: bytes | None = None
+    is_login_dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,34 @@ def any_org_find(*, id_hash: bytes, now: datetime, seen_since: datetime) -> WebS
 def any_org_stage_seen(*, id_hash: bytes, at: datetime) -> None:
     """Stage that somebody came with a session."""
     db.stage("update web_session set seen_at = %s where id_hash = %s", (at, id_hash))
+
+
+_TAKE_REFRESH = "update web_session set refresh_from = %s where id_hash = %s and refresh_from <= %s returning 1"
+
+
+def any_org_take_refresh(*, id_hash: bytes, now: datetime, until: datetime) -> bool:
+    """Take it upon oneself to ask the provider, until a time; False where somebody else has, or the session is gone."""
+    return bool(db.run(_TAKE_REFRESH, (until, id_hash, now)))
+
+
+_REFRESHED = """
+update web_session set role = %s, email = %s, is_email_verified = %s, refreshed_at = %s, refresh_from = %s,
+  refresh_sealed = %s
+where id_hash = %s
+returning 1
+"""
+
+
+def any_org_refresh(session: WebSession) -> bool:
+    """Write what the provider of a session says by now; False where the session has ended meanwhile."""
+    said = (session.role, session.email, session.is_email_verified)
+    about = (session.refreshed_at, session.refresh_from, session.refresh_sealed)
+    return bool(db.run(_REFRESHED, (*said, *about, session.id_hash)))
+
+
+def any_org_stage_refresh_from(*, id_hash: bytes, at: datetime) -> None:
+    """Stage when the provider is asked again."""
+    db.stage("update web_session set refresh_from = %s where id_hash = %s", (at, id_hash))
 
 
 _END = f"delete from web_session where id_hash = %s returning {_SESSIONS.columns}"

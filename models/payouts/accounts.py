@@ -66,12 +66,18 @@ class NamedAccounts:
     wallet_email: str | None
 
 
-_LOCK_NAMED = f"""
+_NAMED = f"""
 select {columns(NamedAccounts, "a", own=_ACCOUNT.format("k"), operators=_ACCOUNT.format("a"))}
 from affiliate a left join affiliate_account k on k.id = a.account_id
-where a.id = %s for no key update of a
 """
+_FIND_NAMED = f"{_NAMED} where a.organization_id = %s and a.id = %s"
+_LOCK_NAMED = f"{_NAMED} where a.id = %s for no key update of a"
 _named = Rows(NamedAccounts)
+
+
+def named(*, organization_id: UUID, affiliate_id: UUID) -> NamedAccounts | None:
+    """Return what was said of an affiliate. Budget: 1 statement."""
+    return _named.first(_FIND_NAMED, (organization_id, affiliate_id))
 
 
 def any_org_lock_named(affiliate_id: UUID) -> NamedAccounts | None:

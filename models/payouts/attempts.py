@@ -1,5 +1,6 @@
 """The attempts of payouts: what a rail was asked under which key, and what it said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -33,14 +34,78 @@ class PayoutAttempt:
 _INTENT = Hot("""
 insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents, books,
   created_at)
-values (%s, %s, %s, %s, %s, %s, %s, %s, now())
+select p.organization_id, p.id, p.attempt, intent.key, p.method, p.destination, p.amount_cents, intent.books, now()
+from unnest(%(payouts)s::uuid[], %(keys)s::text[], %(books)s::text[]) as intent (id, key, books)
+join payout p on p.id = intent.id
+where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[])
+""")
+# What is still an intent has no answer, and nobody but who wrote it down has set out to ask for it.
+_WITHDRAWN = """
+with withdrawn as (
+  delete from payout_attempt a using payout p
+  where a.organization_id = %(org)s and a.payout_id = any(%(payouts)s) and a.state = 'intent' and a.asked = 0
+    and p.organization_id = a.organization_id and p.id = a.payout_id and p.attempt = a.number
+  returning a.payout_id
+)
+update payout set status = 'Pending', submitted_at = null
+from withdrawn where organization_id = %(org)s and id = withdrawn.payout_id
+"""
+
+
+def stage_intents(intents: Sequence[tuple[Payout, str, str]]) -> None:
+    """Stage that rails are about to be asked for locked payouts of one organization, each with its key and its books.
+
+    The key of an attempt is written once. One statement for any number.
+    """
+    payouts, keys, books = zip(*intents, strict=True)
+    of = {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]}
+    db.stage(_INTENT, of | {"keys": list(keys), "books": list(books)})
+
+
+def stage_withdrawn(kept: Sequence[Payout]) -> None:
+    """Stage that who wrote down the attempts of locked payouts of one organization has asked no rail for them.
+
+    They are still to begin, and the payouts Pending. One that somebody else has set out to ask for stays as it is.
+    """
+    db.stage(_WITHDRAWN, {"org": kept[0].organization_id, "payouts": [payout.id for payout in kept]})
+
+
+_IN_DOUBT = """
+update payout_attempt set state = 'unknown'
+where organization_id = %s and payout_id = %s and number = %s and state = 'intent'
+"""
+
+
+def stage_in_doubt(payout: Payout) -> None:
+    """Stage that somebody else is about to ask for the present attempt of a locked payout than who wrote it down.
+
+    Whether that one has asked the rail is not known, and is not for it to withdraw any more.
+    """
+    db.stage(_IN_DOUBT, _named(payout))
+
+
+_UNTOUCHED = Hot("""
+select from payout p
+join payout_attempt a on a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt
+where p.organization_id = %s and p.id = %s and p.attempt = %s and p.status = 'Processing'
+  and a.asked = %s and (a.state = 'intent') = %s
 """)
 
 
-def stage_intent(payout: Payout, *, key: str, books: str) -> None:
-    """Stage that a rail is about to be asked; the key of an attempt is written once."""
-    asked = (key, payout.method, payout.destination, payout.amount_cents, books)
-    db.stage(_INTENT, (*_named(payout), *asked))
+def is_untouched(payout: Payout, *, asked: int, is_intent: bool) -> bool:
+    """Say whether a payout waits for this attempt, of which nobody has said or asked anything since it was read."""
+    return bool(db.run(_UNTOUCHED, (*_named(payout), asked, is_intent)))
+
+
+_POSSIBLE = """
+insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents, created_at)
+values (%s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
+
+def stage_possible(payout: Payout, *, key: str, at: datetime) -> None:
+    """Stage that a rail may have been asked at a moment of which the database was restored."""
+    db.stage(_POSSIBLE, (*_named(payout), key, payout.method, payout.destination, payout.amount_cents, at))
 
 
 _BOOKS = "update payout_attempt set books = %s where organization_id = %s and payout_id = %s and number = %s"
@@ -76,13 +141,17 @@ def of_payout(payout: Payout) -> PayoutAttempt | None:
 
 _ANSWER = Hot("""
 update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1
-where organization_id = %s and payout_id = %s and number = %s
+from payout p
+where payout_attempt.organization_id = %s and payout_attempt.payout_id = any(%s)
+  and p.organization_id = payout_attempt.organization_id and p.id = payout_attempt.payout_id
+  and p.attempt = payout_attempt.number
 """)
 
 
-def stage_answer(payout: Payout, *, state: AttemptState, detail: str | None, at: datetime) -> None:
-    """Stage what the rail said of the present attempt, and that it was asked once more."""
-    db.stage(_ANSWER, (state, detail, at, *_named(payout)))
+def stage_answer(answered: Sequence[Payout], *, state: AttemptState, detail: str | None, at: datetime) -> None:
+    """Stage what rails said of locked payouts of one organization: their present attempts were asked once more."""
+    of = (answered[0].organization_id, [payout.id for payout in answered])
+    db.stage(_ANSWER, (state, detail, at, *of))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ more was paid than it earned since (a debt). What stands in an open line of a pa
 Source: core spec, "Payouts"; a conversion's payability never depends on a job having run.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,10 +78,12 @@ def _reading_what_is_due(filters: RunFilters) -> Iterator[None]:
     """
     is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
     joins = "off" if is_wide else "on"
-    with reading_whole_tables():
-        db.stage(f"set local enable_nestloop = {joins}; set local enable_mergejoin = {joins}")
+    settings = f"set local enable_nestloop = {joins}; set local enable_mergejoin = {joins}"
+    with (
+        reading_whole_tables(),
+        db.set_meanwhile(settings, "set local enable_nestloop = on; set local enable_mergejoin = on"),
+    ):
         yield
-        db.stage("set local enable_nestloop = on; set local enable_mergejoin = on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class Eligible:
 
 # What it is worth at home and as a payout in two sums each: numerics are slow, and hardly any amount needs them.
 _ELIGIBLE = f"""
-select affiliate_id, due.currency, sum(cents)::bigint, count(*), {{ids}},
+select due.affiliate_id::text, due.currency, sum(cents)::bigint, count(*), {{ids}},
   coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.narrow()} end), 0)
   + coalesce(sum({fx_sums.wide()}), 0),
   coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0),
@@ -111,7 +114,7 @@ select affiliate_id, due.currency, sum(cents)::bigint, count(*), {{ids}},
 from ({{due}}) due
 left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
 left join {fx_sums.RUN_TABLE} on run.currency = due.currency
-group by affiliate_id, due.currency order by affiliate_id, due.currency
+group by due.affiliate_id, due.currency order by due.affiliate_id, due.currency
 """
 _IDS, _NO_IDS = """'["' || string_agg(id::text, '","') || '"]'""", "'[]'"
 
@@ -136,8 +139,11 @@ def eligible(
     }
     with _reading_what_is_due(filters):
         rows = db.run(_ELIGIBLE.format(due=_due(filters), ids=_IDS if with_ids else _NO_IDS), params)
+    one_id = functools.cache(UUID)  # an affiliate's rows, one in each currency, share it
     return [
-        Eligible(Due(affiliate_id, currency, cents), conversions, ids, int(home_cents), int(unvalued), int(payout))
+        Eligible(
+            Due(one_id(affiliate_id), currency, cents), conversions, ids, int(home_cents), int(unvalued), int(payout)
+        )
         for affiliate_id, currency, cents, conversions, ids, home_cents, unvalued, payout in rows
     ]
 

@@ -1,5 +1,6 @@
 """The lines of payouts: what each pays for which conversion, and what was taken back from it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -89,14 +90,15 @@ def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
 _LOCK_CONVERSIONS = Hot("""
 select from conversion
 where organization_id = %(org)s and id = any(array(
-  select conversion_id from payout_line where organization_id = %(org)s and payout_id = %(payout)s and is_open))
+  select conversion_id from payout_line
+  where organization_id = %(org)s and payout_id = any(%(payouts)s::uuid[]) and is_open))
 order by id for update
 """)
 
 
-def stage_conversions_lock(*, organization_id: UUID, payout_id: UUID) -> None:
-    """Stage the lock of the conversions that a payout's open lines name, by id: before the payout, as refunds do."""
-    db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payout": payout_id})
+def stage_conversions_lock(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> None:
+    """Stage the lock of the conversions that payouts' open lines name, by id: before the payouts, as refunds do."""
+    db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payouts": list(payout_ids)})
 
 
 _CHANGE = """

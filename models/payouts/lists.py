@@ -148,6 +148,16 @@ def find(*, organization_id: UUID, payout_id: UUID, with_lines: bool = True) -> 
     return shown[0] if shown else None
 
 
+def matching(
+    *, organization_id: UUID, payout_id: UUID | None, affiliate_id: UUID | None, limit: int
+) -> list[ListedPayout]:
+    """Return up to `limit` payouts with this id and of this affiliate, newest first, without their lines.
+
+    What is None is not asked for. Budget: 1 round trip.
+    """
+    return _read(organization_id, {"payout_id": payout_id, "affiliate_id": affiliate_id}, limit)
+
+
 def lines_page(*, organization_id: UUID, payout_id: UUID, after: Position | None, limit: int) -> list[ListedLine]:
     """Return up to `limit` lines of a payout, by id, after the keyset position `after`. Budget: 1 round trip."""
     params = {"org": organization_id, "payouts": [payout_id], "limit": limit}

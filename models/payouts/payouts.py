@@ -4,7 +4,7 @@ What changes a payout's sum or its lines locks its conversions first, by id, the
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -78,9 +78,9 @@ select {columns(Payout, "p", **_OTHERS)}
 from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join organization o on o.id = p.organization_id
-where p.organization_id = %s and p.id = %s"""
-_FIND = Hot(_SELECT)
-_LOCK = Hot(f"{_SELECT} for update of p")
+where p.organization_id = %s"""
+_FIND = Hot(f"{_SELECT} and p.id = %s")
+_LOCK = Hot(f"{_SELECT} and p.id = any(%s) order by p.id for update of p")
 _payouts = Rows(Payout)
 
 
@@ -91,7 +91,12 @@ def find(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
     """Return one payout, locked until the transaction ends. Lock its conversions first to change what it pays."""
-    return _payouts.first(_LOCK, (organization_id, payout_id))
+    return lock_all(organization_id=organization_id, payout_ids=[payout_id]).get(payout_id)
+
+
+def lock_all(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> dict[UUID, Payout]:
+    """Return payouts by their ids, locked as `lock` does, one after another in the order of these: one round trip."""
+    return {payout.id: payout for payout in _payouts.all(_LOCK, (organization_id, list(payout_ids)))}
 
 
 def stage_change(payout: Payout, **changes: object) -> None:
@@ -107,17 +112,28 @@ def _change(columns: tuple[str, ...]) -> Hot:
     )
 
 
+_SUBMITTED = Hot("""
+update payout set status = 'Processing', submitted_at = %s where organization_id = %s and id = any(%s)
+""")
+
+
+def stage_submitted(submitted: Sequence[Payout], *, at: datetime) -> None:
+    """Stage that locked payouts of one organization are about to be asked of their rails."""
+    db.stage(_SUBMITTED, (at, submitted[0].organization_id, [payout.id for payout in submitted]))
+
+
 _BOOKED = entries.insertion(
     kind="case when paid.cents > 0 then 'pay' else 'clawback' end",
     cents="-paid.cents",
-    cause="%(payout)s::uuid",
+    cause="paid.payout_id",
     at="%(at)s::timestamptz",
 )
 # By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
 _PAY = Hot(f"""
 with paid as (
-  update payout_line set is_open = false where organization_id = %(org)s and payout_id = %(payout)s and is_open
-  returning conversion_id, native_amount_cents as cents
+  update payout_line set is_open = false
+  where organization_id = %(org)s and payout_id = any(%(payouts)s::uuid[]) and is_open
+  returning payout_id, conversion_id, native_amount_cents as cents
 ), booked as (
   {_BOOKED}
   from paid join conversion c on c.organization_id = %(org)s and c.id = paid.conversion_id
@@ -134,9 +150,40 @@ from paid where c.organization_id = %(org)s and c.id = paid.conversion_id
 """)
 
 
-def stage_paid(payout: Payout, *, at: datetime) -> None:
-    """Stage that a payout's lines are paid: closed, booked, and their conversions Paid where nothing is left due."""
-    db.stage(_PAY, {"org": payout.organization_id, "payout": payout.id, "at": at})
+@dataclass(frozen=True, slots=True)
+class PaidPayout:
+    """A locked payout that was paid, by which method and under which names of its rail."""
+
+    payout: Payout
+    method: str
+    references: Mapping[str, str]
+
+
+_NAMED = tuple(REFERENCE_COLUMNS.values())
+_PAID = Hot(f"""
+update payout p set status = 'Paid', method = paid.method, paid_at = %(at)s, failed_at = null, failure_code = null,
+  failure_reason = null, {", ".join(f"{name} = coalesce(paid.{name}, p.{name})" for name in _NAMED)}
+from unnest(%(payouts)s::uuid[], %(method)s::text[], {", ".join(f"%({name})s::text[]" for name in _NAMED)})
+  as paid (id, method, {", ".join(_NAMED)})
+where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[]) and p.id = paid.id
+""")
+
+
+def stage_paid(payments: Sequence[PaidPayout], *, at: datetime) -> None:
+    """Stage that payouts of one organization, whose conversions are locked, are Paid: two statements for any number.
+
+    Their lines are closed and booked, and their conversions Paid where nothing is left due.
+    """
+    named = [columns_of(payment.references) for payment in payments]
+    params = {
+        "org": payments[0].payout.organization_id,
+        "payouts": [payment.payout.id for payment in payments],
+        "method": [payment.method for payment in payments],
+        "at": at,
+        **{column: [names.get(column) for names in named] for column in _NAMED},
+    }
+    db.stage(_PAY, params)
+    db.stage(_PAID, params)
 
 
 _PENDING_OF_RUN = """

@@ -82,7 +82,7 @@ left join deal_milestone s on s.organization_id = p.organization_id and s.id = p
 left join deal d on d.organization_id = p.organization_id and d.id = s.deal_id
 """
 # Of each affiliate of theirs the newest, then the newest of all.
-_PAGE = Hot(f"""
+_PAGE = f"""
 select {_SHOWN}
 from (
   select p.* from affiliate m cross join lateral (
@@ -90,11 +90,13 @@ from (
       and (%(before)s::timestamptz is null or (p.created_at, p.id) < (%(before)s, %(before_id)s::uuid))
     order by p.created_at desc, p.id desc limit %(limit)s
   ) p
-  where {conditions.EVER_OF_PERSON}
+  where {{whose}}
   order by p.created_at desc, p.id desc limit %(limit)s
 ) p {_BESIDE}
 order by p.created_at desc, p.id desc
-""")
+"""
+_OF_PERSON = Hot(_PAGE.format(whose=conditions.EVER_OF_PERSON))
+_OF_AFFILIATE = Hot(_PAGE.format(whose=conditions.OF_AFFILIATE))
 _FIND = Hot(f"""
 select {_SHOWN}
 from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_BESIDE}
@@ -112,7 +114,16 @@ def any_org_receipts(
     """
     before, before_id = after or (None, None)
     known = {"account": account_id, "email": email, "before": before, "before_id": before_id, "limit": limit}
-    return _receipts.all(_PAGE, known)
+    return _receipts.all(_OF_PERSON, known)
+
+
+def of_affiliate(
+    *, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int
+) -> list[PayoutReceipt]:
+    """Return up to `limit` payouts to one affiliate, newest first, after a position. Budget: 1 statement."""
+    before, before_id = after or (None, None)
+    known = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
+    return _receipts.all(_OF_AFFILIATE, known | {"limit": limit})
 
 
 def any_org_receipt(*, account_id: UUID | None, email: str | None, payout_id: UUID) -> PayoutReceipt | None:

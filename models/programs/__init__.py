@@ -1,1 +1,1 @@
-"""Campaigns with their former slugs, groups, tiers, budgets and numbers."""
+"""Campaigns with their former slugs, groups, tiers, budgets, numbers and assets."""

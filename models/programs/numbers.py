@@ -18,7 +18,40 @@ from models.table import Rows
 
 _NET = "commission_cents - reversed_cents"
 _COUNTED = f"parent_id is null and status not in {conditions.EARNS_NOTHING}"
-_IS_VISIT = "not is_duplicate and outcome <> 'blocked'"
+# What came since a moment, by program: of that day it is counted one by one, of every later day it is kept.
+_FIRST_DAY = "(%(since)s::timestamptz at time zone 'UTC')::date"
+_ON_FIRST_DAY = f"""occurred_at >= %(since)s
+      and occurred_at < ({_FIRST_DAY} + 1)::timestamp at time zone 'UTC'"""
+
+
+def _since(figures: str, one_by_one: str) -> str:
+    kept = f"select program_id, {figures} from {{}} where organization_id = %(org)s and day > {_FIRST_DAY}"
+    sums = ", ".join(f"sum({name})::bigint as {name}" for name in figures.split(", "))
+    return f"""
+  select program_id, {sums} from (
+    {kept.format("program_day")}
+    union all
+    {kept.format("day_change")}
+    union all
+    {one_by_one}
+  ) came group by program_id
+"""
+
+
+_VISITS = _since(
+    "clicks",
+    f"""select program_id, count(*) from click
+    where organization_id = %(org)s and {_ON_FIRST_DAY} and not is_duplicate and outcome <> 'blocked'
+    group by program_id""",
+)
+# By program, since conversions are found by the index of theirs.
+_EARNING = _since(
+    "sales, leads",
+    f"""select c.program_id, count(*) filter (where type in ('OneTime', 'Recurring')),
+      count(*) filter (where type = 'LeadReward')
+    from program p join conversion c on c.organization_id = p.organization_id and c.program_id = p.id
+    where p.organization_id = %(org)s and {_ON_FIRST_DAY} and {_COUNTED} and not c.is_test group by c.program_id""",
+)
 # A row that pays for clicks gathers those of an hour, so they are counted by themselves.
 _PAID_CLICKS = f"""
 from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id
@@ -29,13 +62,15 @@ where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversio
 
 @dataclass(frozen=True, slots=True)
 class ProgramCounts:
-    """A program with what is counted without its conversions. `first_conversion_at` None: it has none."""
+    """A program with what is counted of it. `first_conversion_at` None: it has none."""
 
     id: UUID
     home_currency: str
     first_conversion_at: datetime | None
     affiliates: int
     clicks: int
+    sales: int
+    leads: int
     paid_clicks: int
 
 
@@ -43,17 +78,15 @@ _COUNTS_ROWS = Rows(ProgramCounts)
 _COUNTS = f"""
 select p.id, o.home_currency,
   (select min(occurred_at) from conversion c where c.organization_id = p.organization_id and c.program_id = p.id),
-  coalesce(a.number, 0), coalesce(k.number, 0), coalesce(paid.number, 0)
+  coalesce(a.number, 0), coalesce(k.clicks, 0), coalesce(e.sales, 0), coalesce(e.leads, 0), coalesce(paid.number, 0)
 from program p
 join organization o on o.id = p.organization_id
 left join (
   select program_id, count(*) as number from affiliate
   where organization_id = %(org)s and deleted_at is null and not is_test group by program_id
 ) a on a.program_id = p.id
-left join (
-  select program_id, count(*) as number from click
-  where organization_id = %(org)s and occurred_at >= %(since)s and {_IS_VISIT} group by program_id
-) k on k.program_id = p.id
+left join ({_VISITS}) k on k.program_id = p.id
+left join ({_EARNING}) e on e.program_id = p.id
 left join (select k.program_id, count(*) as number {_PAID_CLICKS} group by k.program_id) paid on paid.program_id = p.id
 where p.organization_id = %(org)s and p.archived_at is null
 order by p.created_at desc, p.id desc
@@ -61,7 +94,7 @@ order by p.created_at desc, p.id desc
 
 
 def counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts]:
-    """Return the programs that are not archived, newest first, with their affiliates and the clicks since then.
+    """Return the programs that are not archived, newest first, with their affiliates and what came since then.
 
     A click is paid as long as the row that pays for it counts.
     """
@@ -103,88 +136,6 @@ class _Summed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _SumRow:
-    program_id: UUID
-    bucket: str | None
-    sales: int
-    leads: int
-    summed: _Summed
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramSum:
-    """What the conversions of one program, currency and bucket come to, or a part of it.
-
-    `bucket` is "pending", "available", "settling" (in a payout that is not Paid yet) or None for what is not owed.
-    """
-
-    program_id: UUID
-    bucket: str | None
-    sales: int
-    leads: int
-    money: Part
-
-
-_IS_RECENT = f"occurred_at >= %(since)s and {_COUNTED}"
-_IS_HELD = "status = 'Pending' and hold_until > %(now)s"
-# What every conversion earns that was not denied or paid, as if there were no payouts.
-_EARNED = f"""
-select program_id, currency, status in {conditions.UNPAID} and not payout_locked as is_owed, {_IS_HELD} as is_held,
-  false as is_settling, 1 as sign,
-  count(*) filter (where {_IS_RECENT} and type in ('OneTime', 'Recurring')) as sales,
-  count(*) filter (where {_IS_RECENT} and type = 'LeadReward') as leads,
-  {fx_sums.summed(_NET)}
-from conversion
-where organization_id = %(org)s and not is_test
-  and (occurred_at >= %(since)s or status in {conditions.UNPAID})
-group by 1, 2, 3, 4, 5
-"""
-# For the few that a payout holds or has paid: that money taken out, and what they still have to give (or to get back).
-_PAID_OUT = f"""
-select program_id, currency, true, part.is_held, part.is_settling, part.sign, 0, 0, {fx_sums.summed("part.cents")}
-from (
-  select id, bool_or(is_settling) as is_settling from (
-    select conversion_id as id, true as is_settling from payout_line where organization_id = %(org)s and is_open
-    union all
-    select id, false from conversion
-    where organization_id = %(org)s and paid_cents > 0 and status in {conditions.UNPAID}
-    union all
-    select id, false from conversion
-    where organization_id = %(org)s and paid_cents > {conditions.earned("conversion")}
-  ) named group by id
-) named
-join conversion c on c.organization_id = %(org)s and c.id = named.id
-cross join lateral (select {_IS_HELD} as is_held, {conditions.earned("c")} - paid_cents as cents) due
-cross join lateral (values
-  (case when status in {conditions.UNPAID} then {_NET} else 0 end, -1, due.is_held, false),
-  (abs(due.cents), sign(due.cents)::int, due.is_held and due.cents > 0, named.is_settling)
-) as part (cents, sign, is_held, is_settling)
-where not is_test and not payout_locked and part.cents > 0
-group by program_id, currency, part.is_held, part.is_settling, part.sign
-"""
-_SUM_ROWS = Rows(_SumRow)
-_SUMS = f"""
-select program_id,
-  case when is_owed then case when is_settling then 'settling' when is_held then 'pending' else 'available' end end,
-  sales, leads, currency, sign * home, sign * held
-from ({_EARNED} union all {_PAID_OUT})
-  part (program_id, currency, is_owed, is_held, is_settling, sign, sales, leads, home, held)
-"""
-
-
-def sums(*, organization_id: UUID, factors: Factors, since: datetime, now: datetime) -> list[ProgramSum]:
-    """Return what the organization's conversions come to: counts of those since `since`, money of all.
-
-    Some parts are to be taken off others: their money is less than 0. One pass over the table, which only a plan that
-    reads all of it can make fast.
-    """
-    params = {"org": organization_id, "since": since, "now": now, **fx_sums.value_params(factors)}
-    with reading_whole_tables():
-        rows = _SUM_ROWS.all(_SUMS, params)
-    return [ProgramSum(row.program_id, row.bucket, row.sales, row.leads, row.summed.part()) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
 class Traffic:
     """What a program's tracking brought in: the last click and conversion of all, and the numbers since a moment.
 
@@ -216,8 +167,7 @@ _TRAFFIC = f"""
 select
   {LAST_CLICK},
   {LAST_CONVERSION},
-  (select count(*) from click
-   where organization_id = %(org)s and program_id = %(program)s and occurred_at >= %(since)s and {_IS_VISIT}),
+  coalesce((select clicks from ({_VISITS}) k where program_id = %(program)s), 0),
   (select count(*) from conversion
    where organization_id = %(org)s and program_id = %(program)s and occurred_at >= %(since)s and {_COUNTED}
      and type not in ('Bonus', 'ClickReward') and not is_test)

@@ -1,4 +1,4 @@
-"""What a person's links brought, with every brand: by day, by channel tag, by link. Rows of test keys never count."""
+"""What a person's links brought, with every brand or one affiliate's: by day, by channel tag. Test rows never count."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ _PARTS_ROWS = Rows(NumbersPart)
 _PARTS = f"""
 with mine as materialized (
   select m.organization_id, m.program_id, m.id from affiliate m
-  where {OF_PERSON} and (%(program)s::uuid is null or m.program_id = %(program)s::uuid)
+  where {{whose}}
 )
 select key, currency, sum(clicks)::bigint, sum(leads)::bigint, sum(sales)::bigint, sum(cents)::bigint
 from (
@@ -38,15 +38,16 @@ from (
 ) part (key, currency, clicks, leads, sales, cents)
 group by key, currency
 """
+_PERSONS = f"{OF_PERSON} and (%(program)s::uuid is null or m.program_id = %(program)s::uuid)"
 _DAY = "({} at time zone 'UTC')::date::text"
-_BY_DAY = Hot(
-    _PARTS.format(
-        click_key=_DAY.format("k.occurred_at"),
-        hour_key=_DAY.format("k.hour"),
-        conversion_key=_DAY.format("c.occurred_at"),
-    )
-)
-_BY_CHANNEL = Hot(_PARTS.format(click_key="k.sub_id", hour_key="k.sub_id", conversion_key="c.sub_id"))
+_DAYS = {
+    "click_key": _DAY.format("k.occurred_at"),
+    "hour_key": _DAY.format("k.hour"),
+    "conversion_key": _DAY.format("c.occurred_at"),
+}
+_BY_DAY = Hot(_PARTS.format(whose=_PERSONS, **_DAYS))
+_BY_CHANNEL = Hot(_PARTS.format(whose=_PERSONS, click_key="k.sub_id", hour_key="k.sub_id", conversion_key="c.sub_id"))
+_OF_AFFILIATE = Hot(_PARTS.format(whose=conditions.OF_AFFILIATE, **_DAYS))
 
 
 def any_org_by_day(
@@ -66,3 +67,11 @@ def any_org_by_channel(
     """Return the same by channel tag; the key of what has none is None. Budget: 1 statement."""
     known = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
     return _PARTS_ROWS.all(_BY_CHANNEL, known)
+
+
+def of_affiliate_by_day(
+    *, organization_id: UUID, affiliate_id: UUID, since: datetime, until: datetime
+) -> list[NumbersPart]:
+    """Return what occurred of one affiliate's, like `any_org_by_day`. Budget: 1 statement."""
+    known = {"org": organization_id, "affiliate": affiliate_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_OF_AFFILIATE, known)

@@ -1,6 +1,6 @@
 """Programs (campaigns)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from uuid import UUID
 import peewee
 
 from models.conditions import OPEN_PROGRAM
-from models.db import db, savepoint
+from models.db import Json, db, savepoint
 from models.table import Rows, Table
 
 
@@ -56,29 +56,63 @@ class Program:
     click_reward_cents: int | None
     click_reward_currency: str | None
     is_primary: bool
+    # As `domain.programs.application_form` has it; None where those who apply are asked nothing more.
+    application_form: Mapping[str, Any] | None
     sub_affiliate_enabled: bool
     sub_affiliate_percent: Decimal
+    # What its landing page says, in the words of `schemas.programs.landing_page`; None: what the program itself says.
+    landing_page_config: Mapping[str, Any] | None
     suspended_at: datetime | None
     archived_at: datetime | None
     # When a page of the brand last said that the script or the picture is in it.
     install_seen_at: datetime | None
     script_seen_at: datetime | None
     script_origin: str | None
+    category: str | None
+    # What the operator said of listing it in the network: the reason is for the brand.
+    network_review: str | None
+    network_asked_at: datetime | None
+    network_decided_at: datetime | None
+    network_decided_by: str | None
+    network_reason: str | None
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def shown_review(self) -> "ShownReview | None":
+        """What its brand sees of the network's review; None where nobody asked for one."""
+        if self.network_review is None:
+            return None
+        return ShownReview(self.network_review, self.network_reason, self.network_decided_at)
+
+
+class ShownReview(NamedTuple):
+    """Where the review of a program stands, why, and since when it is decided; None while it waits."""
+
+    status: str
+    reason: str | None
+    decided_at: datetime | None
+
 
 _TABLE = Table("program", Program)
+_OBJECTS = ("application_form", "landing_page_config")
 
 
 def insert(values: Mapping[str, Any]) -> Program | None:
     """Insert a program and return it; None when the organization has one, archived or not, with this slug."""
-    return _TABLE.create(values, conflict="organization_id, slug")
+    return _TABLE.create(_stored(values), conflict="organization_id, slug")
 
 
 def change(program: Program, changes: Mapping[str, Any]) -> Program:
     """Change columns of a locked program and return it as it is now."""
-    return _TABLE.change(program, changes)
+    different = {name: value for name, value in changes.items() if getattr(program, name) != value}
+    return _TABLE.change(program, _stored(different))
+
+
+def _stored(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return columns as the database takes them."""
+    objects = {name: Json(values[name]) for name in _OBJECTS if values.get(name) is not None}
+    return {**values, **objects}
 
 
 _RENAME = "update program set slug = %s where organization_id = %s and id = %s"
@@ -151,6 +185,24 @@ def page(
     )
 
 
+_MATCHING = f"""
+select {_TABLE.columns} from program
+where organization_id = %(org)s and archived_at is null {{}}
+order by created_at desc, id desc limit %(limit)s
+"""
+
+
+def matching(*, organization_id: UUID, slug: str | None, name: str | None, limit: int) -> list[Program]:
+    """Return up to `limit` programs that are not archived with this slug and this name, newest first.
+
+    What is None is not asked for. Budget: 1 round trip.
+    """
+    parts = (("and slug = lower(%(slug)s)", slug), ("and name = %(name)s", name))
+    asked = " ".join(part for part, value in parts if value is not None)
+    known = {"org": organization_id, "slug": slug, "name": name, "limit": limit}
+    return _TABLE.all(_MATCHING.format(asked), known)
+
+
 class PartnerRate(NamedTuple):
     """A rate that somebody has in place of the program's; `currency` is what a Fixed one was set in."""
 
@@ -221,9 +273,9 @@ def any_org_is_portal_host(*, host: str, handle: str | None) -> bool:
     return bool(db.run(_IS_PORTAL_HOST, {"host": host, "handle": handle}))
 
 
-def stage_affiliate_turn(*, organization_id: UUID, affiliate_id: UUID) -> None:
-    """Let the sales of one affiliate settle one after the other, so that each sees the revenue before it."""
+def stage_affiliate_turns(*, organization_id: UUID, affiliate_ids: Collection[UUID]) -> None:
+    """Let the sales of these affiliates settle one after the other, so that each sees the revenue before it."""
     db.stage(
-        "select from affiliate where organization_id = %s and id = %s for no key update",
-        (organization_id, affiliate_id),
+        "select from affiliate where organization_id = %s and id = any(%s) order by id for no key update",
+        (organization_id, list(affiliate_ids)),
     )

@@ -8,7 +8,8 @@ from models.table import Rows, columns
 @dataclass(frozen=True, slots=True)
 class WaitingCounts:
     """Runs to review, payouts that nobody knows the end of, open words of rails, organizations whose money does not add
-    up, letters that failed, connections that are refused, and dead letters.
+    up, letters that failed, connections that are refused, milestones in dispute, programs that wait for their review
+    in the network, and dead letters.
     """
 
     dead_letters: int
@@ -18,6 +19,8 @@ class WaitingCounts:
     red_organizations: int
     failed_mail: int
     connections: int
+    disputes: int
+    network_reviews: int
 
 
 _COUNTED = {
@@ -32,6 +35,9 @@ _COUNTED = {
     "failed_mail": "(select count(*) from mail_message where status = 'Failed' and body_sealed is not null)",
     "connections": """(select count(*) from gateway_connection where status = 'Broken')
       + (select count(*) from platform_connection where status = 'Broken')""",
+    "disputes": "(select count(*) from deal_milestone where status = 'Disputed')",
+    "network_reviews": """(select count(*) from program
+      where network_review = 'Pending' and archived_at is null)""",
 }
 _ROWS = Rows(WaitingCounts)
 _COUNTS = f"select {columns(WaitingCounts, **_COUNTED)}"

@@ -41,16 +41,18 @@ def _oldest_first(table: str, at: str, *, more: str = "") -> str:
     return f"(select ctid, {at} as at{more} from {table} where {{condition}} order by {at} limit %(limit)s {{lock}}) r"
 
 
-def _of_each(owners: str, table: str, at: str, by: str) -> str:
+def _of_each(owners: str, table: str, at: str, by: str, *, more: str = "") -> str:
     # One look into an index that is there for other reasons, for each of the few whom the rows belong to.
     return f"""{owners} o cross join lateral (
-      select ctid, {at} as at from {table}
+      select ctid, {at} as at{more} from {table}
       where organization_id = o.organization_id and {by} = o.id and {{condition}}
       order by {at} limit %(limit)s {{lock}}
     ) r"""
 
 
 _GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
+# Rows of two partitions may have the same place.
+_GONE_OF_MONTHS = _GONE.replace(" returning", " and id = any(array(select id from due)) returning")
 
 
 def _dropped(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKind:
@@ -59,14 +61,15 @@ def _dropped(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKi
 
 
 # Counted by everything that a statistic asks about clicks. A held one's conversion stays known to its fraud event.
-_COUNT_CLICKS = f""", gone as ({_GONE.format("click")} *),
+_COUNT_CLICKS = f""", gone as ({_GONE_OF_MONTHS.format("click")} *),
 counted as (
   insert into click_hour as h (organization_id, program_id, affiliate_id, slug, sub_id, hour, is_duplicate, outcome,
-    conversion_id, number, last_at)
+    conversion_id, country, number, last_at)
   select organization_id, program_id, affiliate_id, slug, sub_id, date_trunc('hour', occurred_at) as hour, is_duplicate,
-    outcome, conversion_id, count(*), max(occurred_at)
-  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by 1, 2, 3, 6, 4, 5, 7, 8, 9
-  on conflict (organization_id, program_id, affiliate_id, hour, slug, sub_id, is_duplicate, outcome, conversion_id)
+    outcome, conversion_id, country, count(*), max(occurred_at)
+  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 order by 1, 2, 3, 6, 4, 5, 7, 8, 9, 10
+  on conflict (organization_id, program_id, affiliate_id, hour, slug, sub_id, is_duplicate, outcome, conversion_id,
+    country)
     do update set number = h.number + excluded.number, last_at = greatest(h.last_at, excluded.last_at)
 ),
 known as (
@@ -77,7 +80,7 @@ select 1 from gone
 """
 
 # A conversion that owed nothing when it was made is known by its first event alone (`models.ledger.rules`).
-_DROP_EVENTS = f""", gone as ({_GONE.format("event")} organization_id, type, body),
+_DROP_EVENTS = f""", gone as ({_GONE_OF_MONTHS.format("event")} organization_id, type, body),
 told as (
   select organization_id, (body::jsonb #>> '{{data,conversionId}}')::uuid as id from gone
   where case when type = 'conversion.created'
@@ -85,10 +88,16 @@ told as (
 ),
 marked as (
   update conversion c set born_owing_nothing = true from told t
-  where (c.organization_id = t.organization_id) is true and c.id = t.id
+  where c.organization_id = t.organization_id and c.id = t.id
 )
 select 1 from gone
 """
+
+# With its attempts; those that were noted before they said their event have the first id there is in its place.
+_DROP_DELIVERIES = f""", gone as ({_GONE_OF_MONTHS.format("delivery")} organization_id, event_id, id), let_go as (
+  delete from delivery_attempt a using gone g where a.organization_id = g.organization_id
+    and a.event_id in (g.event_id, '00000000-0000-0000-0000-000000000000') and a.delivery_id = g.id
+) select 1 from gone"""
 
 _DROP_IMPORTS = f""", let_go as (
   update affiliate a set import_job_id = null from due d
@@ -100,18 +109,16 @@ _DROP_IMPORTS = f""", let_go as (
 _FORGET_LEADS = """
 with blank as (
   update lead l set email = '', name = null, email_normalized = m.made
-  from json_to_recordset(%(made)s) as m (id uuid, made text)
-  where l.id = m.id
+  from json_to_recordset(%(made)s) as m (id uuid, made text) where l.id = m.id
   returning l.organization_id, l.id
 )
 update conversion c set customer_email = null, customer_name = null, customer_avatar_url = null
 from blank b
-where (c.organization_id = b.organization_id) is true and c.id = b.id
+where c.organization_id = b.organization_id and c.id = b.id
 """
 _FORGET_ADDRESSES = """
 update audit_entry a set ip = m.made
-from json_to_recordset(%(made)s) as m (id uuid, made text)
-where a.id = m.id
+from json_to_recordset(%(made)s) as m (id uuid, made text) where a.id = m.id
 """
 
 
@@ -133,7 +140,8 @@ _DEAD = """unnest(%(queues)s::text[]) o cross join lateral (
   order by failed_at limit %(limit)s {lock}
 ) r"""
 # A receiver may still be told of what waits.
-_UNTOLD = "(select d.id from delivery d where d.event_id = event.id limit 1) is null"
+_OF_EVENT = "d.organization_id = event.organization_id and d.event_id = event.id"
+_UNTOLD = f"(select d.id from delivery d where {_OF_EVENT} limit 1) is null"
 _HOLDS_NO_KEY = """not exists (
   select from api_key k where k.organization_id = member.organization_id and k.member_id = member.id
 )"""
@@ -148,21 +156,21 @@ KINDS: Mapping[str, ExpiryKind] = {
     for kind in (
         ExpiryKind(
             "clicks",
-            _of_each("program", "click", "occurred_at", "program_id"),
+            _of_each("program", "click", "occurred_at", "program_id", more=", id"),
             there="true",
             over="occurred_at < %(before)s and outcome <> 'unscored'",
             end=_COUNT_CLICKS,
         ),
         ExpiryKind(
             "deliveries",
-            _of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id"),
+            _of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id", more=", id"),
             there="status <> 'Pending'",
             over="created_at < %(before)s and settled_at < %(before)s",
-            end=_GONE.format("delivery") + " 1",
+            end=_DROP_DELIVERIES,
         ),
         ExpiryKind(
             "events",
-            _oldest_first("event", "created_at"),
+            _oldest_first("event", "created_at", more=", id"),
             there="true",
             over=f"created_at < %(before)s and {_UNTOLD}",
             end=_DROP_EVENTS,
@@ -183,6 +191,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             forget=_forget_leads,
         ),
         _dropped("door_visits", "door_visit", "expires_at"),
+        _dropped("pixel_checkouts", "pixel_checkout", "told_at"),
         ExpiryKind(
             "audit_addresses",
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
@@ -215,6 +224,8 @@ KINDS: Mapping[str, ExpiryKind] = {
             over=f"seen_at < %(before)s and {_IS_NOT_THE_LAST_OWNER}",
             end=_GONE.format("member") + " 1",
         ),
+        # With all that was said in it.
+        _dropped("copilot", "copilot_conversation", "changed_at"),
         ExpiryKind(
             "imports",
             _oldest_first("import_job", "created_at", more=", organization_id, id"),

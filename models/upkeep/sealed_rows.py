@@ -59,7 +59,17 @@ KINDS = (
     _column("credentials of connections", "gateway_connection", "credentials_sealed"),
     _column("secrets made for connections", "gateway_connection", "made_sealed"),
     _column("former credentials of connections", "gateway_connection", "former_sealed"),
+    _column("credentials of web pixels to delete", "web_pixel", "credentials_sealed"),
     _column("credentials of platforms", "platform_connection", "credentials_sealed"),
+    SealedKind(
+        name="refresh tokens of sessions",
+        table="web_session",
+        key=("id_hash",),
+        sealed="refresh_sealed",
+        belongs_to="encode(id_hash, 'hex')",
+        where="refresh_sealed is not null",
+        write="refresh_sealed = %s",
+    ),
     SealedKind(
         name="stored answers",
         table="stored_answer",

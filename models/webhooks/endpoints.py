@@ -14,6 +14,7 @@ from models.table import Table
 class WebhookEndpoint:
     """A URL with the events it subscribes to and its sealed signing secret.
 
+    `managed_by` is who put it up and takes it down, None for the brand's own; such a hook has one event.
     `failing_since` is the first failed attempt that no success has followed, `failure_told_at` when Owners were told.
     """
 
@@ -28,13 +29,15 @@ class WebhookEndpoint:
     deleted_at: datetime | None
     failing_since: datetime | None
     failure_told_at: datetime | None
+    managed_by: str | None
 
 
 _TABLE = Table("webhook_endpoint", WebhookEndpoint)
 
 _INSERT = f"""
-insert into webhook_endpoint (id, organization_id, url, events, description, secret_sealed, created_at, updated_at)
-values (%(id)s, %(org)s, %(url)s, %(events)s, %(description)s, %(secret_sealed)s, %(now)s, %(now)s)
+insert into webhook_endpoint (id, organization_id, url, events, description, secret_sealed, managed_by, created_at,
+  updated_at)
+values (%(id)s, %(org)s, %(url)s, %(events)s, %(description)s, %(secret_sealed)s, %(managed_by)s, %(now)s, %(now)s)
 returning {_TABLE.columns}
 """
 
@@ -47,9 +50,10 @@ def insert(
     events: Sequence[str],
     description: str | None = None,
     secret_sealed: bytes,
+    managed_by: str | None = None,
     now: datetime,
 ) -> WebhookEndpoint:
-    """Insert an endpoint and return it. Ask `is_url_taken` first, in the same turn."""
+    """Insert an endpoint and return it. Ask `is_url_taken` (of a hook `hooks.find_hook`) first, in the same turn."""
     made = _TABLE.first(
         _INSERT,
         {
@@ -59,6 +63,7 @@ def insert(
             "events": list(events),
             "description": description,
             "secret_sealed": secret_sealed,
+            "managed_by": managed_by,
             "now": now,
         },
     )
@@ -74,25 +79,26 @@ def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, An
 
 
 _COUNT = """
-select count(*) from webhook_endpoint where organization_id = %s and deleted_at is null
+select count(*) from webhook_endpoint
+where organization_id = %s and deleted_at is null and managed_by is not distinct from %s
 """
 
 
-def count(organization_id: UUID) -> int:
-    """Return how many endpoints the organization has."""
-    row = db.row(_COUNT, (organization_id,))
+def count(organization_id: UUID, *, managed_by: str | None = None) -> int:
+    """Return how many endpoints the organization has: of its own, or those that `managed_by` put up."""
+    row = db.row(_COUNT, (organization_id, managed_by))
     assert row is not None
     return int(row[0])
 
 
 _TWINS = """
 select from webhook_endpoint
-where organization_id = %s and url = %s and deleted_at is null and id is distinct from %s
+where organization_id = %s and url = %s and deleted_at is null and managed_by is null and id is distinct from %s
 """
 
 
 def is_url_taken(*, organization_id: UUID, url: str, besides: UUID | None = None) -> bool:
-    """Say whether an endpoint of the organization, other than `besides`, has this URL."""
+    """Say whether an endpoint of the organization's own, other than `besides`, has this URL."""
     return bool(db.run(_TWINS, (organization_id, url, besides)))
 
 
@@ -109,13 +115,20 @@ def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint | None:
 _PAGE = f"""
 select {_TABLE.columns} from webhook_endpoint
 where organization_id = %(org)s and deleted_at is null
+  and (%(managed)s::boolean is null or (managed_by is not null) = %(managed)s)
   and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s))
 order by created_at desc, id desc
 limit %(limit)s
 """
 
 
-def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> list[WebhookEndpoint]:
-    """Return up to `limit` endpoints, newest first, after the keyset position `after`."""
+def page(
+    *, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: int, managed: bool | None = None
+) -> list[WebhookEndpoint]:
+    """Return up to `limit` endpoints, newest first, after the keyset position `after`.
+
+    `managed` asks for hooks alone, or for the organization's own alone.
+    """
     before, before_id = after or (None, None)
-    return _TABLE.all(_PAGE, {"org": organization_id, "before": before, "before_id": before_id, "limit": limit})
+    known = {"org": organization_id, "before": before, "before_id": before_id, "limit": limit, "managed": managed}
+    return _TABLE.all(_PAGE, known)

@@ -1,4 +1,4 @@
-"""Outbound events and their deliveries: who is told, what they are sent, and what came of it."""
+"""Outbound events and their deliveries: who is told what. Attempts to tell them are in `sending`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,10 +24,11 @@ with happened as (
   select gen_random_uuid(), organization_id, %(id)s::uuid, id, %(type)s::text, %(at)s::timestamptz, %(at)s::timestamptz
   from webhook_endpoint
   where organization_id = %(org)s and deleted_at is null and (events @> '{*}' or %(type)s::text = any(events))
-  returning id, endpoint_id
+  returning id, event_id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
+select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id, 'event_id', event_id),
+  endpoint_id::text,
   %(max_attempts)s::int, %(lease_s)s::int
 from told
 """)
@@ -59,10 +60,11 @@ _TELL_OF_MANY = """
   from webhook_endpoint w, happened
   where w.organization_id = %(org)s and w.deleted_at is null
     and (w.events @> '{*}' or %(type)s::text = any(w.events))
-  returning id, endpoint_id
+  returning id, event_id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
-select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id), endpoint_id::text,
+select %(org)s::uuid, %(queue)s::text, %(name)s::text, jsonb_build_object('delivery_id', id, 'event_id', event_id),
+  endpoint_id::text,
   %(max_attempts)s::int, %(lease_s)s::int
 from told
 """
@@ -130,109 +132,13 @@ def stage_delivery(
 
 
 _STAGE_EVENT_ALONE = """
-insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)
+insert into event (id, organization_id, type, body, created_at, is_sample) values (%s, %s, %s, %s, %s, true)
 """
 
 
 def stage_event_alone(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, at: datetime) -> None:
     """Stage an event that nobody subscribes to by itself (a test)."""
     db.stage(_STAGE_EVENT_ALONE, (event_id, organization_id, event_type, body, at))
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What one attempt sends, where to, and how many attempts there were including this one."""
-
-    delivery_id: UUID
-    endpoint_id: UUID
-    url: str
-    secret_sealed: bytes
-    is_endpoint_gone: bool
-    event_type: str
-    body: str
-    event_at: datetime
-    number: int
-    organization_id: UUID
-    failing_since: datetime | None
-
-
-_ATTEMPTS = Rows(Attempt)
-_OF_ENDPOINT = ("url", "secret_sealed", "failing_since")
-_SENT = columns(
-    Attempt,
-    "d",
-    **{name: f"w.{name}" for name in _OF_ENDPOINT},
-    delivery_id="d.id",
-    is_endpoint_gone="w.deleted_at is not null",
-    body="e.body",
-    event_at="e.created_at",
-    number="d.attempt_count",
-)
-_BEGIN_ATTEMPT = Hot(f"""
-update delivery d set attempt_count = attempt_count + 1, next_attempt_at = null
-from webhook_endpoint w, event e
-where d.organization_id = %s and d.id = %s and d.status = 'Pending'
-  and w.id = d.endpoint_id and e.id = d.event_id
-returning {_SENT}
-""")
-
-
-def begin_attempt(*, organization_id: UUID, delivery_id: UUID) -> Attempt | None:
-    """Count an attempt of a delivery that is still pending and return what to send; None when it is settled."""
-    return _ATTEMPTS.first(_BEGIN_ATTEMPT, (organization_id, delivery_id))
-
-
-_RESULT = Hot("""
-with noted as (
-  insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at, response_status,
-    response_excerpt, failure_reason)
-  select organization_id, id, %(attempt)s::int, %(began_at)s::timestamptz, %(ended_at)s::timestamptz,
-    %(response_status)s::int, %(excerpt)s::text, %(failure_reason)s::text
-  from delivery where organization_id = %(org)s and id = %(id)s
-  on conflict do nothing
-)
-update delivery set status = %(status)s, response_status = %(response_status)s::int,
-  response_excerpt = %(excerpt)s::text, failure_reason = %(failure_reason)s::text,
-  next_attempt_at = %(next_attempt_at)s, settled_at = %(settled_at)s
-where organization_id = %(org)s and id = %(id)s and status = 'Pending' and attempt_count = %(attempt)s::int
-""")
-
-
-def stage_result(
-    *,
-    organization_id: UUID,
-    delivery_id: UUID,
-    status: str,
-    attempt: int,
-    began_at: datetime,
-    ended_at: datetime,
-    response_status: int | None,
-    excerpt: str | None,
-    failure_reason: str | None,
-    next_attempt_at: datetime | None,
-    settled_at: datetime | None,
-) -> None:
-    """Stage what attempt number `attempt` led to: one statement. A delivery that has moved on since stays as it is.
-
-    The commit need not wait for the disk: losing it in a crash only sends the same delivery once more.
-    """
-    db.stage("set local synchronous_commit = off")
-    db.stage(
-        _RESULT,
-        {
-            "org": organization_id,
-            "id": delivery_id,
-            "status": status,
-            "attempt": attempt,
-            "began_at": began_at,
-            "ended_at": ended_at,
-            "response_status": response_status,
-            "excerpt": excerpt,
-            "failure_reason": failure_reason,
-            "next_attempt_at": next_attempt_at,
-            "settled_at": settled_at,
-        },
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,10 +223,10 @@ def lock_delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID
 
 _REOPEN = """
 update delivery set status = 'Pending', settled_at = null, next_attempt_at = %s
-where organization_id = %s and id = %s
+where organization_id = %s and event_id = %s and id = %s
 """
 
 
-def stage_reopen(*, organization_id: UUID, delivery_id: UUID, at: datetime) -> None:
+def stage_reopen(found: Delivery, *, organization_id: UUID, at: datetime) -> None:
     """Stage that a settled delivery is pending again, for the one attempt that somebody asked for."""
-    db.stage(_REOPEN, (at, organization_id, delivery_id))
+    db.stage(_REOPEN, (at, organization_id, found.event_id, found.id))

@@ -8,7 +8,7 @@ from domain import jobs
 from models.db import db
 from models.jobs import rows
 from models.table import Rows, columns
-from models.webhooks.outbox import FAILED_ALONE
+from models.webhooks.outbox import FAILED_ALONE, Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +65,23 @@ def count(window: DeliveryWindow) -> int:
 _QUEUED = Rows(Queued)
 _REOPEN = f"""
 with chosen as (
-  select id, created_at {_IN_WINDOW}
+  select id, event_id, created_at {_IN_WINDOW}
     and (%(after_at)s::timestamptz is null or (created_at, id) > (%(after_at)s, %(after_id)s))
   order by created_at, id limit %(limit)s for update
 ), start as (
   select greatest(%(now)s, max(run_at) + %(gap)s) as at from job
   where queue = %(queue)s and fair_key = %(endpoint)s::text and failed_at is null and args ->> 'once' = 'window'
 ), placed as (
-  select id, created_at, start.at + %(gap)s * (row_number() over (order by created_at, id) - 1) as at
+  select id, event_id, created_at, start.at + %(gap)s * (row_number() over (order by created_at, id) - 1) as at
   from chosen, start
 ), reopened as (
   update delivery set status = 'Pending', settled_at = null, next_attempt_at = placed.at
-  from placed where delivery.organization_id = %(org)s and delivery.id = placed.id
+  from placed
+  where delivery.organization_id = %(org)s and delivery.event_id = placed.event_id and delivery.id = placed.id
 ), asked as (
   insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
-  select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'once', 'window'), %(endpoint)s::text,
-    %(max_attempts)s, %(lease_s)s, at from placed
+  select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'event_id', event_id, 'once', 'window'),
+    %(endpoint)s::text, %(max_attempts)s, %(lease_s)s, at from placed
 )
 select {columns(Queued)} from placed order by created_at, id
 """
@@ -110,3 +111,31 @@ def reopen(
             **rows.kind(jobs.WEBHOOK_DELIVER),
         },
     )
+
+
+_HASTEN = """
+with waiting as (
+  select id from job
+  where queue = %(queue)s and fair_key = %(endpoint)s::text and name = %(name)s
+    and organization_id = %(org)s and args ->> 'delivery_id' = %(id)s::text
+    and deadline is null and failed_at is null and run_at > now()
+  for update skip locked
+), hastened as (
+  update job set run_at = now() from waiting where job.id = waiting.id returning job.id
+)
+update delivery set next_attempt_at = %(now)s
+where organization_id = %(org)s and event_id = %(event)s and id = %(id)s and exists (select from hastened) returning id
+"""
+
+
+def hasten(found: Delivery, *, organization_id: UUID, endpoint_id: UUID, now: datetime) -> bool:
+    """Make the next attempt of a pending delivery at once; False when none waits: one is due, or goes on."""
+    wanted = {
+        "org": organization_id,
+        "endpoint": endpoint_id,
+        "id": found.id,
+        "event": found.event_id,
+        "now": now,
+    }
+    kind = {"queue": jobs.WEBHOOK_DELIVER.queue, "name": jobs.WEBHOOK_DELIVER.name}
+    return db.row(_HASTEN, wanted | kind) is not None

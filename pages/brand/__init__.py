@@ -2,10 +2,13 @@
 
 from pages.brand import (
     affiliates,
+    assets,
     connections,
     conversions,
+    copilot,
     coupons,
     deals,
+    embed,
     imports,
     invites,
     overview,
@@ -30,4 +33,7 @@ BLUEPRINTS = (
     *coupons.BLUEPRINTS,
     *connections.BLUEPRINTS,
     *deals.BLUEPRINTS,
+    assets.blueprint,
+    embed.blueprint,
+    copilot.blueprint,
 )

@@ -1,5 +1,8 @@
 """What several screens let one choose from."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from api.affiliates.affiliates import list_affiliates
 from api.programs.programs import list_programs
 from pages import calls
@@ -9,7 +12,24 @@ _MOST = 200
 
 def programs() -> list[tuple[str, str]]:
     """Return the id and the name of each program, newest first, 200 at most. The screen uses `list_programs`."""
-    return [(one["id"], one["name"]) for one in calls.needed(list_programs, query={"take": _MOST})["items"]]
+    return named(records())
+
+
+def records() -> list[Mapping[str, Any]]:
+    """Return the programs themselves, as `programs` does."""
+    found: list[Mapping[str, Any]] = calls.needed(list_programs, query={"take": _MOST})["items"]
+    return found
+
+
+def named(programs: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the id and the name of each program."""
+    return [(one["id"], one["name"]) for one in programs]
+
+
+def questions(program: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a program's own form asks, by key."""
+    form = program["applicationForm"]
+    return {one["key"]: one["label"] for one in form["fields"]} if form else {}
 
 
 def affiliate(email: str, program_id: str | None) -> str | None:

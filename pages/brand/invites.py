@@ -32,7 +32,7 @@ class InvitesFormRow(NamedTuple):
 @blueprint.get(_HERE)
 @screen("member", uses=_READS)
 def show_invites() -> Response:
-    """Show the invites, newest first, of one program or in one state when asked. Budget: 4 round trips."""
+    """Show the invites, newest first, of one program or in one state when asked. Budget: 2 round trips."""
     return _show()
 
 

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response
-from markupsafe import Markup
 
 from api.affiliates.affiliates import list_applications
 from api.conversions.uncredited import summarize_uncredited_conversions
 from api.fraud import list_fraud_events
 from api.organization.organization import get_organization
 from api.payouts.drafts import list_payout_drafts
-from api.programs.daily import get_daily_numbers
 from api.programs.numbers import get_tracking_status, list_program_stats
 from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
-from pages import calls, charts, screens, show
-from pages.charts import ChartPoint
+from domain.money import wording
+from pages import calls, screens
+from pages.brand import figures
 from pages.screens import screen
 
 blueprint = Blueprint("overview_page", __name__)
@@ -43,15 +42,6 @@ class HeldAmount:
     currency: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownChart:
-    """A picture of some figures by day, and the figures."""
-
-    label: str
-    picture: Markup
-    points: Sequence[ChartPoint]
-
-
 @blueprint.get("/dashboard")
 @screen(
     "member",
@@ -64,11 +54,11 @@ class ShownChart:
         list_fraud_events,
         list_webhook_endpoints,
         get_tracking_status,
-        get_daily_numbers,
+        *figures.USES,
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: 24 round trips, however much there is."""
+    """Show the overview. Budget: 21 round trips, however much there is."""
     organization = calls.needed(get_organization)
     stats = calls.needed(list_program_stats)
     return screens.show(
@@ -78,7 +68,8 @@ def show_overview() -> Response:
         has_programs=bool(stats),
         may_create=calls.may(create_program),
         waiting=list(_waiting(stats)),
-        pictures=_pictures() if stats else [],
+        pictures=figures.of() if stats else [],
+        best=figures.best() if stats else [],
         owed=_owed(stats),
         numbers={
             "clicks": _sum(stats, "clicks30d"),
@@ -100,7 +91,7 @@ def _waiting(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWork]:
     yield from _to_review()
     if calls.may(list_payout_drafts):
         for draft in calls.needed(list_payout_drafts):
-            amounts = [show.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
+            amounts = [wording.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
             one, many = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
             yield WaitingWork(draft["recipientCount"], one, many, "/dashboard/payouts", amounts)
     if calls.may(list_webhook_endpoints):
@@ -116,20 +107,9 @@ def _to_review() -> Iterator[WaitingWork]:
         yield WaitingWork(len(events), one, many, "/dashboard/review")
     uncredited = calls.needed(summarize_uncredited_conversions)
     if uncredited["openCount"]:
-        amounts = [show.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
+        amounts = [wording.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
         one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
         yield WaitingWork(uncredited["openCount"], one, many, "/dashboard/review?kind=uncredited", amounts)
-
-
-def _pictures() -> Sequence[ShownChart]:
-    """Return the last 30 days of what came in, as pictures; of what never came there is none."""
-    days = calls.needed(get_daily_numbers)["days"]
-    found = []
-    for name, label in (("clicks", "Clicks"), ("sales", "Sales"), ("leads", "Leads")):
-        points = [ChartPoint(day["day"], day[name], show.number(day[name])) for day in days]
-        if any(point.value for point in points):
-            found.append(ShownChart(label, charts.line(points, label), points))
-    return found
 
 
 def _owed(stats: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:

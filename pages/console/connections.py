@@ -12,5 +12,5 @@ blueprint = Blueprint("operator_connections_page", __name__)
 @blueprint.get("/console/connections")
 @screen("operator", uses=(list_troubled_connections,))
 def show_troubled_connections() -> Response:
-    """Show what is in trouble. Budget: 4 round trips."""
+    """Show what is in trouble. Budget: 2 round trips."""
     return screens.show("console/connections.html", connections=calls.needed(list_troubled_connections))

@@ -16,7 +16,7 @@ from api.operator.dead_letters import (
     replay_dead_letters,
 )
 from api.operator.queues import list_queues
-from pages import calls, forms, fragments, screens
+from pages import calls, forms, fragments, kept, screens
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -33,22 +33,22 @@ _NO_PAGE: Mapping[str, Any] = {"items": (), "nextCursor": None}
 @blueprint.get("/console/dead")
 @screen("operator", uses=_USES)
 def show_dead_letters() -> Response:
-    """Show dead letters by the filter in the address, twenty a page. Budget: 12 round trips, however many there are."""
+    """Show dead letters by the filter in the address, twenty a page. Budget: 6 round trips, however many there are."""
     return _page(forms.EMPTY)
 
 
 @blueprint.get("/console/dead/fragment")
 @screen("operator", uses=(list_dead_letters, count_dead_letters))
 def show_dead_letters_part() -> Response:
-    """Show the list alone. Budget: 6 round trips."""
+    """Show the list alone. Budget: 2 round trips."""
     return fragments.show("console/_dead.html", **_listed())
 
 
 @blueprint.get("/console/dead/<number>")
 @screen("operator", uses=(get_dead_letter,))
 def show_dead_letter(number: str) -> Response:
-    """Show one dead letter with its whole error. Budget: 3 round trips."""
-    return screens.show("console/dead_letter.html", letter=calls.needed(get_dead_letter, path={"number": number}))
+    """Show one dead letter with its whole error. Budget: 1 round trip."""
+    return _letter_page(number, kept.form() or forms.EMPTY)
 
 
 @blueprint.post("/console/dead/<number>/replay")
@@ -60,22 +60,24 @@ def send_replay(number: str) -> Response:
 
 
 @blueprint.post("/console/dead/<number>/discard")
-@screen("operator", uses=(*_USES, discard_dead_letter))
+@screen("operator", uses=(*_USES, get_dead_letter, discard_dead_letter))
 def send_discard(number: str) -> Response:
-    """Discard a dead letter, which wants a reason."""
+    """Discard a dead letter, which wants a reason; asked for on its own page or in the list."""
     why = request.form.get("why", "")
     answer = calls.tried(discard_dead_letter, path={"number": number}, body={"why": why}, key=forms.key())
     if answer.refusal is None:
         return screens.sent_on(_DEAD)
-    form = forms.refused(answer.refusal, form_id=f"dead-{number}-")
-    return _page(FormState(form.values, {"why": "Say why: it is kept for ever."}, id=form.id), status=422)
+    errors = {"why": "Say why: it is kept for ever."}
+    if "own" in request.form:
+        return _letter_page(number, forms.wrong(errors), status=422)
+    return _page(forms.wrong(errors, form_id=f"dead-{number}-"), status=422)
 
 
 @blueprint.get("/console/dead/replay")
 @screen("operator", uses=_USES)
 def show_replay_of_filter() -> Response:
-    """Say how many dead letters a filter has, before all of them run again. Budget: 4 round trips."""
-    return _replay_page(forms.EMPTY)
+    """Say how many dead letters a filter has, before all of them run again. Budget: 1 round trip."""
+    return _replay_page(kept.form() or forms.EMPTY)
 
 
 @blueprint.post("/console/dead/replay")
@@ -92,6 +94,13 @@ def send_replay_of_filter() -> Response:
     if answer.refusal is None:
         return screens.sent_on(_DEAD)
     return _replay_page(forms.refused(answer.refusal), status=422)
+
+
+def _letter_page(number: str, form: FormState, *, status: int = 200) -> Response:
+    letter = calls.needed(get_dead_letter, path={"number": number})
+    return screens.show(
+        "console/dead_letter.html", status=status, form=form, letter=letter, here=f"{_DEAD}/{letter['id']}"
+    )
 
 
 def _wanted() -> dict[str, str | None]:
@@ -140,4 +149,12 @@ def _replay_page(form: FormState, *, status: int = 200) -> Response:
     wanted = _wanted()
     count = calls.needed(count_dead_letters, query=wanted)["count"]
     narrowed = {name: value for name, value in wanted.items() if value is not None}
-    return screens.show("console/replay.html", status=status, form=form, count=count, wanted=wanted, narrowed=narrowed)
+    return screens.show(
+        "console/replay.html",
+        status=status,
+        form=form,
+        page=_address("replay", narrowed),
+        count=count,
+        wanted=wanted,
+        narrowed=narrowed,
+    )

@@ -18,14 +18,14 @@ _MOST = 100
 @blueprint.get("/console/ledger")
 @screen("operator", uses=(list_ledger_checks, check_ledger))
 def show_ledger() -> Response:
-    """Show the last checks. Budget: 3 round trips, however many there are."""
+    """Show the last checks. Budget: 1 round trip, however many there are."""
     return screens.show("console/ledger.html", **_checks())
 
 
 @blueprint.get("/console/ledger/fragment")
 @screen("operator", uses=(list_ledger_checks,))
 def show_ledger_part() -> Response:
-    """Show the last checks alone. Budget: 3 round trips."""
+    """Show the last checks alone. Budget: 1 round trip."""
     return fragments.show("console/_ledger.html", **_checks())
 
 

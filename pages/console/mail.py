@@ -22,14 +22,14 @@ _NO_PAGE: Mapping[str, Any] = {"items": (), "nextCursor": None}
 @blueprint.get("/console/mail")
 @screen("operator", uses=(list_letters, retry_letter))
 def show_mail() -> Response:
-    """Show letters by the filter in the address, fifty a page. Budget: 3 round trips, however many there are."""
+    """Show letters by the filter in the address, fifty a page. Budget: 1 round trip, however many there are."""
     return _page(forms.EMPTY)
 
 
 @blueprint.get("/console/mail/<message_id>")
 @screen("operator", uses=(open_letter, retry_letter))
 def show_letter(message_id: str) -> Response:
-    """Show one letter with its text. Budget: 4 round trips."""
+    """Show one letter with its text. Budget: 2 round trips."""
     return screens.show("console/letter.html", letter=calls.needed(open_letter, path={"message_id": message_id}))
 
 

@@ -23,28 +23,28 @@ _NOW = "/console"
 @blueprint.get("/console")
 @screen("operator", uses=(get_readiness, summarize_attention, list_queues))
 def show_now() -> Response:
-    """Show what waits, health and queues. Budget: 15 round trips, however much waits."""
+    """Show what waits, health and queues. Budget: 9 round trips, however much waits."""
     return screens.show("console/now.html", **_health(), **_queues())
 
 
 @blueprint.get("/console/queues/fragment")
 @screen("operator", uses=(list_queues,))
 def show_queues_part() -> Response:
-    """Show the queues alone. Budget: 6 round trips."""
+    """Show the queues alone. Budget: 4 round trips."""
     return fragments.show("console/_queues.html", **_queues())
 
 
 @blueprint.get("/console/attention/fragment")
 @screen("operator", uses=(get_readiness, summarize_attention))
 def show_attention_part() -> Response:
-    """Show what waits alone. Budget: 8 round trips."""
+    """Show what waits alone. Budget: 5 round trips."""
     return fragments.show("console/_attention.html", **_health())
 
 
 @blueprint.get("/console/queues/<queue>/pause")
 @screen("operator", uses=(list_queues, pause_queue))
 def show_pause(queue: str) -> Response:
-    """Ask why a queue is to be paused."""
+    """Ask why a queue is to be paused. Budget: 4 round trips."""
     return _pause_page(queue, forms.EMPTY)
 
 

@@ -16,7 +16,7 @@ from api.operator.payouts import (
     submit_run_review,
 )
 from domain.refused import not_found
-from pages import calls, forms, screens
+from pages import calls, forms, kept, screens
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -30,7 +30,7 @@ _ENDS = ("paidAs", "failedBecause")
 @blueprint.get("/console/payouts")
 @screen("operator", uses=(list_runs_to_review, list_doubtful_payouts, list_rail_events))
 def show_waiting_payouts() -> Response:
-    """Show what waits. Budget: 11 round trips, however much there is."""
+    """Show what waits. Budget: 3 round trips, however much there is."""
     return screens.show(
         "console/payouts.html",
         runs=calls.needed(list_runs_to_review),
@@ -42,8 +42,8 @@ def show_waiting_payouts() -> Response:
 @blueprint.get("/console/payouts/runs/<run_id>")
 @screen("operator", uses=(list_runs_to_review,))
 def show_review(run_id: str) -> Response:
-    """Show a run with a form to decide about it."""
-    return _review_page(run_id, forms.EMPTY)
+    """Show a run with a form to decide about it. Budget: 1 round trip, 4 for one that is decided."""
+    return _review_page(run_id, kept.form() or forms.EMPTY)
 
 
 @blueprint.post("/console/payouts/runs/<run_id>")
@@ -60,8 +60,11 @@ def send_review(run_id: str) -> Response:
 @blueprint.get("/console/payouts/<payout_id>/settle")
 @screen("operator", uses=(get_payout_asked,))
 def show_settle(payout_id: str) -> Response:
-    """Show what the rail of a payout was asked and when, with a form to say how it ended."""
-    return _settle_page(payout_id, forms.EMPTY)
+    """Show what the rail of a payout was asked and when, with a form to say how it ended.
+
+    Budget: 3 round trips.
+    """
+    return _settle_page(payout_id, kept.form() or forms.EMPTY)
 
 
 @blueprint.post("/console/payouts/<payout_id>/settle")

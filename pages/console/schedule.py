@@ -14,14 +14,14 @@ blueprint = Blueprint("schedule_page", __name__)
 @blueprint.get("/console/schedule")
 @screen("operator", uses=(list_schedule,))
 def show_schedule() -> Response:
-    """Show the schedule. Budget: 3 round trips."""
+    """Show the schedule. Budget: 1 round trip."""
     return screens.show("console/schedule.html", **_lines())
 
 
 @blueprint.get("/console/schedule/fragment")
 @screen("operator", uses=(list_schedule,))
 def show_schedule_part() -> Response:
-    """Show the lines alone. Budget: 3 round trips."""
+    """Show the lines alone. Budget: 1 round trip."""
     return fragments.show("console/_schedule.html", **_lines())
 
 

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.operator.tenants import change_tenant, get_tenant, list_tenants
-from pages import calls, forms, screens
+from pages import calls, forms, kept, screens
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -15,7 +15,7 @@ _TENANTS = "/console/tenants"
 @blueprint.get("/console/tenants")
 @screen("operator", uses=(list_tenants,))
 def show_tenants() -> Response:
-    """Show organizations by the filter in the address, fifty a page. Budget: 3 round trips, however many there are."""
+    """Show organizations by the filter in the address, fifty a page. Budget: 1 round trip, however many there are."""
     wanted = {name: request.args.get(name) or None for name in ("q", "cursor")}
     answer = calls.call(list_tenants, query=wanted)
     form, page = forms.EMPTY, answer.data
@@ -34,8 +34,8 @@ def show_tenants() -> Response:
 @blueprint.get("/console/tenants/<organization_id>")
 @screen("operator", uses=(get_tenant, change_tenant))
 def show_tenant(organization_id: str) -> Response:
-    """Show one organization with a form for one of its settings. Budget: 12 round trips."""
-    return _page(organization_id)
+    """Show one organization with a form for one of its settings. Budget: 5 round trips."""
+    return _page(organization_id, kept.form())
 
 
 @blueprint.post("/console/tenants/<organization_id>")
@@ -43,6 +43,8 @@ def show_tenant(organization_id: str) -> Response:
 def send_setting(organization_id: str) -> Response:
     """Change one setting."""
     name, value = request.form.get("setting", ""), request.form.get("value", "")
+    if not name:
+        return _page(organization_id, forms.wrong({"setting": "Choose a setting."}), status=422)
     answer = calls.tried(
         change_tenant,
         path={"organization_id": organization_id},

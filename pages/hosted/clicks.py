@@ -17,14 +17,14 @@ _HEADERS = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
 
 
 @blueprint.get("/r/<slug>")
-@operation(_OPEN, documents.HTML, status=302, refuses=("404",))
+@operation(_OPEN, documents.HTML, status=302, refuses=("404",), writes=True)
 def follow_link(slug: str) -> Response:
     """Follow a short link to the site that its campaign promotes."""
     return _sent_on(short_links.follow(slug, None))
 
 
 @blueprint.get("/r/<program>/<slug>")
-@operation(_OPEN, documents.HTML, status=302, refuses=("404",))
+@operation(_OPEN, documents.HTML, status=302, refuses=("404",), writes=True)
 def follow_link_of_program(program: str, slug: str) -> Response:
     """Follow a short link whose slug has several campaigns: `program` is one's id, or its slug.
 

@@ -41,7 +41,7 @@ def show_thanks(program: str) -> Response:
 
 
 @blueprint.get("/door/<program>/<slug>")
-@operation(_COMING, documents.HTML, status=302, gives_at=(200,), refuses=("404",))
+@operation(_COMING, documents.HTML, status=302, gives_at=(200,), refuses=("404",), writes=True)
 def open_door(program: str, slug: str) -> Response:
     """Send a buyer on to the checkout of a campaign, given by its id or slug, or ask for their email first.
 

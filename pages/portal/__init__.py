@@ -10,11 +10,27 @@ account    where one is paid
 recruits   whom one brought, and the links that bring them
 coupons    codes, and minting them
 programs   where one stands, and what else there is
+applications  what brands ask of who applies, and afterwards
+discover   programs of every brand in the network
 deals      fees for pieces of work
 assets     texts and images of the brands
 """
 
-from pages.portal import account, assets, coupons, deals, earnings, home, links, payouts, programs, recruits, theme
+from pages.portal import (
+    account,
+    applications,
+    assets,
+    coupons,
+    deals,
+    discover,
+    earnings,
+    home,
+    links,
+    payouts,
+    programs,
+    recruits,
+    theme,
+)
 
 BLUEPRINTS = (
     home.blueprint,
@@ -25,6 +41,8 @@ BLUEPRINTS = (
     recruits.blueprint,
     coupons.blueprint,
     programs.blueprint,
+    applications.blueprint,
+    discover.blueprint,
     deals.blueprint,
     assets.blueprint,
     theme.blueprint,

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.payouts.account import get_payout_account, put_payout_account
-from pages import calls, forms, screens
+from pages import calls, forms, kept, screens
 from pages.forms import FormState
 from pages.portal import frame
 from pages.screens import screen
@@ -24,6 +24,9 @@ _FIELDS = {
 @screen("account", uses=_USES)
 def show_payout_account() -> Response:
     """Show where one is paid, and the form that says it. Budget: 5 round trips."""
+    waiting = kept.form()
+    if waiting is not None:
+        return _shown(waiting)
     found = calls.needed(get_payout_account)
     return _shown(forms.blank(method=found["method"], **{name: found[name] for name in _FIELDS.values()}))
 

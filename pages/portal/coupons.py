@@ -17,7 +17,7 @@ _USES = (*frame.USES, list_own_coupons, list_mintable_coupons, mint_own_coupon, 
 @blueprint.get(_HERE)
 @screen("account", uses=_USES)
 def show_coupons() -> Response:
-    """Show codes, and what new ones can be minted from. Budget: 7 round trips, however many there are."""
+    """Show codes, and what new ones can be minted from. Budget: 3 round trips, however many there are."""
     return _shown(forms.EMPTY)
 
 

@@ -33,7 +33,7 @@ _USES = (
 @blueprint.get(_HERE)
 @screen("account", uses=_USES)
 def show_own_deals() -> Response:
-    """Show deals, newest first, with their milestones. Budget: 6 round trips, however many there are."""
+    """Show deals, newest first, with their milestones. Budget: 2 round trips, however many there are."""
     return _shown(forms.EMPTY)
 
 

@@ -43,5 +43,4 @@ def _brand() -> Mapping[str, object] | None:
 
 
 def _version(color: str) -> str:
-    release = statics.url("app.css").split("/")[2]
-    return f"{release}-{color.removeprefix('#')}"
+    return f"{statics.version('app.css')}-{color.removeprefix('#')}"

@@ -25,7 +25,7 @@ _QR_SCALE = 8
 @blueprint.get(_HERE)
 @screen("account", uses=_USES)
 def show_links() -> Response:
-    """Show links, and what each channel tag brought in 30 days. Budget: 9 round trips, however many there are."""
+    """Show links, and what each channel tag brought in 30 days. Budget: 4 round trips, however many there are."""
     return _shown(forms.EMPTY)
 
 

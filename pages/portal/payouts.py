@@ -15,7 +15,7 @@ _LINES_PER_PAGE = 100
 @blueprint.get("/portal/payouts")
 @screen("account", uses=(*frame.USES, list_own_payouts))
 def show_own_payouts() -> Response:
-    """Show the payouts, newest first. Budget: 5 round trips, however many there are."""
+    """Show the payouts, newest first. Budget: 2 round trips, however many there are."""
     page = calls.needed(list_own_payouts, query={"cursor": request.args.get("cursor") or None})
     return frame.show("payouts.html", rows=page["items"], next_cursor=page["nextCursor"])
 

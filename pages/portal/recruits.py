@@ -19,7 +19,7 @@ _MOST_LINKS = 5
 @blueprint.get("/portal/recruits")
 @screen("account", uses=(*frame.USES, list_recruits, get_recruiting_link, list_own_programs))
 def show_recruits() -> Response:
-    """Show recruits, newest first. Budget: 8 round trips, and 4 for each of up to 5 programs that pay for recruits."""
+    """Show recruits, newest first. Budget: 4 round trips, and 4 for each of up to 5 programs that pay for recruits."""
     page = calls.needed(list_recruits, query={"cursor": request.args.get("cursor") or None})
     programs = [one for one in calls.needed(list_own_programs) if one["status"] == "Approved"]
     paying = [one for one in programs if one["recruitingPercent"] is not None][:_MOST_LINKS]

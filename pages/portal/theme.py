@@ -5,15 +5,12 @@ It is the whole style, so that a page asks for one sheet.
 
 from flask import Blueprint, Response
 
-from domain.organization import colors
 from pages import calls, statics
 from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_theme", __name__)
 
-# What accents stand on in app.css, light and dark.
-_LIGHT, _DARK = ("#f5f7f4", "#ffffff", "#ebefeb"), ("#0f1411", "#171e1a", "#0b0f0d")
 _CSS = "text/css; charset=utf-8"
 # The address changes with the colour and with the release.
 _HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
@@ -27,14 +24,5 @@ def show_theme(organization_id: str) -> Response:
     chosen = {brand["organizationId"]: brand["primaryBrandColor"] for brand in brands}
     if organization_id not in chosen:
         return Response(status=404, content_type=_CSS, headers=_HEADERS)
-    sheet = statics.content("app.css").decode() + _accent(chosen[organization_id])
+    sheet = statics.colored(chosen[organization_id], "app.css")
     return Response(sheet, content_type=_CSS, headers=_HEADERS)
-
-
-def _accent(color: str | None) -> str:
-    if color is None:
-        return ""
-    light, dark = colors.readable(color, on=_LIGHT), colors.readable(color, on=_DARK)
-    shown = f"--accent: light-dark({light}, {dark})"
-    above = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
-    return f"@layer tokens {{ :root {{ {shown}; {above} }} }}\n"

@@ -12,7 +12,7 @@ from uuid import UUID
 from domain.webhooks import events
 from models.affiliates import sets, tracking_links
 from models.affiliates.sets import ChangedAffiliate
-from pipelines.affiliates import letters
+from pipelines.affiliates import joining, letters
 from pipelines.webhooks import emit
 
 
@@ -35,6 +35,9 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
     changed = sorted(_change(organization_id, action, wanted, now), key=lambda one: place[one.id])
     if action == "approve":
         letters.tell_approved(organization_id=organization_id, emails=[one.email for one in changed], now=now)
+        matched = [one for one in changed if joining.is_match(source=one.source, approved_before=one.approved_before)]
+        if matched:
+            joining.tell_match(matched, organization_id=organization_id, now=now)
         for one in changed:
             emit.event(organization_id=organization_id, type="affiliate.approved", data=_approved(one), at=now)
     elif action == "delete":

@@ -16,7 +16,7 @@ from domain.webhooks import events
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.programs import programs
-from pipelines.affiliates import letters
+from pipelines.affiliates import joining, letters
 from pipelines.payouts import decisions
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -48,7 +48,8 @@ def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
 def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now; any status may become any other.
 
-    `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand, and for the first time the affiliate;
+    `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand, and for the first time the affiliate
+    (and the brand of a match in the network);
     becoming Banned lets go of payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `terms.check_rate` raises.
     """
@@ -58,6 +59,8 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     if changed.status == affiliate.status:
         return changed
     if changed.status == AffiliateStatus.Approved:
+        if joining.is_match(source=changed.source, approved_before=affiliate.approved_at):
+            joining.tell_match([changed], organization_id=changed.organization_id, now=now)
         _tell_approved(changed, now)
         if affiliate.approved_at is None:
             letters.tell_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)

@@ -4,7 +4,7 @@ Source: core spec, "Affiliate"; tracking spec, section 6, affiliate.created and 
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import ids, turns
 from models.affiliates import affiliates, tracking_links
+from models.affiliates.sets import ChangedAffiliate
 from models.programs import programs
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -24,6 +25,9 @@ from pipelines.webhooks import emit
 _SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _SLUG_LENGTH = 8
 _SLUG_TRIES = 10
+# What an event calls an application at a program's own page; one through the network has no word of its own.
+_EVENT_SOURCE = "public_apply"
+_APPLIED = (statuses.AffiliateSource.Public, statuses.AffiliateSource.Network)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,11 @@ def alias_taken() -> Refused:
     return Refused(409, "alias_already_taken", "This alias is taken.", field="customAlias")
 
 
-def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | None = None, now: datetime) -> Joined:
+def join(wanted: Mapping[str, Any], *, alias: str | None, now: datetime) -> Joined:
     """Insert an affiliate with their links and tell the brand.
 
     `wanted` holds the columns that are known: organization, program, email, status, source and what else there is.
-    The caller has this person's turn and has checked the alias. `event_source` is public_apply for an application,
-    which an Approved status then shows as approved on arrival.
+    The caller has this person's turn and has checked the alias.
     Raises Refused 409: affiliate_already_exists, alias_already_taken.
     """
     is_approved = wanted["status"] == statuses.AffiliateStatus.Approved
@@ -107,7 +110,7 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, event_source: str | No
     if affiliate is None:
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     links = _insert_links(values, alias)
-    tell(affiliate, slug=links[0].slug, event_source=event_source, now=now)
+    tell(affiliate, slug=links[0].slug, now=now)
     return Joined(affiliate, links)
 
 
@@ -160,18 +163,52 @@ def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -
     ]
 
 
-def tell(affiliate: affiliates.Affiliate, *, slug: str, event_source: str | None, now: datetime) -> None:
-    """Stage what the brand is told of a new affiliate; with an `event_source` an Approved one was so on arrival."""
-    shared: dict[str, Any] = {
+def tell(affiliate: affiliates.Affiliate, *, slug: str, now: datetime) -> None:
+    """Stage what the brand is told of a new affiliate; who applied and is Approved was so on arrival.
+
+    Of an application that came through the network it is told when that is a match: once it is approved (`tell_match`).
+    """
+    is_approved = affiliate.status == statuses.AffiliateStatus.Approved
+    if affiliate.source == statuses.AffiliateSource.Network and not is_approved:
+        return
+    _tell_created(affiliate, organization_id=affiliate.organization_id, slug=slug, now=now)
+    if is_approved:
+        approved = events.affiliate_approved(
+            **_shared(affiliate), approved_at=now, auto_approved=affiliate.source in _APPLIED
+        )
+        emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)
+
+
+def is_match(*, source: str, approved_before: datetime | None) -> bool:
+    """Say whether the approval of somebody with this source, approved before or never, is a match of the network."""
+    return source == statuses.AffiliateSource.Network and approved_before is None
+
+
+def tell_match(
+    matched: Sequence[affiliates.Affiliate | ChangedAffiliate], *, organization_id: UUID, now: datetime
+) -> None:
+    """Stage what the brand is told first of those whose application came through the network and is approved now."""
+    found = tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[one.id for one in matched])
+    slugs = {link.affiliate_id: link.slug for link in found if link.is_default}
+    for one in matched:
+        _tell_created(one, organization_id=organization_id, slug=slugs[str(one.id)], now=now)
+
+
+def _tell_created(
+    affiliate: affiliates.Affiliate | ChangedAffiliate, *, organization_id: UUID, slug: str, now: datetime
+) -> None:
+    is_public = affiliate.source == statuses.AffiliateSource.Public
+    created = events.affiliate_created(
+        **_shared(affiliate), status=affiliate.status, slug=slug, source=_EVENT_SOURCE if is_public else None
+    )
+    emit.event(organization_id=organization_id, type="affiliate.created", data=created, at=now)
+
+
+def _shared(affiliate: affiliates.Affiliate | ChangedAffiliate) -> dict[str, Any]:
+    return {
         "affiliate_id": affiliate.id,
         "program_id": affiliate.program_id,
         "email": affiliate.email,
         "full_name": affiliate.full_name,
         "application_answers": affiliate.application_data,
     }
-    created = events.affiliate_created(**shared, status=affiliate.status, slug=slug, source=event_source)
-    emit.event(organization_id=affiliate.organization_id, type="affiliate.created", data=created, at=now)
-    if affiliate.status != statuses.AffiliateStatus.Approved:
-        return
-    approved = events.affiliate_approved(**shared, approved_at=now, auto_approved=event_source is not None)
-    emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)

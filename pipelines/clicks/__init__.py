@@ -4,6 +4,7 @@
       api.clicks.express               a POST in order is answered in front of the routes, by the same functions
       api.clicks.visits                is it a visit, where does the slug lead (public_links: remembered for seconds)
       domain.clicks.raw_click          what is kept of it: an id, the link, keyed hashes in place of addresses
+      adapters.clicks.wire             as which JSON it travels
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
         the stream is away               written at once; where others hold the organization's turn, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization

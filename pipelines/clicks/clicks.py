@@ -4,8 +4,9 @@ Source: core spec, "Click and lead fraud review", "Program" (Cpc primaries, clic
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import orjson
@@ -38,8 +39,7 @@ class WrittenClicks:
     duplicates: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """A click as it came, what it was judged by, and the verdict with what else its fate depends on."""
 
     raw: RawClick
@@ -193,26 +193,33 @@ def preview(click: RawClick) -> ClickPreview:
 def _ask_scorer(organization_id: UUID, waiting: Sequence[_Seen]) -> None:
     """Stage the jobs that ask the operator's scorer: no call to the outside inside a transaction."""
     for start in range(0, len(waiting), _ASKED_AT_ONCE):
-        facts = {one.raw.id: asdict(one.facts) for one in waiting[start : start + _ASKED_AT_ONCE]}
+        facts = {one.raw.id: one.facts._asdict() for one in waiting[start : start + _ASKED_AT_ONCE]}
         work.enqueue(
             jobs.CLICKS_RESCORE, organization_id=organization_id, clicks=orjson.dumps(facts, default=sorted).decode()
         )
 
 
 def _row(one: _Seen, fate: Fate) -> dict[str, object]:
+    """Return a click as it is written; what it lacks is left out, so that there is less of it to write and to read."""
     raw, judged = one.raw, one.judged
-    return {
+    row: dict[str, object] = {
         "id": raw.id,
         "program_id": raw.program_id,
         "affiliate_id": raw.affiliate_id,
         "slug": raw.slug,
-        "sub_id": raw.sub_id,
         "visitor": raw.visitor,
         "network": raw.network,
         "occurred_at": judged.occurred_at,
         "is_duplicate": judged.is_duplicate,
         "score": judged.verdict.score,
-        "reasons": judged.verdict.reasons or None,
         "outcome": fate.outcome,
-        "conversion_id": fate.conversion_id,
     }
+    if raw.sub_id is not None:
+        row["sub_id"] = raw.sub_id
+    if judged.verdict.reasons:
+        row["reasons"] = judged.verdict.reasons
+    if fate.conversion_id is not None:
+        row["conversion_id"] = fate.conversion_id
+    if raw.country is not None:
+        row["country"] = raw.country
+    return row

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
+from adapters.clicks import wire
 from domain import jobs
-from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models.jobs import rows
 from pipelines import work
@@ -30,7 +30,7 @@ def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) 
 
 def leave(click: RawClick) -> None:
     """Stage the job that writes a click, for who cannot wait until nobody else writes the organization's."""
-    entry = raw_click.to_bytes(click).decode()
+    entry = wire.to_bytes(click).decode()
     work.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
 
 
@@ -40,7 +40,7 @@ def write_again(args: Mapping[str, str], *, now: datetime) -> None:
     Raises GiveUp when it still cannot be read: no repetition mends it.
     """
     try:
-        click: RawClick = raw_click.from_bytes(args["entry"].encode())
+        click: RawClick = wire.from_bytes(args["entry"].encode())
         clicks.write([click], now)
     except ValueError as error:
         raise GiveUp(f"this click cannot be written: {error}") from error

@@ -48,7 +48,9 @@ def settle(
     for click in clicks:
         found[fates.outcome(click, strictness=strictness, waits_for_scorer=waits_for_scorer)].append(click)
     held, harvest = found.pop("held", []), _harvest(organization_id, found.pop("earned", []))
-    settled = {click.id: Fate(outcome) for outcome, those in found.items() for click in those}
+    settled: dict[str, Fate] = {}
+    for outcome, those in found.items():
+        settled |= dict.fromkeys([click.id for click in those], Fate(outcome))
     settled |= {click_id: Fate(outcome) for click_id, outcome in harvest.unpaid.items()}
     settled |= {click.id: _hold(organization_id, click, now) for click in held}
     for gathered in harvest.gathered:

@@ -17,11 +17,13 @@ from models import ids
 from models.conversions import sales
 from models.conversions.sales import Sale, SaleReferral
 from models.jobs import rows
-from pipelines import work
 from pipelines.conversions import credit
 
 #: The source of signed sales.
 SOURCE = "s2s"
+
+# Between the two statements somebody may have let the affiliate or the campaign earn again.
+_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +41,29 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
     a known sale is recognised before anything about its affiliate is asked, so a retry never turns into an error.
     An affiliate who is not Approved: the receipt has the refusal 400 affiliate_not_active, and what was written (a row
     that lists the sale as uncredited) is to be committed.
-    Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign.
-    Budget: 3 round trips (look up; insert; job and commit).
+    Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign; 503 where campaign or affiliate
+    change faster than they can be asked.
+    Budget: 1 round trip with the commit in a unit of work that is for this alone (`is_single`), else 2; 2 more for
+    what is not accepted (look up; commit).
     """
-    referral = sales.look_up(
-        organization_id=organization_id, external_event_id=posted["external_event_id"], slug=posted["affiliate_slug"]
-    )
-    if referral.known_sale_id is not None:
-        _revive_override(organization_id, referral.known_sale_id)
-        return SaleReceipt()
-    _refuse_what_cannot_sell(referral)
-    if referral.affiliate_status != statuses.AffiliateStatus.Approved:
-        return _uncredited(organization_id, posted, referral, is_test, now)
-    accepted = _accepted(organization_id, posted, referral, is_test, now)
-    if not sales.insert(accepted):
-        return SaleReceipt()
-    if accepted.customer_key is not None:
-        sales.stage_payment(accepted)
-    work.enqueue(jobs.SALE_SETTLE, organization_id=organization_id, sale_id=accepted.id)
-    return SaleReceipt(conversion_id=accepted.id)
+    accepted = _accepted(organization_id, posted, is_test, now)
+    for _ in range(_TRIES):
+        if sales.accept(accepted, slug=posted["affiliate_slug"]):
+            return SaleReceipt(conversion_id=accepted.id)
+        referral = sales.look_up(
+            organization_id=organization_id,
+            external_event_id=posted["external_event_id"],
+            slug=posted["affiliate_slug"],
+        )
+        if referral.known_sale_id == accepted.id:  # its answer was lost with the connection, and it came again
+            return SaleReceipt(conversion_id=accepted.id)
+        if referral.known_sale_id is not None:
+            _revive_override(organization_id, referral.known_sale_id)
+            return SaleReceipt()
+        _refuse_what_cannot_sell(referral)
+        if referral.affiliate_status != statuses.AffiliateStatus.Approved:
+            return _uncredited(organization_id, posted, referral, is_test, now)
+    raise Refused(503, "temporarily_unavailable", "The campaign is just being changed. Repeat the same request.")
 
 
 def _revive_override(organization_id: UUID, conversion_id: UUID) -> None:
@@ -102,17 +108,11 @@ def _uncredited(
     return SaleReceipt(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
 
 
-def _accepted(
-    organization_id: UUID, posted: Mapping[str, Any], referral: SaleReferral, is_test: bool, now: datetime
-) -> Sale:
-    assert referral.program_id is not None
-    assert referral.affiliate_id is not None
+def _accepted(organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now: datetime) -> Sale:
     return Sale(
         id=ids.new_id(),
         organization_id=organization_id,
         external_event_id=posted["external_event_id"],
-        program_id=referral.program_id,
-        affiliate_id=referral.affiliate_id,
         amount_cents=posted["amount_cents"],
         currency=posted["currency"],
         customer_id=posted["customer_id"],

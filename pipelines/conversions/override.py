@@ -3,51 +3,76 @@
 Source: tracking spec, "Override conversion" and section 3 "States and transitions".
 """
 
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from domain.conversions import override
-from models import ids
+from models import ids, turns
 from models.conversions import conversions
-from pipelines import earn
+from pipelines import earn, work
 from pipelines.conversions import refund
 
 SOURCE = "override"
 METHOD = "sub_affiliate_override"
 
+_BEHIND_A_RUN = timedelta(seconds=2)
 
-def write(*, organization_id: UUID, conversion_id: UUID, recruiter_id: UUID, percent: Decimal, now: datetime) -> None:
-    """Write the override row of a settled sale for its recruiter, on the terms read when the sale settled.
 
-    Idempotent: the row's external id is made of the parent's and the recruiter's. A share that rounds to 0 writes
+@dataclass(frozen=True, slots=True)
+class OwedShare:
+    """The share of a recruiter in a settled sale, on the terms read when the sale settled."""
+
+    conversion_id: UUID
+    recruiter_id: UUID
+    percent: Decimal
+
+
+def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) -> None:
+    """Write the override rows of settled sales of one organization for their recruiters.
+
+    Idempotent: a row's external id is made of the parent's and the recruiter's. A share that rounds to 0 writes
     nothing. Refunds that came first are applied at once, so the totals are those of the usual order.
-    Budget: 2 round trips (lock parent; insert) and the writes with the commit; 4 more when the parent was refunded.
+    Raises TryAgain where some did while a payout run is at work: who holds their parents' rows, which the run may pay
+    for, must not wait for its end.
+    Budget: 2 round trips (lock parents; insert) and the writes with the commit, however many they are; one more where
+    any parent was refunded, and 4 more for each.
     """
-    parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
+    parents = conversions.lock_all(
+        organization_id=organization_id, conversion_ids=[share.conversion_id for share in owed]
+    )
+    shares = [(parents.get(share.conversion_id), share) for share in owed]
+    rows = [row for parent, share in shares if (row := _row(parent, share, now)) is not None]
+    if not rows:
+        return
+    if any(map(_was_refunded, parents.values())) and not turns.try_no_run(organization_id):
+        raise work.TryAgain(at=now + _BEHIND_A_RUN)
+    written = earn.write_unknown(rows, now=now)
+    for parent_id in [row.parent_id for row in rows if row.id in written]:
+        if parent_id is not None and _was_refunded(parents[parent_id]):
+            refund.cascade(organization_id=organization_id, conversion_id=parent_id, now=now)
+
+
+def _was_refunded(parent: conversions.Conversion) -> bool:
+    return parent.refunded_at is not None or parent.restored_at is not None or bool(parent.refunded_cents)
+
+
+def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime) -> conversions.Conversion | None:
     if parent is None:
-        raise LookupError(f"conversion {conversion_id} has an override job and no row")
-    share_cents = override.share_cents(commission_cents=parent.commission_cents, percent=percent)
+        raise LookupError(f"conversion {share.conversion_id} has an override job and no row")
+    share_cents = override.share_cents(commission_cents=parent.commission_cents, percent=share.percent)
     if share_cents == 0:
-        return
-    row = _row(parent, recruiter_id, share_cents, percent, now)
-    if not earn.write_once(row, now=now):
-        return
-    if parent.refunded_at is not None or parent.restored_at is not None or parent.refunded_cents:
-        refund.cascade(organization_id=organization_id, conversion_id=conversion_id, now=now)
-
-
-def _row(
-    parent: conversions.Conversion, recruiter_id: UUID, share_cents: int, percent: Decimal, now: datetime
-) -> conversions.Conversion:
+        return None
     return conversions.Conversion(
         id=ids.new_id(),
         organization_id=parent.organization_id,
         program_id=parent.program_id,
-        affiliate_id=recruiter_id,
+        affiliate_id=share.recruiter_id,
         source=SOURCE,
         external_event_id=override.external_event_id(
-            parent_external_event_id=parent.external_event_id, recruiter_id=recruiter_id
+            parent_external_event_id=parent.external_event_id, recruiter_id=share.recruiter_id
         ),
         amount_cents=0,
         currency=parent.currency,
@@ -56,7 +81,7 @@ def _row(
         type=parent.type,
         rate_source="sub_affiliate",
         rate_type="Percentage",
-        rate_value=percent,
+        rate_value=share.percent,
         is_test=parent.is_test,
         occurred_at=parent.occurred_at,
         hold_until=parent.hold_until,

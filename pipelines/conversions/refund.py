@@ -193,12 +193,16 @@ def _reverse(conversion: Conversion, record: refunds.Refund, *, reversal_cents: 
         at=record.created_at,
     )
     conversions.stage_history(
-        organization_id=organization_id,
-        conversion_id=conversion.id,
-        event_type="refund",
-        amount_cents=0 if is_override else -record.amount_cents,
-        commission_cents=-reversal_cents,
-        occurred_at=record.created_at,
+        [
+            conversions.NewLine(
+                organization_id=organization_id,
+                conversion_id=conversion.id,
+                event_type="refund",
+                amount_cents=0 if is_override else -record.amount_cents,
+                commission_cents=-reversal_cents,
+                occurred_at=record.created_at,
+            )
+        ]
     )
     entries.stage(
         conversion, kind="reverse", amount_cents=-reversal_cents, cause_id=record.id, created_at=record.created_at

@@ -97,11 +97,15 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
     )
     refunds.stage_reversal(**where, refund_id=record.id, commission_cents=-given_back_cents, at=record.created_at)
     conversions.stage_history(
-        **where,
-        event_type="adjustment",
-        amount_cents=before.refunded_cents - after.refunded_cents,
-        commission_cents=given_back_cents,
-        occurred_at=record.created_at,
+        [
+            conversions.NewLine(
+                **where,
+                event_type="adjustment",
+                amount_cents=before.refunded_cents - after.refunded_cents,
+                commission_cents=given_back_cents,
+                occurred_at=record.created_at,
+            )
+        ]
     )
     entries.stage(
         before, kind="restore", amount_cents=given_back_cents, cause_id=record.id, created_at=record.created_at

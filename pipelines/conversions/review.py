@@ -170,12 +170,16 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
             cents=cents,
         )
         conversions.stage_history(
-            organization_id=conversion.organization_id,
-            conversion_id=conversion.id,
-            event_type="adjustment",
-            amount_cents=0,
-            commission_cents=-cents,
-            occurred_at=word.at,
+            [
+                conversions.NewLine(
+                    organization_id=conversion.organization_id,
+                    conversion_id=conversion.id,
+                    event_type="adjustment",
+                    amount_cents=0,
+                    commission_cents=-cents,
+                    occurred_at=word.at,
+                )
+            ]
         )
         kind = "reverse" if cents > 0 else "restore"
         entries.stage(conversion, kind=kind, amount_cents=-cents, cause_id=refund_id, created_at=word.at)

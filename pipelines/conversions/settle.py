@@ -3,6 +3,8 @@
 Source: tracking spec, "Server-to-server sale"; section 3 "States and transitions".
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,9 +14,11 @@ from domain.statuses import ConversionStatus
 from models.conversions import sales
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
+from models.programs import programs
 from pipelines import earn
 from pipelines.conversions import accept, credit, price
 from pipelines.conversions.price import Price
+from pipelines.earn import EarnedConversion
 
 
 def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
@@ -25,20 +29,62 @@ def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers, and a fourth
     while tiers are in a former home currency.
     """
-    facts = sales.lock_unsettled(organization_id=organization_id, sale_id=sale_id)
-    if facts is None:
-        return
-    decision = credit.of_sale(facts)
-    conversion = conversion_of(
-        facts,
-        price.of(facts),
-        type=recurring.conversion_type(facts.customer_ordinal),
-        source=accept.SOURCE,
-        decision=decision,
-    )
-    earn.write(conversion, share=facts.terms.recruiter_share, now=now)
-    sales.stage_settled(organization_id=organization_id, sale_id=sale_id, settled_at=now)
-    if decision is not None:
+    several(organization_id=organization_id, sale_ids=[sale_id], now=now)
+
+
+def several(*, organization_id: UUID, sale_ids: Sequence[UUID], now: datetime) -> None:
+    """Settle sales of one organization as `sale` does one after another, in the order of their ids.
+
+    Budget: that of one, however many they are; in a campaign with performance tiers that of each.
+    """
+    facts = sales.lock_unsettled(organization_id=organization_id, sale_ids=sale_ids)
+    measured = {found.affiliate_id for found in facts if found.terms.has_tiers}
+    if len(facts) > 1 and measured:
+        programs.stage_affiliate_turns(organization_id=organization_id, affiliate_ids=measured)
+    for wave in _waves(facts):
+        _settle(wave, now)
+
+
+def _waves(facts: Sequence[SaleFacts]) -> list[list[SaleFacts]]:
+    """Return sales in parts whose sales do not depend on each other, each part only on those before it.
+
+    By performance tiers a sale is priced by what its affiliate has brought before it.
+    """
+    waves: list[list[SaleFacts]] = []
+    places: Counter[UUID] = Counter()
+    for found in facts:
+        place = places[found.affiliate_id]
+        places[found.affiliate_id] += found.terms.has_tiers
+        if place == len(waves):
+            waves.append([])
+        waves[place].append(found)
+    return waves
+
+
+def _settle(facts: Sequence[SaleFacts], now: datetime) -> None:
+    organization_id = facts[0].organization_id
+    decisions = [credit.of_sale(found) for found in facts]
+    earned = [
+        EarnedConversion(
+            conversion_of(
+                found,
+                price.of(found),
+                type=recurring.conversion_type(found.customer_ordinal),
+                source=accept.SOURCE,
+                decision=decision,
+            ),
+            found.terms.recruiter_share,
+        )
+        for found, decision in zip(facts, decisions, strict=True)
+    ]
+    earn.write_all(earned, now=now)
+    sales.stage_settled(organization_id=organization_id, sale_ids=[found.sale_id for found in facts], settled_at=now)
+    effects: dict[UUID, tuple[Decision, UUID]] = {}
+    for found, decision in zip(facts, decisions, strict=True):
+        if decision is not None and decision.lead_id is not None:
+            effects.setdefault(decision.lead_id, (decision, found.sale_id))  # a lead is converted once, by the first
+    for lead_id in sorted(effects):
+        decision, sale_id = effects[lead_id]
         credit.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)
 
 
@@ -51,6 +97,17 @@ def if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> 
     if is_waiting:
         sale(organization_id=organization_id, sale_id=conversion_id, now=now)
     return is_waiting
+
+
+def sought_if_waiting(*, organization_id: UUID, id: UUID | None, external_event_id: str | None, now: datetime) -> bool:
+    """Settle inline what a search by either id is about to look for; say whether it waited for that.
+
+    Budget: 1 round trip, and those of `sale` when it waits.
+    """
+    sale_id = sales.find_unsettled(organization_id=organization_id, sale_id=id, external_event_id=external_event_id)
+    if sale_id is not None:
+        sale(organization_id=organization_id, sale_id=sale_id, now=now)
+    return sale_id is not None
 
 
 def conversion_of(

@@ -21,6 +21,7 @@ from domain.payouts.states import AttemptState
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from models.deals import deals, escrow, requests
 from models.deals.requests import FundingRequest
+from pipelines import whole_books
 from pipelines.deals import fund, sources
 from pipelines.work import GiveUp, TryAgain
 
@@ -44,11 +45,12 @@ class PreparedQuestion:
 def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedQuestion | None:
     """Write down that the source is about to be asked; None when there is nothing to ask.
 
-    Raises TryAgain until a source is configured.
+    Raises TryAgain until a source is configured, and after a restore (`whole_books`).
     """
     request = lock(organization_id=organization_id, request_id=request_id)
     if request is None or request.state in _OVER:
         return None
+    whole_books.check(now)
     try:
         source = sources.of(request, now=now)
     except sources.SourceMissing as missing:

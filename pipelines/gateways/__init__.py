@@ -3,6 +3,8 @@
 connect    credentials proved and changed; connections ended
 check      whether credentials are still taken; Broken connections
 letters    what Owners are told of those
+web_pixel  what counts visits in a store is there while it is connected, and gone afterwards
+checkouts  what a store's web pixel tells of checkouts
 accounts   what a connection keeps sealed
 receive    an event is kept once, with its job
 process    an event is translated by its adapter (`adapters.gateways`), then booked

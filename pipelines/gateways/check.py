@@ -16,7 +16,7 @@ from domain.refused import Refused
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from pipelines import work
-from pipelines.gateways import accounts, connect, letters
+from pipelines.gateways import accounts, connect, letters, web_pixel
 
 #: How long a gateway has to refuse the credentials until a connection is Broken.
 BROKEN_AFTER = timedelta(hours=1)
@@ -93,4 +93,6 @@ def note(asked: GatewayConnection, refusal: str | None, *, now: datetime) -> Gat
         letters.write_broken(after, now=now)
     if refusal is None and connection.refused_at is not None:
         inbox.stage_go_on(organization_id=after.organization_id, connection_id=after.id)
+    if refusal is None:
+        web_pixel.stage(after, now=now)
     return after

@@ -35,7 +35,7 @@ from models import ids, turns
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from pipelines.credentials import sealed, typed
-from pipelines.gateways import accounts
+from pipelines.gateways import accounts, web_pixel
 
 _TOKEN_BYTES = 32
 
@@ -122,6 +122,7 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
     connections.stage_live(organization_id)
     made = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
     assert made is not None  # it was just inserted
+    web_pixel.stage(made, now=now)
     return made
 
 
@@ -176,6 +177,7 @@ def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now
     )
     assert after is not None  # it is locked
     inbox.stage_go_on(organization_id=after.organization_id, connection_id=after.id)
+    web_pixel.stage(after, now=now)
     return after
 
 
@@ -196,6 +198,7 @@ def disconnect_if_told(known: GatewayConnection, *, told_at: datetime, now: date
 def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
     """Write that a connection, which is locked, ended: its address leads nowhere, its credentials are forgotten."""
     turns.stage_connections(connection.organization_id)
+    web_pixel.stage_end(connection, now=now)
     after = connections.update(
         organization_id=connection.organization_id,
         connection_id=connection.id,

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
-from adapters.clicks import agents, networks, visitors
+from adapters.clicks import agents, countries, networks, visitors
 from adapters.fraud import mail_domains, scorer
 from domain import emails, fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict
@@ -205,6 +205,7 @@ def _of_visit(visit: Visit) -> Verdict:
             is_bot=agents.is_bot(visit.agent),
             is_from_data_centre=networks.is_data_centre(visit.ip),
             languages=visit.languages,
+            country=countries.country_of(visit.ip),
         )
     )
 

@@ -9,7 +9,7 @@ from domain.refused import not_found
 from models.payouts import attempts, desk, payouts
 from models.payouts.desk import DeskAttempt
 from models.payouts.payouts import Payout
-from pipelines.payouts import decisions, transfer
+from pipelines.payouts import decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def any_org_asked(payout_id: UUID) -> tuple[Payout, list[DeskAttempt]]:
 
 
 def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str | None, now: datetime) -> SettledPayout:
-    """Settle a payout as `transfer.settle_by_hand` does.
+    """Settle a payout as `decisions.settle_by_hand` does.
 
     Raises Refused: 404 not_found, 409 invalid_status_transition.
     """
@@ -61,5 +61,5 @@ def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str 
         raise not_found("payout", payout_id)
     payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
     attempt = attempts.of_payout(payout)
-    status = transfer.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=now)
+    status = decisions.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=now)
     return SettledPayout(organization_id, payout_id, status, attempt.key if attempt else None)

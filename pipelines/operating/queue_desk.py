@@ -71,6 +71,12 @@ def any_org_find_dead(job_id: int) -> JobRow:
     return job
 
 
+def any_org_moves_money(job_id: int) -> bool:
+    """Say whether a job asks somebody to move money, or decides that it is moved; of one that is gone, no."""
+    job = desk.any_org_find(job_id)
+    return job is not None and job.queue == jobs.PAYOUT_TRANSFER.queue
+
+
 def any_org_replay_one(job_id: int) -> JobRow:
     """Make a dead letter wait again and return it as it was. Raises Refused 404 not_found."""
     job = any_org_find_dead(job_id)

@@ -7,13 +7,14 @@ Source: core spec, "Organization profile" and "Home currency"; tracking spec, "A
 from collections.abc import Mapping
 from datetime import datetime
 
-from domain import slugs
+from domain import jobs, slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
 from domain.payouts import cadence
 from domain.refused import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
+from pipelines import work
 from pipelines.conversions import renewal
 
 #: How often an organization may rename the host of its portal: old links die with the old name.
@@ -46,7 +47,7 @@ def change(organization: Organization, wanted: Mapping[str, object], *, now: dat
 
 
 def set_home_currency(organization: Organization, code: str, now: datetime) -> Organization:
-    """Set the home currency. Amounts keep the currency that they were stored in.
+    """Set the home currency. Amounts keep the currency that they were stored in; what is owed is reckoned anew.
 
     Raises Refused 400 unsupported_currency.
     """
@@ -56,6 +57,7 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> O
         raise Refused(400, "unsupported_currency", message, field="homeCurrency")
     if currency == organization.home_currency:
         return organization
+    work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization.id)
     return organizations.change(organization, {"home_currency": currency, "home_currency_changed_at": now})
 
 

@@ -1,4 +1,4 @@
-"""Sessions of people at the pages: begun by a one-time link, known by a random cookie, ended by time or by hand.
+"""Sessions at the pages: begun by a link or at a provider, known by a random cookie, ended by time or by hand.
 
 Neither a cookie nor a link can be read back from here: both are kept as a hash. Functions run in a transaction that
 sees every tenant, because nobody is known yet.
@@ -17,7 +17,8 @@ from pipelines.organization import sign_in
 
 #: A session that nobody used for so long has ended.
 IDLE = timedelta(hours=12)
-_LASTS = {"member": timedelta(days=7), "account": timedelta(days=7), "operator": timedelta(hours=8)}
+#: How long a session of each kind lasts at most.
+LASTS = {"member": timedelta(days=7), "account": timedelta(days=7), "operator": timedelta(hours=8)}
 _SECRET_BYTES = 32
 # When somebody was last seen is known to the minute, so that a page writes nothing.
 _SEEN_EVERY = timedelta(minutes=1)
@@ -62,13 +63,30 @@ def any_org_open_link(
     link = web_sessions.any_org_use_up(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
     if link is None:
         return None
-    web_sessions.any_org_stage_drop_over(now)
-    made = secrets.token_urlsafe(_SECRET_BYTES)
+    made = new_cookie()
     session = _session_of(link, id_hash=secret_hash(made), user_agent=user_agent, now=now)
-    member_id = _member_of(session, now=now) if link.organization_id else None
+    member_id = any_org_member(session, now=now) if link.organization_id else None
+    return any_org_begin(session, made=made, member_id=member_id, cookie=cookie, now=now)
+
+
+def any_org_begin(
+    session: WebSession, *, made: str, member_id: UUID | None, cookie: str | None, now: datetime
+) -> Begun:
+    """Begin a session whose cookie was just `made`; what the browser's former `cookie` stood for ends."""
+    web_sessions.any_org_stage_drop_over(now)
     replaced = web_sessions.any_org_end(secret_hash(cookie)) if cookie else None
     web_sessions.any_org_insert({name: getattr(session, name) for name in WebSession.__dataclass_fields__})
     return Begun(made, session, member_id, replaced)
+
+
+def new_cookie() -> str:
+    """Return a cookie that nobody has."""
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def kept_user_agent(told: str) -> str | None:
+    """Return what is kept of what a browser says that it is."""
+    return told.replace("\x00", "")[:_LONGEST_USER_AGENT] or None
 
 
 def any_org_find(cookie: str, *, now: datetime) -> WebSession | None:
@@ -98,13 +116,16 @@ def _session_of(link: SignInLink, *, id_hash: bytes, user_agent: str, now: datet
         is_email_verified=True,
         signed_in_at=now,
         seen_at=now,
-        expires_at=now + _LASTS[link.kind],
-        user_agent=user_agent.replace("\x00", "")[:_LONGEST_USER_AGENT] or None,
+        expires_at=now + LASTS[link.kind],
+        user_agent=kept_user_agent(user_agent),
     )
 
 
-def _member_of(session: WebSession, *, now: datetime) -> UUID | None:
-    """Return the member who signs in, made now if need be, and end their sessions that have another role."""
+def any_org_member(session: WebSession, *, now: datetime) -> UUID | None:
+    """Return the member who signs in, made now if need be, and end their sessions that have another role.
+
+    None where their organization is not there.
+    """
     assert session.organization_id is not None  # it is a member's
     role = Role(session.role or "")
     web_sessions.any_org_stage_end_other_roles(

@@ -22,22 +22,24 @@ _SEEN_EVERY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """An affiliate who signed in. `id` is None until the first sign-in with a verified email."""
+    """An affiliate who signed in. `id` is None until the first sign-in with a verified email.
+
+    `signed_in_at` is when they logged in; None where nobody says.
+    """
 
     id: UUID | None
     subject: str
     email: str
     is_email_verified: bool
     slug: str | None
+    signed_in_at: datetime | None = None
 
 
 def member(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> MemberStanding | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
-    found = members.standing(organization_id=organization_id, subject=subject)
-    if found is not None and found.id and found.seen_at and now - found.seen_at > _SEEN_EVERY:
-        members.stage_seen(organization_id=organization_id, member_id=found.id, at=now)
+    found = _seen(organization_id, subject, now)
     if found is None or (found.role, found.email) == (role, email):
         return found
     if found.id is None:
@@ -48,6 +50,19 @@ def member(
         return members.standing(organization_id=organization_id, subject=subject)
     members.stage_change(organization_id=organization_id, member_id=found.id, role=role, email=email)
     return found
+
+
+def program(*, organization_id: UUID, subject: str, email: str, role: Role, now: datetime) -> MemberStanding | None:
+    """Return the member who let a program in, with what their organization may do; None without such a tenant.
+
+    What is known of them stays as their own sign-in said: a program may have been given a smaller role.
+    """
+    found = _seen(organization_id, subject, now)
+    if found is None or found.id is not None:
+        return found
+    person = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
+    members.insert({"id": ids.new_id(), **person, "created_at": now})
+    return members.standing(organization_id=organization_id, subject=subject)
 
 
 def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> SignedIn:
@@ -66,3 +81,10 @@ def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: d
         accounts.stage_email(account_id=known.id, email=email)
     accounts.any_org_stage_adoption(account_id=known.id, email=email)
     return SignedIn(known.id, subject, email, True, known.slug)
+
+
+def _seen(organization_id: UUID, subject: str, now: datetime) -> MemberStanding | None:
+    found = members.standing(organization_id=organization_id, subject=subject)
+    if found is not None and found.id and found.seen_at and now - found.seen_at > _SEEN_EVERY:
+        members.stage_seen(organization_id=organization_id, member_id=found.id, at=now)
+    return found

@@ -7,8 +7,11 @@ from uuid import UUID
 
 from domain.organization import plans
 from domain.refused import Refused
-from models import ids
+from models import ids, turns
+from models.host_proofs import holders, looks
+from models.host_proofs.holders import HostHolder
 from models.organization import members, organizations
+from models.organization.organizations import Organization
 from pipelines.conversions import renewal
 from pipelines.organization import operator_settings
 
@@ -47,13 +50,28 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
     Raises Refused for a setting or a value that does not exist, and then nothing is changed.
     """
     changes = operator_settings.read(assignments, now=now)
-    if organizations.find(organization_id) is None:
+    before = organizations.find(organization_id)
+    if before is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
-    if not organizations.update_unless_taken(organization_id, changes):
+    if _is_anothers_domain(before, changes) or not organizations.update_unless_taken(organization_id, changes):
         raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
     if "payout_grace_days" in changes:
         renewal.renew(organization_id)
     return changes
+
+
+def _is_anothers_domain(before: Organization, changes: Mapping[str, object]) -> bool:
+    """Say whether a tracking domain that is vouched for belongs to somebody else; what DNS said of it is forgotten."""
+    if not {"tracking_domain", "tracking_domain_verified"} & set(changes):
+        return False
+    name = changes.get("tracking_domain", before.tracking_domain)
+    is_vouched_for = bool(name) and changes.get("tracking_domain_verified") is True
+    if is_vouched_for:
+        turns.stage_domain(str(name))
+        if holders.is_held_elsewhere(HostHolder(before.id, None, str(name))):
+            return True
+    looks.stage_forget(organization_id=before.id, holder_id=before.id)
+    return False
 
 
 def _slug(name: str) -> str:

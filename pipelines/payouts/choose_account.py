@@ -76,6 +76,12 @@ def any_org_in_force(affiliate_id: UUID) -> InForce:
     return _in_force(_named(affiliate_id))
 
 
+def is_said(*, organization_id: UUID, affiliate_id: UUID) -> bool:
+    """Say whether it is known where an affiliate is paid. Budget: 1 statement."""
+    named = accounts.named(organization_id=organization_id, affiliate_id=affiliate_id)
+    return named is not None and _in_force(named).account is not None
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorsChange:
     """What an operator's word changed: what they had said before, and what counts now, which may be another's."""

@@ -6,15 +6,15 @@ Source: core spec, "Payouts" (retry, review) and section 3; decisions about a pa
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import events, gates
+from domain.payouts import events, gates, transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from domain.payouts.transfers import BY_HAND
+from domain.payouts.transfers import BY_HAND, Answer, Paid, Rejected
 from domain.refused import Refused, not_found
 from models import turns
 from models.deals import deals
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events, runs
-from models.payouts.payouts import Payout
+from models.payouts.payouts import PaidPayout, Payout
 from pipelines.payouts import funding, transfer
 from pipelines.webhooks import emit
 
@@ -23,8 +23,8 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
     """Return a payout, locked after its deal or its conversions, or refuse with 404 not_found."""
     turns.stage_no_run(organization_id)
     turns.stage_payout_decision(organization_id)
-    deals.stage_lock_of_payout(organization_id=organization_id, payout_id=payout_id)
-    lines.stage_conversions_lock(organization_id=organization_id, payout_id=payout_id)
+    deals.stage_lock_of_payouts(organization_id=organization_id, payout_ids=[payout_id])
+    lines.stage_conversions_lock(organization_id=organization_id, payout_ids=[payout_id])
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
     if payout is None:
         raise not_found("payout", payout_id)
@@ -97,7 +97,31 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
         raise Refused(409, transfer.NOTHING_LEFT, "This payout has nothing left to pay.")
     rail_events.stage_settled(organization_id=payout.organization_id, payout_id=payout.id)
     references = {"externalTransactionId": external_transaction_id}
-    transfer.mark_paid(payout, method=BY_HAND, references=references, now=now)
+    transfer.mark_paid([PaidPayout(payout, BY_HAND, references)], now=now)
+
+
+def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
+    """Settle a locked payout whose rail never said what became of it, by what an operator found out; return its status.
+
+    `paid_as` is what the rail calls the payment; else it was not carried out and never will be under its key.
+    One that is not Processing is freed by the latter alone, where its rail says that it paid it after all.
+    Raises Refused 409 invalid_status_transition for every other that is not Processing.
+    """
+    where = {"organization_id": payout.organization_id, "payout_id": payout.id}
+    if payout.status != PayoutStatus.Processing and failed_because and rail_events.says_paid(**where):
+        rail_events.stage_settled(**where)
+        return payout.status
+    if payout.status != PayoutStatus.Processing:
+        message = f"The payout is {payout.status}; only a Processing payout waits for its rail."
+        raise Refused(409, "invalid_status_transition", message)
+    answer: Answer
+    if paid_as is not None:
+        names = transfers.REFERENCES[transfers.Method(payout.method)]
+        answer = Paid(dict.fromkeys(names, paid_as) | payout.references)
+    else:
+        answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
+    transfer.settle(payout, payout.attempt, answer, now=now)
+    return PayoutStatus.Paid if paid_as is not None else PayoutStatus.Failed
 
 
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:

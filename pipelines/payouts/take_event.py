@@ -83,8 +83,8 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutc
 
 def _settle(owner: AttemptOwner, answer: Answer, now: datetime) -> RailOutcome:
     where = {"organization_id": owner.organization_id, "payout_id": owner.payout_id}
-    deals.stage_lock_of_payout(**where)
-    lines.stage_conversions_lock(**where)
+    deals.stage_lock_of_payouts(organization_id=owner.organization_id, payout_ids=[owner.payout_id])
+    lines.stage_conversions_lock(organization_id=owner.organization_id, payout_ids=[owner.payout_id])
     payout = payouts.lock(**where)
     assert payout is not None  # its attempt names it
     outcome = _outcome(payout, owner, answer)

@@ -1,12 +1,13 @@
-"""One payout on its way: asked of a rail, answered, paid or failed.
+"""Payouts on their way: asked of a rail, answered, paid or failed.
 
 The rail is never asked inside a transaction. What is asked is written down and committed first, under a key that stays
 the same until the rail has refused for good, so a crash at any point leads to a look-up and never to a second payment.
+Several of one organization are prepared together and recorded together; a rail is asked for each by itself.
 Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, payout.paid, payout.failed and
 milestone.released.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -20,11 +21,10 @@ from domain.deals import events as deal_events
 from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
-from domain.refused import Refused
 from models.deals import deals, escrow, milestones, releases
 from models.payouts import attempts, lines, payouts, rail_events
-from models.payouts.payouts import Payout
-from pipelines import work
+from models.payouts.payouts import PaidPayout, Payout
+from pipelines import whole_books, work
 from pipelines.payouts import rails
 from pipelines.webhooks import emit
 from pipelines.work import GiveUp, TryAgain
@@ -35,6 +35,8 @@ _log = structlog.get_logger(__name__)
 _RAIL_MISSING = timedelta(hours=1)
 _DOUBTFUL = timedelta(hours=1)
 _MISCONFIGURED = timedelta(minutes=10)
+
+_UNSETTLED = (PayoutStatus.Pending, PayoutStatus.Processing)
 
 NOTHING_LEFT = "nothing_left_to_pay"
 
@@ -62,13 +64,26 @@ class Misconfigured:
     why: str
 
 
-def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> PreparedTransfer | None:
-    """Write down what the rail is about to be asked; None when there is nothing to ask.
+def prepare(*, organization_id: UUID, payout_ids: Sequence[UUID], now: datetime) -> list[PreparedTransfer | None]:
+    """Write down what rails are about to be asked for payouts; None where there is nothing to ask.
 
-    Raises TryAgain while the payout has to wait: for its hold to pass, or for a rail to be configured.
+    Raises TryAgain while one of them has to wait: for its hold to pass, for a rail to be configured, or for a word
+    after a restore (`whole_books`).
+    Budget: 1 round trip for any number that is sent for the first time.
     """
-    payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
-    if payout is None or payout.status not in (PayoutStatus.Pending, PayoutStatus.Processing):
+    locked = payouts.lock_all(organization_id=organization_id, payout_ids=payout_ids)
+    if any(payout.status in _UNSETTLED for payout in locked.values()):
+        whole_books.check(now)
+    prepared = [_prepared(locked.get(payout_id), now) for payout_id in payout_ids]
+    first = [each for each in prepared if each is not None and each.age is None]
+    if first:
+        attempts.stage_intents([(each.payout, each.transfer.key, each.books) for each in first])
+        payouts.stage_submitted([each.payout for each in first], at=now)
+    return prepared
+
+
+def _prepared(payout: Payout | None, now: datetime) -> PreparedTransfer | None:
+    if payout is None or payout.status not in _UNSETTLED:
         return None
     if payout.status == PayoutStatus.Processing:
         return _asked_before(payout, now)
@@ -77,21 +92,36 @@ def prepare(*, organization_id: UUID, payout_id: UUID, now: datetime) -> Prepare
     if payout.hold_until is not None and payout.hold_until > now:
         raise TryAgain(at=payout.hold_until)
     if payout.amount_cents <= 0:
-        fail(
-            payout,
-            code=NOTHING_LEFT,
-            reason="Everything that it was to pay was taken back before it was sent.",
-            now=now,
-        )
+        reason = "Everything that it was to pay was taken back before it was sent."
+        fail(payout, code=NOTHING_LEFT, reason=reason, now=now)
         return None
     _check_not_paid(payout, now)
     rail = _rail(payout, now)
-    key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
-    attempts.stage_intent(payout, key=key, books=rail.books)
-    payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=now)
-    return PreparedTransfer(
-        payout, _transfer(payout, key), rail, age=None, asked=0, books=rail.books, is_new_to_books=True
-    )
+    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt))
+    return PreparedTransfer(payout, asked, rail, age=None, asked=0, books=rail.books, is_new_to_books=True)
+
+
+def give_back(prepared: Sequence[PreparedTransfer]) -> None:
+    """Take back what was written of transfers whose rails were not asked: each is as it was before it was prepared.
+
+    What somebody settled meanwhile, or set out to ask for, stays as it is.
+    """
+    where = {"organization_id": prepared[0].payout.organization_id}
+    locked = payouts.lock_all(**where, payout_ids=[each.payout.id for each in prepared])
+    still = [each for each in prepared if _waits(locked.get(each.payout.id), each.payout.attempt)]
+    if first := [each.payout for each in still if each.age is None]:
+        attempts.stage_withdrawn(first)
+    for each in still:
+        if each.age is not None and each.is_new_to_books:
+            attempts.stage_no_books(each.payout, asked=each.asked)
+
+
+def is_to_be_asked(prepared: PreparedTransfer) -> bool:
+    """Say whether a rail is still to be asked for what was prepared, and nobody else has set out to ask since.
+
+    Budget: 1 round trip.
+    """
+    return attempts.is_untouched(prepared.payout, asked=prepared.asked, is_intent=prepared.age is None)
 
 
 def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
@@ -99,6 +129,8 @@ def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
     if attempt is None:
         raise GiveUp(f"payout {payout.id} is Processing and no rail was asked")
     rail = _rail(payout, now)
+    if attempt.state == AttemptState.intent:
+        attempts.stage_in_doubt(payout)
     if attempt.books is None:
         attempts.stage_books(payout, rail.books)
     return PreparedTransfer(
@@ -152,9 +184,32 @@ def call(prepared: PreparedTransfer) -> Answer | Misconfigured:
         raise GiveUp(f"the rail knows this payout's key for something else: {error}") from error
 
 
-def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: datetime) -> datetime | None:
-    """Write down what the rail said; return when it is to be asked again, None when the payout is settled."""
-    payout = _lock_again(prepared.payout, answer)
+def record(
+    answered: Sequence[tuple[PreparedTransfer, Answer | Misconfigured]], *, now: datetime
+) -> list[datetime | None]:
+    """Write down what rails said of payouts of one organization.
+
+    Returns when each is to be asked about again, None when it is settled. Those that are paid are booked by the same
+    few statements. Budget: 1 round trip, besides what those cost that failed, or that pay a milestone.
+    """
+    locked = _lock_again(answered)
+    again: list[datetime | None] = []
+    payments = []
+    for prepared, answer in answered:
+        payout = locked.get(prepared.payout.id)
+        if payout is not None and isinstance(answer, Paid):
+            if _waits(payout, prepared.payout.attempt):
+                payments.append(PaidPayout(payout, payout.method, answer.references))
+            again.append(None)
+        else:
+            again.append(_again_at(payout, prepared, answer, now))
+    _settle_paid(payments, now)
+    return again
+
+
+def _again_at(
+    payout: Payout | None, prepared: PreparedTransfer, answer: Answer | Misconfigured, now: datetime
+) -> datetime | None:
     if payout is None or not settle(payout, prepared.payout.attempt, answer, now=now):
         return None
     if isinstance(answer, Misconfigured):
@@ -165,13 +220,19 @@ def record(prepared: PreparedTransfer, answer: Answer | Misconfigured, *, now: d
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
 
 
-def _lock_again(asked: Payout, answer: Answer | Misconfigured) -> Payout | None:
-    where = {"organization_id": asked.organization_id, "payout_id": asked.id}
-    if isinstance(answer, Paid | Rejected):
-        if asked.milestone_id is not None:
-            deals.stage_lock_of_payout(**where)
-        lines.stage_conversions_lock(**where)
-    return payouts.lock(**where)
+def _lock_again(answered: Sequence[tuple[PreparedTransfer, Answer | Misconfigured]]) -> dict[UUID, Payout]:
+    where = {"organization_id": answered[0][0].payout.organization_id}
+    final = [prepared.payout for prepared, answer in answered if isinstance(answer, Paid | Rejected)]
+    if final:
+        lines.stage_conversions_lock(**where, payout_ids=[payout.id for payout in final])
+    if of_deals := [payout.id for payout in final if payout.milestone_id is not None]:
+        deals.stage_lock_of_payouts(**where, payout_ids=of_deals)
+    return payouts.lock_all(**where, payout_ids=[prepared.payout.id for prepared, _ in answered])
+
+
+def _waits(payout: Payout | None, attempt: int) -> bool:
+    """Say whether a payout is there and waits for the answer to this attempt."""
+    return payout is not None and payout.status == PayoutStatus.Processing and payout.attempt == attempt
 
 
 def settle(payout: Payout, attempt: int, answer: Answer | Misconfigured, *, now: datetime) -> bool:
@@ -180,83 +241,61 @@ def settle(payout: Payout, attempt: int, answer: Answer | Misconfigured, *, now:
     Paid and Rejected need its conversions locked, too. An answer to an attempt that is over changes nothing: answers
     may come twice, late and in any order.
     """
-    if payout.status != PayoutStatus.Processing or payout.attempt != attempt:
+    if not _waits(payout, attempt):
         return False
     match answer:
         case Paid(references):
-            attempts.stage_answer(payout, state=AttemptState.paid, detail=None, at=now)
-            mark_paid(payout, method=payout.method, references=references, now=now)
+            _settle_paid([PaidPayout(payout, payout.method, references)], now)
             return False
         case Rejected(code, message):
-            attempts.stage_answer(payout, state=AttemptState.rejected, detail=message, at=now)
+            attempts.stage_answer([payout], state=AttemptState.rejected, detail=message, at=now)
             fail(payout, code=code, reason=message, now=now)
             return False
         case Accepted(references):
-            attempts.stage_answer(payout, state=AttemptState.accepted, detail=None, at=now)
+            attempts.stage_answer([payout], state=AttemptState.accepted, detail=None, at=now)
             if references:
                 payouts.stage_change(payout, **payouts.columns_of(references))
             return True
         case Unknown(why) | Misconfigured(why):
-            attempts.stage_answer(payout, state=AttemptState.unknown, detail=why, at=now)
+            attempts.stage_answer([payout], state=AttemptState.unknown, detail=why, at=now)
             return True
         case NotFound():
-            attempts.stage_answer(payout, state=AttemptState.unknown, detail="the rail does not know the key", at=now)
+            attempts.stage_answer([payout], state=AttemptState.unknown, detail="the rail does not know the key", at=now)
             return True
 
 
-def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
-    """Settle a locked payout whose rail never said what became of it, by what an operator found out; return its status.
-
-    `paid_as` is what the rail calls the payment; else it was not carried out and never will be under its key.
-    One that is not Processing is freed by the latter alone, where its rail says that it paid it after all.
-    Raises Refused 409 invalid_status_transition for every other that is not Processing.
-    """
-    where = {"organization_id": payout.organization_id, "payout_id": payout.id}
-    if payout.status != PayoutStatus.Processing and failed_because and rail_events.says_paid(**where):
-        rail_events.stage_settled(**where)
-        return payout.status
-    if payout.status != PayoutStatus.Processing:
-        message = f"The payout is {payout.status}; only a Processing payout waits for its rail."
-        raise Refused(409, "invalid_status_transition", message)
-    answer: Answer
-    if paid_as is not None:
-        names = transfers.REFERENCES[transfers.Method(payout.method)]
-        answer = Paid(dict.fromkeys(names, paid_as) | payout.references)
-    else:
-        answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
-    settle(payout, payout.attempt, answer, now=now)
-    return PayoutStatus.Paid if paid_as is not None else PayoutStatus.Failed
+def _settle_paid(payments: Sequence[PaidPayout], now: datetime) -> None:
+    if payments:
+        answered = [payment.payout for payment in payments]
+        attempts.stage_answer(answered, state=AttemptState.paid, detail=None, at=now)
+        mark_paid(payments, now=now)
 
 
-def mark_paid(payout: Payout, *, method: str, references: Mapping[str, str], now: datetime) -> None:
-    """Write that a locked payout whose conversions are locked was paid by a method, with everything that follows."""
-    payouts.stage_paid(payout, at=now)
-    payouts.stage_change(
-        payout,
-        status=PayoutStatus.Paid,
-        method=method,
-        paid_at=now,
-        failed_at=None,
-        failure_code=None,
-        failure_reason=None,
-        **payouts.columns_of(references),
-    )
-    emit.event(
-        organization_id=payout.organization_id,
+def mark_paid(payments: Sequence[PaidPayout], *, now: datetime) -> None:
+    """Write that locked payouts of one organization, whose conversions are locked, were paid, with all that follows."""
+    payouts.stage_paid(payments, at=now)
+    emit.events_of_type(
+        organization_id=payments[0].payout.organization_id,
         type="payout.paid",
-        data=events.paid(
-            payout_id=payout.id,
-            affiliate_id=payout.affiliate_id,
-            amount_cents=payout.amount_cents,
-            currency=payout.currency,
-            method=method,
-            paid_at=now,
-            references=transfers.references_of(method, {**payout.references, **references}),
-        ),
+        data=[_paid_event(payment, now) for payment in payments],
         at=now,
     )
-    if payout.milestone_id is not None:
-        _pay_milestone(payout, payout.milestone_id, now)
+    for payment in payments:
+        if payment.payout.milestone_id is not None:
+            _pay_milestone(payment.payout, payment.payout.milestone_id, now)
+
+
+def _paid_event(payment: PaidPayout, now: datetime) -> dict[str, object]:
+    payout = payment.payout
+    return events.paid(
+        payout_id=payout.id,
+        affiliate_id=payout.affiliate_id,
+        amount_cents=payout.amount_cents,
+        currency=payout.currency,
+        method=payment.method,
+        paid_at=now,
+        references=transfers.references_of(payment.method, {**payout.references, **payment.references}),
+    )
 
 
 def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:

@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain import listing
 from domain.programs import ceilings, changes
 from models import turns
+from models.host_proofs import looks
 from models.programs import former_slugs, programs
-from pipelines.programs import home_rate, lifecycle
+from pipelines.programs import home_rate, landing, lifecycle, networking
 
 
 def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> programs.Program:
@@ -20,6 +22,7 @@ def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) ->
 
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived one.
     """
+    landing.stage_turn(organization_id, sent)
     if sent.get("is_primary"):
         turns.stage_primary_program(organization_id)
     return lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
@@ -29,17 +32,23 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
     """Change a locked program and return it as it is now; itself when it is so already.
 
     `sent` is `schemas.programs.program.ProgramChanges` loaded.
-    Raises Refused: what `domain.programs.changes.settle` raises; 409 slug_already_taken.
+    Raises Refused: what `domain.programs.changes.settle` raises; 400 hero_image_not_found; 409 slug_already_taken.
     """
     standard = home_rate.of(program.organization_id)
-    settled = changes.settle(asdict(program), sent, home=standard)
+    may_list = networking.may_list(program.organization_id, sent)
+    before = asdict(program)
+    settled = changes.settle(before, sent, home=standard, may_list=may_list)
     if not settled:
         return program
+    landing.check(program.organization_id, settled)
+    settled |= listing.asked(before, settled, now)
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
     if settled.get("is_primary"):
         # Before the slug: a change that wants the slug given up here waits for it while it holds a program.
         programs.stage_no_primary(organization_id=program.organization_id)
+    if "custom_domain" in settled:
+        looks.stage_forget(organization_id=program.organization_id, holder_id=program.id)
     if "slug" in settled:
         _rename(program, settled["slug"], now)
     return programs.change(program, {**settled, "updated_at": now})

@@ -1,7 +1,10 @@
-"""What limits in an organization's home currency are measured with."""
+"""What an organization's home currency measures limits with, and values days with."""
 
+from collections.abc import Sequence
+from datetime import date, timedelta
 from uuid import UUID
 
+from domain.money import valuation
 from domain.programs import ceilings
 from models.money import fx_rates
 from models.organization import organizations
@@ -15,3 +18,10 @@ def of(organization_id: UUID) -> ceilings.Home:
 def in_currency(currency: str) -> ceilings.Home:
     """Return what an amount in this currency, once the home currency, is measured with."""
     return ceilings.Home(currency=currency, per_usd=None if currency == "USD" else fx_rates.newest(currency))
+
+
+def factors(*, home: str, currencies: Sequence[str], first: date) -> valuation.Factors:
+    """Return what amounts of days since the first are valued with, by the rates that are stored of them."""
+    oldest = first - timedelta(days=valuation.FRESH_DAYS)
+    published = fx_rates.published(currencies=[*currencies, home], since=oldest)
+    return valuation.factors(home=home, currencies=currencies, published=published)

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import slugs
+from domain import listing, slugs
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from models import ids, turns
 from models.programs import former_slugs, programs
-from pipelines.programs import home_rate
+from pipelines.programs import home_rate, landing, networking
 
 # Two campaigns of one name are rare, so the first random ending is free; more would mean that something is wrong.
 _ENDINGS = 5
@@ -23,13 +23,18 @@ _ENDINGS = 5
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> programs.Program:
     """Create a program. `wanted` is `schemas.programs.program.ProgramBody` loaded.
 
-    Raises Refused: what `terms.settle` raises; 409 slug_already_taken for a slug that was asked for.
+    Raises Refused: what `terms.settle` raises; 400 hero_image_not_found; 409 slug_already_taken for a slug that was
+    asked for.
     """
-    settled = terms.settle(wanted, home=home_rate.of(organization_id))
+    landing.stage_turn(organization_id, wanted)
+    landing.check(organization_id, wanted)
+    may_list = networking.may_list(organization_id, wanted)
+    settled = terms.settle(wanted, home=home_rate.of(organization_id), may_list=may_list)
     values = {
         "id": ids.new_id(),
         "organization_id": organization_id,
         **settled,
+        **listing.asked({}, settled, now),
         "created_at": now,
         "updated_at": now,
     }

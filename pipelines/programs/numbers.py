@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain.money import fx, valuation
+from domain.money import fx
 from domain.programs.numbers import Budget, Money, total
 from domain.refused import not_found
 from models.money import fx_rates
 from models.organization import organizations
 from models.programs import numbers, programs
+from models.programs.owed.sums import ProgramSum, sums
+from pipelines.programs import home_rate
 
 _RECENT_DAYS = timedelta(days=30)
 
@@ -51,45 +53,40 @@ class Stats:
 def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
     """Return the statistics of every program that is not archived, newest first.
 
-    Budget: 4 round trips (programs; currencies; rates; conversions) and the commit, however much there is.
+    Budget: 4 round trips (programs; currencies; rates; what is owed) and the commit, however much there is.
     """
     since = now - _RECENT_DAYS
     found = numbers.counts(organization_id=organization_id, since=since)
     if not found:
         return []
     firsts = [program.first_conversion_at for program in found if program.first_conversion_at is not None]
-    factors = _factors(
-        home=found[0].home_currency, currencies=numbers.currencies(organization_id), first=min(firsts, default=now)
+    factors = home_rate.factors(
+        home=found[0].home_currency,
+        currencies=numbers.currencies(organization_id),
+        first=min(firsts, default=now).date(),
     )
-    sums = numbers.sums(organization_id=organization_id, factors=factors, since=since, now=now)
-    by_program: dict[UUID, list[numbers.ProgramSum]] = {}
-    for part in sums:
+    by_program: dict[UUID, list[ProgramSum]] = {}
+    for part in sums(organization_id=organization_id, factors=factors, now=now):
         by_program.setdefault(part.program_id, []).append(part)
     return [_stats(program, by_program.get(program.id, [])) for program in found]
 
 
-def _stats(program: numbers.ProgramCounts, sums: Sequence[numbers.ProgramSum]) -> Stats:
+def _stats(program: numbers.ProgramCounts, owed: Sequence[ProgramSum]) -> Stats:
     return Stats(
         program_id=program.id,
         affiliates=program.affiliates,
         clicks=program.clicks,
-        sales=sum(part.sales for part in sums),
-        leads=sum(part.leads for part in sums),
+        sales=program.sales,
+        leads=program.leads,
         paid_clicks=program.paid_clicks,
-        pending=_money(sums, "pending"),
-        available=_money(sums, "available"),
-        settling=_money(sums, "settling"),
+        pending=_money(owed, "pending"),
+        available=_money(owed, "available"),
+        settling=_money(owed, "settling"),
     )
 
 
-def _money(sums: Iterable[numbers.ProgramSum], bucket: str) -> Money:
-    return total(part.money for part in sums if part.bucket == bucket)
-
-
-def _factors(*, home: str, currencies: Sequence[str], first: datetime) -> valuation.Factors:
-    oldest = first.date() - timedelta(days=valuation.FRESH_DAYS)
-    published = fx_rates.published(currencies=[*currencies, home], since=oldest)
-    return valuation.factors(home=home, currencies=currencies, published=published)
+def _money(owed: Iterable[ProgramSum], bucket: str) -> Money:
+    return total(part.money for part in owed if part.bucket == bucket)
 
 
 def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
@@ -132,7 +129,7 @@ def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
     spending = numbers.spending(organization_id=organization_id, program_id=program_id)
     if spending.first_at is None:
         return total([])
-    factors = _factors(home=home, currencies=spending.currencies, first=spending.first_at)
+    factors = home_rate.factors(home=home, currencies=spending.currencies, first=spending.first_at.date())
     return total(numbers.spend(organization_id=organization_id, program_id=program_id, factors=factors))
 
 

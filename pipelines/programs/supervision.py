@@ -5,6 +5,8 @@ from uuid import UUID
 
 from domain.refused import Refused
 from models import turns
+from models.host_proofs import holders, looks
+from models.host_proofs.holders import HostHolder
 from models.programs import programs
 from pipelines.programs import lifecycle
 
@@ -15,6 +17,21 @@ def any_org_lock(program_id: UUID) -> programs.Program:
     if organization_id is None:
         raise Refused(404, "not_found", f"There is no program {program_id}; `flask program list` shows them.")
     return lifecycle.lock(organization_id=organization_id, program_id=program_id)
+
+
+def any_org_lock_with_domain(program_id: UUID) -> programs.Program:
+    """Return a program, locked as `any_org_lock` does behind the turn of its custom domain.
+
+    Raises Refused: 404 not_found; 409 domain_changed when it got another one at this moment.
+    """
+    organization_id = programs.any_org_owner(program_id)
+    seen = programs.find(organization_id=organization_id, program_id=program_id) if organization_id else None
+    if seen is not None and seen.custom_domain is not None:
+        turns.stage_domain(seen.custom_domain)
+    program = any_org_lock(program_id)
+    if seen is None or program.custom_domain != seen.custom_domain:
+        raise Refused(409, "domain_changed", f"Program {program_id} has got another domain just now; look again.")
+    return program
 
 
 def suspend(*, program: programs.Program, now: datetime) -> programs.Program:
@@ -32,8 +49,9 @@ def resume(*, program: programs.Program, now: datetime) -> programs.Program:
 
 
 def any_org_verify_domain(*, program: programs.Program, now: datetime) -> programs.Program:
-    """Say that a locked program's domain belongs to its brand; return it as it is now, itself when that was known.
+    """Say that the domain of a program belongs to its brand; return it as it is now, itself when that was known.
 
+    It is locked by `any_org_lock_with_domain`. The operator's word stands without a look at DNS, until it changes.
     Raises Refused 409: no_custom_domain, custom_domain_already_taken, invalid_status_transition for an archived one.
     """
     if program.custom_domain is None:
@@ -43,9 +61,12 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
         raise Refused(409, "invalid_status_transition", f"Program {program.id} is archived.")
     if program.custom_domain_verified:
         return program
-    turns.stage_domain(program.custom_domain)
     holder = programs.any_org_domain_holder(program.custom_domain)
     if holder is not None:
         message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."
         raise Refused(409, "custom_domain_already_taken", message)
+    if holders.is_held_elsewhere(HostHolder(program.organization_id, program.id, program.custom_domain)):
+        message = f"{program.custom_domain} is another organization's tracking domain or portal."
+        raise Refused(409, "custom_domain_already_taken", message)
+    looks.stage_forget(organization_id=program.organization_id, holder_id=program.id)
     return programs.change(program, {"custom_domain_verified": True, "updated_at": now})

@@ -1,1 +1,5 @@
-"""Strangers: which campaign they see (`lookup`), and their application (`applying`)."""
+"""Strangers: which campaign they see (`lookup`), their application (`applying`), and what they are asked then
+(`second_step`).
+
+`matching` is the application of who signed in, to a program of the network: by the same rules.
+"""

@@ -10,6 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from domain import emails, statuses
+from domain.programs import application_answers
+from domain.programs.application_form import ApplicationForm
 from domain.refused import Refused
 from models import ids, storefront, turns
 from models.affiliates import accounts, affiliates, tracking_links
@@ -19,8 +21,8 @@ from models.programs import programs
 from models.storefront import Desk
 from pipelines.affiliates import joining, recruiting
 from pipelines.organization import capacity
+from pipelines.storefront import second_step
 
-_EVENT_SOURCE = "public_apply"
 _SLUG_TRIES = 10
 
 
@@ -48,20 +50,30 @@ def any_org_has_account(*, email: str, program_id: UUID) -> bool:
     return affiliates.any_org_has_account(email=email, program_id=program_id) or has_signed_in
 
 
-def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, Any], now: datetime) -> Filed:
+def apply(
+    *,
+    organization_id: UUID,
+    program_id: UUID,
+    application: Mapping[str, Any],
+    source: statuses.AffiliateSource = statuses.AffiliateSource.Public,
+    now: datetime,
+) -> Filed:
     """Record an application; an application that is there already stays as it is.
 
     `application` is `ApplicationBody` loaded. An invite-only campaign takes applications too, and never approves them
     by itself. Room in the plan and the alias are looked at before the applicant is, everything is read before anything
     is decided, and what is written goes with the commit, so that the database is asked the same questions about every
     applicant.
-    Raises Refused: 404 not_found for a campaign that is not open; 409 program_at_capacity, alias_already_taken.
+    Raises Refused: 404 not_found for a campaign that is not open; 400 invalid_request for the answers to its form; 409
+    program_at_capacity, alias_already_taken.
     Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
     of affiliates under a plan that limits it, for a recruiter and for an alias.
     """
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
         raise _not_open()
+    form = ApplicationForm.of(program.application_form)
+    answers = application_answers.read(form.of_step(1), application["form_answers"])
     turns.stage_capacity(organization_id)
     if capacity.affiliates_left(organization_id, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
@@ -69,14 +81,20 @@ def apply(*, organization_id: UUID, program_id: UUID, application: Mapping[str, 
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])
     if desk.is_alias_taken:
         raise joining.alias_taken()
+    affiliate_id = desk.affiliate_id or ids.new_id()
+    if form.has_second_step:  # for whoever it is: a job finds out whether they are asked
+        second_step.stage_letter(organization_id=organization_id, affiliate_id=affiliate_id)
     if desk.affiliate_id is not None:
         return Filed(desk.affiliate_id, None, [])
-    values = _columns(program, application, recruiter_id, now)
+    values = _columns(program, application, recruiter_id, source, now) | {
+        "id": affiliate_id,
+        "application_data": {**application["answers"], **answers} or None,
+    }
     links = joining.link_values(values, slug=slug, alias=application["alias"])
     affiliates.stage_all([values])
     tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
-    joining.tell(affiliate, slug=slug, event_source=_EVENT_SOURCE, now=now)
+    joining.tell(affiliate, slug=slug, now=now)
     return Filed(
         affiliate.id,
         affiliate,
@@ -109,19 +127,21 @@ def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[
 
 
 def _columns(
-    program: programs.Program, application: Mapping[str, Any], recruiter_id: UUID | None, now: datetime
+    program: programs.Program,
+    application: Mapping[str, Any],
+    recruiter_id: UUID | None,
+    source: statuses.AffiliateSource,
+    now: datetime,
 ) -> dict[str, Any]:
     status = statuses.AffiliateStatus.Approved if program.auto_approve else statuses.AffiliateStatus.Pending
     return {
-        "id": ids.new_id(),
         "organization_id": program.organization_id,
         "program_id": program.id,
         "email": application["email"],
         "email_normalized": emails.normalize(application["email"]),
         "full_name": application["full_name"],
         "status": status.value,
-        "source": statuses.AffiliateSource.Public.value,
-        "application_data": application["answers"] or None,
+        "source": source.value,
         "recruited_by_affiliate_id": recruiter_id,
         "applied_at": now,
         "approved_at": now if program.auto_approve else None,

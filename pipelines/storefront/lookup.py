@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 from models import storefront
-from models.storefront import Address, Landing
+from models.storefront import Address, BrandPlace, Landing
 
 _LABEL = re.compile(r"\A[a-z0-9-]{1,64}\Z")
 _HOST = re.compile(r"\A([a-z0-9.-]{1,253}?)\.?(?::[0-9]{0,5})?\Z")
@@ -42,11 +42,26 @@ def any_org_domain(host: str) -> Address:
 
     Raises Refused 404 not_found. Budget: 1 statement.
     """
-    named = _HOST.fullmatch(host.lower()) if host.isascii() else None
-    found = storefront.any_org_domain(named[1]) if named else None
+    named = host_name(host)
+    found = storefront.any_org_domain(named) if named else None
     if found is None:
         raise Refused(404, "not_found", "This is not a verified custom domain.")
     return found
+
+
+def any_org_place(host: str, *, portal_domain: str | None) -> BrandPlace | None:
+    """Return what a host stands for, None for one that is no brand's; `host` is as `host_name` gives it.
+
+    `portal_domain` is the domain whose subdomains are the brands'. Budget: 1 statement.
+    """
+    handle = host.removesuffix(f".{portal_domain}") if portal_domain else host
+    return storefront.any_org_place(host=host, handle=_label(handle) if handle != host else None)
+
+
+def host_name(sent: str) -> str | None:
+    """Return a host that a request names in lower case, without port and trailing dot; None for what is no host."""
+    named = _HOST.fullmatch(sent.lower()) if sent.isascii() else None
+    return named[1] if named else None
 
 
 def _label(text: str) -> str | None:

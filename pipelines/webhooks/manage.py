@@ -17,7 +17,7 @@ from domain import jobs, statuses
 from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import ids, turns
-from models.webhooks import endpoints, outbox
+from models.webhooks import endpoints, outbox, redeliveries
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines import work
 from pipelines.webhooks import deliver, emit
@@ -45,15 +45,15 @@ class SentTest:
     event_id: UUID
 
 
-def refusal_of(url: str) -> Refused | None:
-    """Say why a URL may not be told anything. Asks DNS, so never inside a transaction.
+def refusal_of(url: str, *, field: str = "url") -> Refused | None:
+    """Say why a URL, which was sent as `field`, may not be told anything. Asks DNS, so never inside a transaction.
 
     400 invalid_url, https_required, url_not_allowed.
     """
     try:
         client.check_url(url, deliver.policy())
     except addresses.UrlRefused as refused:
-        return Refused(400, refused.code, refused.message, field="url")
+        return Refused(400, refused.code, refused.message, field=field)
     return None
 
 
@@ -61,6 +61,11 @@ def shown_url(url: str) -> str:
     """Return a URL without its query, where a receiver may want a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def new_secret() -> str:
+    """Return a signing secret that nobody has."""
+    return f"whsec_{secrets.token_urlsafe(32)}"
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> WithSecret:
@@ -72,7 +77,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
     if endpoints.count(organization_id) >= MOST_ENDPOINTS:
         raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
     _check_url_is_free(organization_id, wanted["url"])
-    endpoint_id, secret = ids.new_id(), _new_secret()
+    endpoint_id, secret = ids.new_id(), new_secret()
     endpoint = endpoints.insert(
         **wanted,
         endpoint_id=endpoint_id,
@@ -94,8 +99,9 @@ def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint:
 def change(*, endpoint: WebhookEndpoint, changes: Mapping[str, Any], now: datetime) -> WebhookEndpoint:
     """Change an endpoint's URL, events or description and return it as it is now; the URL is checked.
 
-    Raises Refused 400: endpoint_already_exists.
+    Raises Refused: 400 endpoint_already_exists; 409 endpoint_is_managed.
     """
+    _check_is_own(endpoint)
     if "url" in changes:
         turns.stage_endpoints(endpoint.organization_id)
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
@@ -110,8 +116,12 @@ def remove(*, endpoint: WebhookEndpoint, now: datetime) -> None:
 
 
 def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
-    """Give an endpoint a new signing secret; the old one signs nothing from now on."""
-    secret = _new_secret()
+    """Give an endpoint a new signing secret; the old one signs nothing from now on.
+
+    Raises Refused 409 endpoint_is_managed.
+    """
+    _check_is_own(endpoint)
+    secret = new_secret()
     sealed = sealing.seal(secret, belongs_to=str(endpoint.id))
     return WithSecret(_update(endpoint, {"secret_sealed": sealed, "updated_at": now}), secret)
 
@@ -119,7 +129,8 @@ def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
 def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> SentTest:
     """Queue a sample event to this endpoint alone.
 
-    Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed.
+    Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed. A hook is told of its event
+    alone: a workflow can do nothing with the generic test.
     """
     _check_testable(endpoint, type)
     sent = SentTest(delivery_id=ids.new_id(), event_id=ids.new_id())
@@ -129,33 +140,46 @@ def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> SentTes
         organization_id=endpoint.organization_id,
         fair_key=str(endpoint.id),
         delivery_id=sent.delivery_id,
+        event_id=sent.event_id,
     )
     return sent
 
 
 def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) -> None:
-    """Queue one more attempt of a settled delivery, under its own id.
+    """Queue one more attempt of a delivery, under its own id: a settled one is opened again, one that waits for its
+    next attempt waits no longer.
 
-    Raises Refused: 404 not_found; 409 invalid_status_transition while attempts are still being made.
+    Raises Refused: 404 not_found; 409 invalid_status_transition while an attempt is due or being made.
     """
     organization_id = endpoint.organization_id
     found = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
     if found is None:
         raise not_found("delivery", delivery_id)
     if found.status == statuses.DeliveryStatus.Pending:
-        raise Refused(409, "invalid_status_transition", "The delivery is Pending: its attempts are still being made.")
-    outbox.stage_reopen(organization_id=organization_id, delivery_id=delivery_id, at=now)
+        _hasten(endpoint, found, now)
+        return
+    outbox.stage_reopen(found, organization_id=organization_id, at=now)
     work.enqueue(
         jobs.WEBHOOK_DELIVER,
         organization_id=organization_id,
         fair_key=str(endpoint.id),
         delivery_id=delivery_id,
+        event_id=found.event_id,
         once=1,
     )
 
 
-def _new_secret() -> str:
-    return f"whsec_{secrets.token_urlsafe(32)}"
+def _hasten(endpoint: WebhookEndpoint, found: outbox.Delivery, now: datetime) -> None:
+    organization_id, endpoint_id = endpoint.organization_id, endpoint.id
+    if not redeliveries.hasten(found, organization_id=organization_id, endpoint_id=endpoint_id, now=now):
+        raise Refused(409, "invalid_status_transition", "An attempt of the delivery is due or being made.")
+
+
+def _check_is_own(endpoint: WebhookEndpoint) -> None:
+    """Refuse to change a hook: the workflow behind it would not know, and would wait for what no longer comes."""
+    if endpoint.managed_by is not None:
+        message = "A workflow of a no-code platform manages this endpoint. Change the workflow, or delete the endpoint."
+        raise Refused(409, "endpoint_is_managed", message)
 
 
 def _check_url_is_free(organization_id: UUID, url: str, *, besides: UUID | None = None) -> None:
@@ -168,9 +192,9 @@ def _update(endpoint: WebhookEndpoint, changes: Mapping[str, Any]) -> WebhookEnd
 
 
 def _check_testable(endpoint: WebhookEndpoint, type: str) -> None:
-    if type == _GENERIC_TEST:
+    if type == _GENERIC_TEST and endpoint.managed_by is None:
         return
-    if type not in events.TESTABLE:
+    if type not in (_GENERIC_TEST, *events.TESTABLE):
         message = f"There is no sample of {type!r}; send `test`, or one of: {', '.join(events.TESTABLE)}."
         raise Refused(
             400, "unknown_event", message, field="type", invalid=[type], valid=[_GENERIC_TEST, *events.TESTABLE]

@@ -190,6 +190,10 @@ _FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances"))
 _FOR_KEY = AffiliateRecord(exclude=("links", "balances", "application_data"))
 _LINK = LinkRecord(exclude=("url",))
 
+#: The keys of an affiliate whom the database renders, for a person at the dashboard and for a key, and of a link.
+DASHBOARD_WIRE, KEY_WIRE = _FOR_DASHBOARD.wire, _FOR_KEY.wire
+LINK_WIRE = (*_LINK.wire, ("url", "url", ""))
+
 
 def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
     """Return links as the API shows them. A link knows the `destination_url` of its program."""

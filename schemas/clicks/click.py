@@ -12,10 +12,14 @@ _LONGEST_SLUG = 200
 _LONGEST_URL = 8192
 _LONGEST_TAG = 1024
 _LONGEST_VISITOR = 128
+LONGEST_PIXEL_KEY = 64
 
 
 class ClickBody(Wire):
-    """A visit that a link brought, as a body and as a query. Only the slug says where it came from."""
+    """A visit that a link brought, as a body and as a query. Only the slug says where it came from.
+
+    With the key of a store's web pixel the slug is one of the store's organization.
+    """
 
     slug = text(required=True, shortest=1, longest=_LONGEST_SLUG)
     program_id = fields.UUID(load_default=None, allow_none=True)
@@ -23,6 +27,7 @@ class ClickBody(Wire):
     referrer = text(load_default=None, allow_none=True, longest=_LONGEST_URL)
     sub_id = text(load_default=None, allow_none=True, longest=_LONGEST_TAG)
     visitor_id = text(load_default=None, allow_none=True, longest=_LONGEST_VISITOR)
+    pixel_key = text(load_default=None, allow_none=True, longest=LONGEST_PIXEL_KEY)
 
 
 class ClickDebug(Wire):

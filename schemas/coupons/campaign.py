@@ -175,6 +175,12 @@ class CampaignCouponRecord(Wire):
     archived_at = Instant(allow_none=True)
 
 
+class CouponsQuery(PageQuery):
+    """The list of coupons of all campaigns, or of one."""
+
+    program_id = fields.UUID(load_default=None)
+
+
 class PickQuery(PageQuery):
     """Which page, and of which coupon it is asked who may mint."""
 

@@ -67,6 +67,16 @@ class CapabilitiesRecord(Wire):
     history = Flag()
 
 
+class WebPixelRecord(Wire):
+    """What counts visits in a store: the key that its clicks are known by, and what the store says against it."""
+
+    wire_name = "WebPixel"
+
+    status = one_of(("waiting", "active", "failed"))
+    public_key = fields.String()
+    error = fields.String(allow_none=True)
+
+
 class ConnectionRecord(Wire):
     """A connection, without its credentials."""
 
@@ -85,6 +95,7 @@ class ConnectionRecord(Wire):
     last_checked_at = Instant(allow_none=True)
     reconciled_to = Instant(allow_none=True)
     last_error = fields.String(allow_none=True)
+    web_pixel = fields.Nested(WebPixelRecord(), allow_none=True)
 
 
 class SetupValue(Wire):

@@ -7,9 +7,10 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.conversions.commission import CommissionType
-from domain.programs import terms_in_words
+from domain.programs import application_form, terms_in_words
 from domain.programs.terms_in_words import WordedTerms
 from schemas.base import Amount, Instant, Wire, one_of
+from schemas.programs.application_form import ApplicationFormRecord
 
 
 class PersonsBrandRecord(Wire):
@@ -34,7 +35,7 @@ class OwnAccountRecord(Wire):
 
 
 class _ProgramTerms(Wire):
-    """A program of a brand, and what it pays; `terms` says it in a sentence."""
+    """A program of a brand, and what it pays; `terms` says it in sentences."""
 
     program_id = fields.UUID()
     organization_id = fields.UUID()
@@ -72,11 +73,12 @@ class ProgramOfferRecord(_ProgramTerms):
     wire_name = "ProgramOffer"
 
     auto_approve = fields.Boolean()
+    application_form = fields.Nested(ApplicationFormRecord, allow_none=True)
 
 
 _BRAND = PersonsBrandRecord(exclude=("logo_url",))
 _JOINED = JoinedProgramRecord(exclude=("terms", "recruiting_percent"))
-_OFFER = ProgramOfferRecord(exclude=("terms",))
+_OFFER = ProgramOfferRecord(exclude=("terms", "application_form"))
 _PERCENT = Amount()
 
 
@@ -94,25 +96,20 @@ def joined_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
     """Return programs that somebody is in as the API shows them."""
     return [
         _JOINED.dump(one)
-        | {"terms": _terms(one), "recruitingPercent": _PERCENT.render(one.recruit_percent) if one.recruits else None}
+        | {"terms": terms_of(one), "recruitingPercent": _PERCENT.render(one.recruit_percent) if one.recruits else None}
         for one in programs
     ]
 
 
 def offer_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
     """Return programs that somebody may apply to as the API shows them."""
-    return [_OFFER.dump(one) | {"terms": _terms(one)} for one in programs]
+    return [
+        _OFFER.dump(one) | {"terms": terms_of(one), "applicationForm": application_form.public(one.application_form)}
+        for one in programs
+    ]
 
 
-def _terms(program: Any) -> str:
-    return terms_in_words.sentence(
-        WordedTerms(
-            model=program.model,
-            rate_type=program.rate_type,
-            rate_value=program.rate_value,
-            rate_currency=program.rate_currency,
-            has_tiers=program.has_tiers,
-            recurring_months=program.recurring_months,
-            recurring_delay_invoices=program.recurring_delay_invoices,
-        )
-    )
+def terms_of(program: Any) -> str:
+    """Return in sentences what a program pays: a row of `models.affiliates.memberships`."""
+    terms: WordedTerms = program  # its columns have these names
+    return terms_in_words.sentences(terms)

@@ -134,5 +134,7 @@ class AttentionRecord(Wire):
     red_organizations = fields.Integer()
     failed_mail = fields.Integer()
     connections = fields.Integer()
+    disputes = fields.Integer()
+    network_reviews = fields.Integer()
     late_ticks = fields.Integer()
     stale_rates = fields.Integer()

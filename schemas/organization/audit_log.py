@@ -40,6 +40,8 @@ class AuditRecord(Wire):
     ip = fields.String(allow_none=True)
     user_agent = fields.String(allow_none=True)
     request_id = fields.String(allow_none=True)
+    via = fields.String(allow_none=True)
+    client = fields.String(allow_none=True)
     before = fields.Dict(keys=fields.String(), allow_none=True)
     after = fields.Dict(keys=fields.String(), allow_none=True)
     created_at = Instant()

@@ -1,6 +1,5 @@
 """The organization's profile and its images on the wire. Source: core spec, "Other resources" (profile)."""
 
-import base64
 import functools
 from importlib import resources
 from typing import Any
@@ -12,12 +11,10 @@ from domain.gateways.basis import CommissionBasis
 from domain.money import money
 from domain.organization import plans
 from domain.payouts.cadence import Cadence
-from schemas.base import Email, Flag, Instant, Wire, not_blank, one_of, text, whole
+from schemas.base import Email, Flag, Instant, Wire, color, from_base64, not_blank, one_of, text, whole
 
 _IMAGE_KINDS = ("logo", "favicon")
 _MOST_GRACE_DAYS = 365
-# The pattern as browsers read it too; that nothing follows is the length's to say.
-_COLOR = validate.Regexp("^#[0-9A-Fa-f]{6}$", error="It must be a colour such as #1a2b3c.")
 
 
 def _subdomain(value: str) -> None:
@@ -43,7 +40,7 @@ class ProfileChanges(Wire):
     subdomain = text(longest=63, validate=[_subdomain])
     billing_email = Email(allow_none=True)
     timezone = text(longest=100, validate=[_timezone])
-    primary_brand_color = text(longest=7, shortest=7, allow_none=True, validate=[_COLOR])
+    primary_brand_color = color(allow_none=True)
     description = text(longest=5000, allow_none=True)
     industry_category = text(longest=100, allow_none=True)
     payout_grace_days = whole(validate=validate.Range(min=0, max=_MOST_GRACE_DAYS))
@@ -115,8 +112,4 @@ class ImageBody(Wire):
 
     @post_load
     def _settle(self, image: dict[str, Any], **_: object) -> dict[str, Any]:
-        try:
-            content = base64.b64decode(image.pop("data_base64"), validate=True)
-        except ValueError as error:  # not base64, or not even ASCII
-            raise ValidationError("Not base64.", "dataBase64") from error
-        return image | {"content": content}
+        return image | {"content": from_base64(image.pop("data_base64"), "dataBase64")}

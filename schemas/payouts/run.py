@@ -13,7 +13,7 @@ from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
-from schemas.base import Amount, Flag, Instant, Wire, one_of, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, one_of, text, whole
 from schemas.payouts.payout import LONGEST_REFERENCE, day
 
 _MOST_IDS = 10_000
@@ -59,6 +59,7 @@ class PreviewBody(_Narrowed):
 
     affiliate_id = fields.UUID(load_default=None, allow_none=True)
     list_conversions = Flag(load_default=True)
+    list_methods = Flag(load_default=False)
 
     @validates_schema
     def _check_whose(self, sent: dict[str, Any], **_: object) -> None:
@@ -166,6 +167,7 @@ class CandidateRecord(Wire):
     payout_usd_cents = fields.Integer()
     conversion_count = fields.Integer()
     eligible_conversion_ids = _WrittenIds(fields.UUID())
+    method = one_of(Method, allow_none=True, metadata=MAY_LACK)
     payout_ready = fields.Boolean()
     blocked_reason = one_of(Blocked, allow_none=True)
 

@@ -10,12 +10,16 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from domain import slugs, statuses
 from domain.conversions.commission import CommissionType
+from domain.listing import NetworkReview, ProgramCategory
 from domain.money import money
 from domain.organization import host_names
 from domain.programs import terms
 from domain.refused import Refused
 from schemas.base import Amount, Flag, Instant, Wire, http_url, not_blank, one_of, rate, text, whole
+from schemas.host_proof import host_name
 from schemas.paging import PageQuery, QueryFlag
+from schemas.programs.application_form import ApplicationFormBody, ApplicationFormRecord
+from schemas.programs.landing_page import LandingPageBody, LandingPageRecord
 
 _CHECKOUT_DOOR_MODES = ("redirect", "email")
 _LONGEST_URL = 2048
@@ -32,12 +36,6 @@ def _slug(value: str) -> None:
 
 def _up_to(most: int, **options: Any) -> fields.Integer:
     return whole(validate=validate.Range(min=0, max=most), allow_none=True, **options)
-
-
-def _host_name(value: str) -> None:
-    # Only ASCII: lower case would turn a few other letters into ASCII ones.
-    if not (value.isascii() and host_names.is_host_name(value.lower())):
-        raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
 
 
 class _Written(Wire):
@@ -63,6 +61,9 @@ class _Written(Wire):
     lead_bounty_cents = whole(allow_none=True)
     click_reward_cents = whole(allow_none=True)
     is_primary = Flag(allow_none=True)
+    category = one_of(ProgramCategory, allow_none=True)
+    application_form = fields.Nested(ApplicationFormBody, allow_none=True)
+    landing_page_config = fields.Nested(LandingPageBody, allow_none=True)
 
 
 class ProgramBody(_Written):
@@ -115,7 +116,7 @@ class ProgramChanges(_Written):
     default_commission_model = one_of(statuses.CommissionModel)
     recurring_months = whole(validate=validate.Range(min=_LIFETIME, max=_LONGEST_WINDOW_MONTHS), allow_none=True)
     is_active = Flag()
-    custom_domain = text(longest=host_names.LONGEST, allow_none=True, validate=[_host_name])
+    custom_domain = text(longest=host_names.LONGEST, allow_none=True, validate=[host_name])
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         super().on_bind_field(field_name, field_obj)
@@ -162,6 +163,16 @@ def _thank_you_url(sent: object) -> str | None:
     return found
 
 
+class NetworkReviewRecord(Wire):
+    """What the operator said of listing a program in the network; `reason` may be null, of a rejection it is not."""
+
+    wire_name = "NetworkReview"
+
+    status = one_of(NetworkReview)
+    reason = fields.String(allow_none=True)
+    decided_at = Instant(allow_none=True)
+
+
 class ProgramRecord(Wire):
     """A program as the API shows it: the spec's fields and those of its write table.
 
@@ -189,6 +200,8 @@ class ProgramRecord(Wire):
     custom_domain = fields.String(allow_none=True)
     custom_domain_verified = fields.Boolean()
     network_visibility = one_of(statuses.NetworkVisibility)
+    network_review = fields.Nested(NetworkReviewRecord(), attribute="shown_review", allow_none=True)
+    category = one_of(ProgramCategory, allow_none=True)
     is_publicly_discoverable = fields.Boolean()
     budget_cents = fields.Integer(allow_none=True)
     budget_currency = fields.String(allow_none=True)
@@ -203,6 +216,8 @@ class ProgramRecord(Wire):
     click_reward_cents = fields.Integer(allow_none=True)
     click_reward_currency = fields.String(allow_none=True)
     is_primary = fields.Boolean()
+    application_form = fields.Nested(ApplicationFormRecord, allow_none=True)
+    landing_page_config = fields.Nested(LandingPageRecord, allow_none=True)
     created_at = Instant()
     updated_at = Instant()
     archived_at = Instant(allow_none=True)

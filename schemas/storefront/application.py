@@ -17,24 +17,39 @@ _LONGEST_REFERENCE = 255
 _ANSWERS = {"website": "website", "audience": "audience", "why_interested": "whyInterested"}
 
 
-class ApplicationBody(Wire):
-    """An application. Loads to `email`, `full_name`, `alias`, `answers` (the non-empty ones) and `recruiter`."""
+class ApplicantWords(Wire):
+    """What somebody says of themselves who applies."""
 
-    email = Email(required=True)
     full_name = text(longest=200, load_default=None, allow_none=True)
     website = text(longest=2048, load_default=None, allow_none=True)
     audience = text(longest=5000, load_default=None, allow_none=True)
     why_interested = text(longest=5000, load_default=None, allow_none=True)
+    answers = fields.Dict(keys=fields.String(), values=fields.Raw(allow_none=True), load_default=None, allow_none=True)
     alias = alias()
 
-    @post_load(pass_original=True)
-    def _settle(self, sent: dict[str, Any], original: Mapping[str, Any], **_: object) -> dict[str, Any]:
+    def said(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """Return of loaded fields `full_name`, `alias`, `answers` (the non-empty ones of ours) and `form_answers`."""
         answers = {key: (sent[name] or "").strip() for name, key in _ANSWERS.items()}
         return {
-            "email": sent["email"],
             "full_name": (sent["full_name"] or "").strip(),
             "alias": sent["alias"] or None,
             "answers": {key: answer for key, answer in answers.items() if answer},
+            "form_answers": sent["answers"] or {},
+        }
+
+
+class ApplicationBody(ApplicantWords):
+    """An application. Loads to `email`, `full_name`, `alias`, `recruiter`, `answers` (the non-empty ones of ours), and
+    `form_answers`: what was sent for the campaign's own form, as it was sent.
+    """
+
+    email = Email(required=True)
+
+    @post_load(pass_original=True)
+    def _settle(self, sent: dict[str, Any], original: Mapping[str, Any], **_: object) -> dict[str, Any]:
+        return {
+            "email": sent["email"],
+            **self.said(sent),
             # Not among the fields: they are not advertised, and a value that names no recruiter is dropped.
             "recruiter": _reference(original.get("recruitedBy")) or _reference(original.get("recruitedByAffiliateId")),
         }

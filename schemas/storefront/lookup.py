@@ -10,7 +10,18 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.conversions.commission import CommissionType
+from domain.programs import application_form
 from schemas.base import Amount, Wire, one_of, text
+from schemas.programs.application_form import ApplicationFormRecord
+from schemas.programs.landing_page import LandingPageRecord
+
+
+class StorefrontLandingPage(LandingPageRecord):
+    """What the brand says on the campaign's landing page; empty while it says nothing of its own."""
+
+    all_may_lack = True
+
+    hero_image_url = fields.String(allow_none=True)
 
 
 class StorefrontProgram(Wire):
@@ -37,8 +48,8 @@ class StorefrontProgram(Wire):
     attribution_model = one_of(statuses.AttributionModel)
     auto_approve = fields.Boolean()
     is_publicly_discoverable = fields.Boolean()
-    # How the landing page looks is the storefront's own business so far; the object is there for what will be set.
-    landing_page_config = fields.Dict(dump_default=dict)
+    landing_page_config = fields.Nested(StorefrontLandingPage)
+    application_form = fields.Nested(ApplicationFormRecord, allow_none=True)
     logo_url = fields.String(allow_none=True)
     favicon_url = fields.String(allow_none=True)
     redirect = fields.Boolean()
@@ -64,7 +75,10 @@ _PROGRAM = StorefrontProgram()
 def landing_record(landing: Any, *, base_url: str) -> Mapping[str, Any]:
     """Return a campaign as the storefront shows it. `base_url` is where this service is reached."""
     shown: dict[str, Any] = _PROGRAM.dump(landing)
+    page = shown["landingPageConfig"] or {}
     return shown | {
+        "landingPageConfig": page and page | {"heroImageUrl": _file_url(page["heroImageId"], base_url)},
+        "applicationForm": application_form.public(landing.application_form),
         "logoUrl": _file_url(landing.logo_file_id, base_url),
         "faviconUrl": _file_url(landing.favicon_file_id, base_url),
     }

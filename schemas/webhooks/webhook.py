@@ -11,7 +11,7 @@ from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
 from schemas.base import Instant, Wire, one_of, text
-from schemas.paging import PageQuery
+from schemas.paging import PageQuery, QueryFlag
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
 _LONGEST_TEXT = 65_536
@@ -54,6 +54,12 @@ class EndpointChanges(Wire):
         return _settled(changes)
 
 
+class EndpointsQuery(PageQuery):
+    """The list's filter: with `managed` the hooks of no-code platforms alone, or the brand's own endpoints alone."""
+
+    managed = QueryFlag(load_default=None)
+
+
 class EndpointTest(Wire):
     """Which sample to send; without a type the generic `test`."""
 
@@ -74,6 +80,7 @@ class EndpointRecord(Wire):
     events = fields.List(one_of(_SUBSCRIBABLE))
     description = fields.String(allow_none=True)
     failing_since = Instant(allow_none=True)
+    managed_by = one_of(("automation",), allow_none=True)
     created_at = Instant()
     updated_at = Instant()
 

@@ -17,6 +17,13 @@ class Fraud(Concern):
         None,
         "a file of networks of data centres and anonymizers, one CIDR a line, `#` for comments; read at start",
     )
+    countries_file: Path | None = setting(
+        "NETWORK_COUNTRIES_FILE",
+        path,
+        None,
+        "a file of networks and their countries, `192.0.2.0/24,DE` on each line, `#` for comments; the narrowest of"
+        " them counts; read at start. Clicks have their country from it, and none without it (`flask countries check`)",
+    )
     dns: str = setting(
         "FRAUD_DNS",
         name_server,

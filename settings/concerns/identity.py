@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from settings.parsers import text
+from settings.parsers import is_safe_url, text
 from settings.table import BadSetting, Concern, setting
 
 
@@ -12,9 +12,16 @@ def _place_of_keys(raw: str) -> str:
     return raw
 
 
+def _claim(raw: str) -> tuple[str, str]:
+    name, _, value = (part.strip() for part in raw.partition("="))
+    if not name or not value:
+        raise ValueError(f"is {raw!r}; it must be a claim and its value, such as groups=finderfee-operators")
+    return name, value
+
+
 @dataclass(frozen=True, slots=True)
 class Identity(Concern):
-    """Your identity providers for the dashboard and for the affiliate portal."""
+    """Your identity providers for the dashboard, for the affiliate portal, and for agents."""
 
     dashboard_issuer: str | None = setting(
         "DASHBOARD_JWT_ISSUER", text, None, "the `iss` of the dashboard's tokens; without it `flask token` issues them"
@@ -41,22 +48,130 @@ class Identity(Concern):
         "finderfee-affiliates",
         "the `aud` that affiliates' tokens must name; it must differ from the dashboard's where one issuer serves both",
     )
+    dashboard_client_id: str | None = setting(
+        "DASHBOARD_OIDC_CLIENT_ID",
+        text,
+        None,
+        "this service as a client of the dashboard's issuer (OpenID Connect): brands' people sign in there for the"
+        " pages; without it the issuer is asked for nothing but keys",
+    )
+    dashboard_client_secret: str | None = setting(
+        "DASHBOARD_OIDC_CLIENT_SECRET", text, None, "that client's secret; empty for a public client", is_secret=True
+    )
+    dashboard_provider_name: str | None = setting(
+        "DASHBOARD_OIDC_NAME", text, None, "what people call that provider", shown="the issuer's host"
+    )
+    affiliate_client_id: str | None = setting(
+        "AFFILIATE_OIDC_CLIENT_ID",
+        text,
+        None,
+        "this service as a client of the affiliates' issuer: affiliates sign in there for the portal; it must differ"
+        " from the dashboard's where one issuer serves both",
+    )
+    affiliate_client_secret: str | None = setting(
+        "AFFILIATE_OIDC_CLIENT_SECRET", text, None, "that client's secret; empty for a public client", is_secret=True
+    )
+    affiliate_provider_name: str | None = setting(
+        "AFFILIATE_OIDC_NAME", text, None, "what affiliates call that provider", shown="the issuer's host"
+    )
+    mcp_issuer: str | None = setting(
+        "MCP_OAUTH_ISSUER",
+        text,
+        None,
+        "the `iss` of the tokens that programs bring to /mcp for a person who let them in (OAuth); without it clients"
+        " are not sent anywhere for one, and `flask token mcp` issues them",
+    )
+    mcp_jwks: str | None = setting("MCP_OAUTH_JWKS", _place_of_keys, None, "that provider's public keys, as above")
+    mcp_audience: str | None = setting(
+        "MCP_OAUTH_AUDIENCE",
+        text,
+        None,
+        "the `aud` that these tokens must name; it must differ from the dashboard's and the affiliates' where they have"
+        " the same issuer",
+        shown="`PUBLIC_BASE_URL/mcp`",
+    )
+    operator_claim: tuple[str, str] | None = setting(
+        "OPERATOR_OIDC_CLAIM",
+        _claim,
+        None,
+        "who of the dashboard's provider opens the console: a claim of the ID token and the value that it has or holds,"
+        " such as `groups=finderfee-operators`; without it `flask sign-in operator` alone does",
+    )
 
     def check(self) -> None:
         """Refuse an issuer without keys, keys without an issuer, and tokens that could be either's."""
-        _check_pair("DASHBOARD", self.dashboard_issuer, self.dashboard_jwks)
-        _check_pair("AFFILIATE", self.affiliate_issuer, self.affiliate_jwks)
+        _check_pair("DASHBOARD_JWT", self.dashboard_issuer, self.dashboard_jwks)
+        _check_pair("AFFILIATE_JWT", self.affiliate_issuer, self.affiliate_jwks)
+        _check_pair("MCP_OAUTH", self.mcp_issuer, self.mcp_jwks)
         dashboard = (self.dashboard_issuer, self.dashboard_audience)
         if dashboard == (self.affiliate_issuer, self.affiliate_audience):
             raise BadSetting(
                 f"AFFILIATE_JWT_AUDIENCE is {self.affiliate_audience!r}, which is the dashboard's too; with one "
                 "issuer for both, the audiences must differ"
             )
+        self._check_clients()
+        self._check_programs()
+
+    def _check_programs(self) -> None:
+        """Refuse tokens of programs that would pass for a person's, and a person's that would pass for theirs."""
+        others = (
+            (self.dashboard_issuer, self.dashboard_audience, "DASHBOARD_JWT_AUDIENCE"),
+            (self.affiliate_issuer, self.affiliate_audience, "AFFILIATE_JWT_AUDIENCE"),
+            (self.dashboard_issuer, self.dashboard_client_id, "DASHBOARD_OIDC_CLIENT_ID"),
+            (self.affiliate_issuer, self.affiliate_client_id, "AFFILIATE_OIDC_CLIENT_ID"),
+        )
+        for issuer, audience, name in others:
+            if audience is not None and (issuer, audience) == (self.mcp_issuer, self.mcp_audience):
+                raise BadSetting(
+                    f"MCP_OAUTH_AUDIENCE is {audience!r}, which is {name} too; with one issuer for both, they must"
+                    " differ"
+                )
+
+    def _check_clients(self) -> None:
+        """Refuse a client without a provider that can be asked safely, and one client for people of both kinds."""
+        _check_client("DASHBOARD", self.dashboard_issuer, self.dashboard_client_id, self.dashboard_client_secret)
+        _check_client("AFFILIATE", self.affiliate_issuer, self.affiliate_client_id, self.affiliate_client_secret)
+        if self.operator_claim is not None and self.dashboard_client_id is None:
+            raise BadSetting("OPERATOR_OIDC_CLAIM is set without DASHBOARD_OIDC_CLIENT_ID; operators sign in there too")
+        dashboard = (self.dashboard_issuer, self.dashboard_client_id)
+        if self.dashboard_client_id is not None and dashboard == (self.affiliate_issuer, self.affiliate_client_id):
+            raise BadSetting(
+                f"AFFILIATE_OIDC_CLIENT_ID is {self.affiliate_client_id!r}, which is the dashboard's too; with one "
+                "issuer for both, the clients must differ"
+            )
+        self._check_audiences()
+
+    def _check_audiences(self) -> None:
+        """Refuse a client whose ID tokens would pass for tokens of people of the other kind."""
+        if self.dashboard_issuer is None or self.dashboard_issuer != self.affiliate_issuer:
+            return
+        if self.dashboard_client_id == self.affiliate_audience:
+            raise BadSetting(_passes("DASHBOARD_OIDC_CLIENT_ID", self.dashboard_client_id, "AFFILIATE_JWT_AUDIENCE"))
+        if self.affiliate_client_id is not None and self.affiliate_client_id == self.dashboard_audience:
+            raise BadSetting(_passes("AFFILIATE_OIDC_CLIENT_ID", self.affiliate_client_id, "DASHBOARD_JWT_AUDIENCE"))
 
 
 def _check_pair(prefix: str, issuer: str | None, jwks: str | None) -> None:
-    given, missing = f"{prefix}_JWT_ISSUER", f"{prefix}_JWT_JWKS"
+    given, missing = f"{prefix}_ISSUER", f"{prefix}_JWKS"
     if issuer is None:
         given, missing = missing, given
     if (issuer is None) != (jwks is None):
         raise BadSetting(f"{given} is set without {missing}; set both, or neither to use the tokens of `flask token`")
+
+
+def _passes(client: str, value: str, audience: str) -> str:
+    return (
+        f"{client} is {value!r}, which is {audience} too; with one issuer for both, what is given to one client would"
+        " pass for a token of the other people"
+    )
+
+
+def _check_client(prefix: str, issuer: str | None, client_id: str | None, secret: str | None) -> None:
+    if secret is not None and client_id is None:
+        raise BadSetting(f"{prefix}_OIDC_CLIENT_SECRET is set without {prefix}_OIDC_CLIENT_ID")
+    if client_id is not None and issuer is None:
+        raise BadSetting(f"{prefix}_OIDC_CLIENT_ID is set without {prefix}_JWT_ISSUER; people sign in at the issuer")
+    if client_id is not None and not is_safe_url(issuer or ""):
+        raise BadSetting(
+            f"{prefix}_JWT_ISSUER is {issuer!r}; where people sign in, it must be an https URL, or http on this machine"
+        )

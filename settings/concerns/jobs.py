@@ -32,12 +32,15 @@ class Jobs(Concern):
     slots: Mapping[str, int] = family(
         {
             "default": _slots("DEFAULT", 16, "jobs handed out per thread, for every queue that is not named here"),
+            # Each may take 49 more along, which another tenant's single one then waits behind.
+            "sales": _slots("SALES", 2, "sales to settle and overrides to write handed out per thread"),
             "webhooks": _slots("WEBHOOKS", 4, "webhooks handed out per thread"),
             "gateways": _slots("GATEWAYS", 4, "events of gateways handed out per thread"),
             "payouts": _slots("PAYOUTS", 2, "payouts handed out per thread"),
             "lookups": _slots("LOOKUPS", 4, "look-ups handed out per thread"),
             "imports": _slots("IMPORTS", 1, "imports handed out per thread"),
             "mail": _slots("MAIL", 4, "messages handed out per thread"),
+            "copilot": _slots("COPILOT", 1, "questions to the co-pilot's model handed out per thread"),
         }
     )
 

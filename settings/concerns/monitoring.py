@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from settings.parsers import choice, text, whole
+from settings.parsers import choice, http_url, text, whole
 from settings.table import Concern, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Monitoring(Concern):
-    """Log lines and Prometheus numbers."""
+    """Log lines, Prometheus numbers, and spans."""
 
     log_format: str = setting("LOG_FORMAT", choice("json", "console"), "json", "`json` or `console`")
     log_level: str = setting(
@@ -17,10 +17,17 @@ class Monitoring(Concern):
     metrics_token: str | None = setting(
         "METRICS_TOKEN", text, None, "bearer for `/metrics`; without it only this machine may read", is_secret=True
     )
+    traces_url: str | None = setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        http_url,
+        None,
+        "where spans go by OTLP over HTTP, such as `http://collector:4318`, with the extra `traces`; other"
+        " `OTEL_…` variables are the SDK's; see `docs/deploy/monitoring.md`",
+    )
     metrics_port: int = setting(
         "METRICS_PORT",
         whole(0, 65535),
         0,
-        "a worker fleet on a machine of its own serves its numbers here",
+        "worker fleets, relay and clicks on a machine of their own serve their numbers here",
         shown="none",
     )

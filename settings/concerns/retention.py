@@ -45,6 +45,9 @@ class Retention(Concern):
             "door_visits": _kept(
                 "DOOR_VISITS", 7, "after it counts no more, until a visit of a checkout door is dropped", least=1
             ),
+            "pixel_checkouts": _kept(
+                "PIXEL_CHECKOUTS", 30, "until what a store's web pixel told of a checkout is dropped", least=7
+            ),
             "audit_addresses": _kept(
                 "AUDIT_ADDRESSES",
                 90,
@@ -68,6 +71,9 @@ class Retention(Concern):
                 365,
                 "until a person without keys who did not come any more is dropped, but never the last Owner",
                 least=90,
+            ),
+            "copilot": _kept(
+                "COPILOT", 30, "after it last changed, until a conversation with the co-pilot is dropped", least=1
             ),
             "imports": _kept(
                 "IMPORTS", 365, "until an import that brought nothing, or was undone, is dropped", least=30

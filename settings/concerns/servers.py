@@ -1,9 +1,11 @@
 """Where the data lies, and the key that seals it."""
 
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from settings.parsers import listed, path, text
+from settings import broker_address
+from settings.parsers import choice, listed, path, text, whole
 from settings.table import BadSetting, Concern, setting
 
 SHORTEST_SECRET_KEY = 32
@@ -25,6 +27,21 @@ def _former_keys(raw: str) -> tuple[str, ...]:
     return keys
 
 
+def _redis_url(raw: str) -> str:
+    try:
+        return broker_address.parse(raw).url
+    except ValueError as error:
+        raise ValueError(f"cannot be used: {error}") from None
+
+
+def _amqp_url(raw: str) -> str:
+    try:
+        broker_address.parse_amqp(raw)
+    except ValueError as error:
+        raise ValueError(f"cannot be used: {error}") from None
+    return raw
+
+
 @dataclass(frozen=True, slots=True)
 class Servers(Concern):
     """PostgreSQL, Redis, the data folder, and the key that seals secrets in the database."""
@@ -38,6 +55,24 @@ class Servers(Concern):
         shown="embedded",
         is_secret=True,
     )
+    database_pool: str = setting(
+        "DATABASE_POOL",
+        choice("session", "transaction"),
+        "session",
+        "`transaction` when `DATABASE_URL` leads to a PgBouncer with `pool_mode = transaction`: nothing is kept in a"
+        " connection then",
+    )
+    database_read_url: str | None = setting(
+        "DATABASE_READ_URL",
+        text,
+        None,
+        "a streaming replica of `DATABASE_URL`, for lists, exports and numbers of those who did not just write",
+        shown="none",
+        is_secret=True,
+    )
+    database_read_lag_s: int = setting(
+        "DATABASE_READ_LAG_S", whole(2, 300), 5, "seconds that a replica may be behind and still be read"
+    )
     database_owner_url: str | None = setting(
         "DATABASE_OWNER_URL",
         text,
@@ -46,8 +81,31 @@ class Servers(Concern):
         shown="`DATABASE_URL`",
         is_secret=True,
     )
+    postgres_programs: Path | None = setting(
+        "POSTGRES_PROGRAMS",
+        path,
+        None,
+        "a folder with PostgreSQL's own programs of the server's major version, for `flask backup` and"
+        " `flask restore run`; the embedded ones are of 18",
+        shown="embedded",
+    )
     redis_url: str | None = setting(
-        "REDIS_URL", text, None, "Redis 6 or Valkey, `maxmemory-policy noeviction`", shown="embedded", is_secret=True
+        "REDIS_URL",
+        _redis_url,
+        None,
+        "Redis 6 or Valkey, `maxmemory-policy noeviction`: `redis://`, `redis+sentinel://…/service/db` or"
+        " `redis+cluster://…` with several hosts; see `docs/deploy/brokers.md`",
+        shown="embedded",
+        is_secret=True,
+    )
+    broker_url: str | None = setting(
+        "BROKER_URL",
+        _amqp_url,
+        None,
+        "RabbitMQ 3.10 or newer for the messages to the fleets, `amqp://…/vhost`, with the extra `rabbitmq`;"
+        " `REDIS_URL` keeps the rest; see `docs/deploy/brokers.md`",
+        shown="`REDIS_URL`",
+        is_secret=True,
     )
     secret_key: str | None = setting(
         "SECRET_KEY",
@@ -69,8 +127,21 @@ class Servers(Concern):
         "DATA_DIR", path, Path(".data").resolve(), "the embedded servers, the demo, metrics", shown="`.data`"
     )
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a connection may be another one with each transaction."""
+        return self.database_pool == "transaction"
+
     def check(self) -> None:
-        """Refuse a database without a key, and a former key that is in force. Never with a value."""
+        """Refuse RabbitMQ without its client, a database without a key, a former key in force. Never with a value."""
+        if self.broker_url and importlib.util.find_spec("pika") is None:
+            raise BadSetting(
+                "BROKER_URL leads to RabbitMQ, for which pika is not installed; the extra rabbitmq has it."
+            )
+        for name, url in (("REDIS_URL", self.redis_url), ("BROKER_URL", self.broker_url)):
+            missing = [file for file in broker_address.tls_files(url or "") if not Path(file).is_file()]
+            if missing:
+                raise BadSetting(f"{name} names a file for TLS that is not there: {missing[0]}")
         if self.database_url and not self.secret_key:
             raise BadSetting(
                 "SECRET_KEY is not set. It seals the signing secrets in the database: make one with "

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-from settings.parsers import base_url, domain, origins, text, whole
+from domain.organization import host_names
+from settings.parsers import addresses, base_url, domain, origins, text, whole
 from settings.table import Concern, Variable, family, setting
 
 
@@ -57,15 +59,36 @@ class Web(Concern):
         None,
         "the domain whose subdomains are the brands' portals: `acme.partners.example.com` for `partners.example.com`",
     )
+    domain_target: str | None = setting(
+        "DOMAIN_TARGET",
+        domain,
+        None,
+        "the host that a brand's CNAME leads to, which proves that a domain is the brand's",
+        shown="the host of PUBLIC_BASE_URL, where that is a name",
+    )
+    dns_servers: tuple[tuple[str, int], ...] = setting(
+        "DNS_SERVERS",
+        addresses,
+        (),
+        "name servers that are asked what stands at a brand's domain, `192.0.2.53:53,…`",
+        shown="the machine's own",
+    )
     limits_per_min: Mapping[str, int] = family(
         {
             "standard": _limit("STANDARD", 600, "per user; a person and their API keys share one count"),
             "import": _limit("IMPORT", 6, "imports, per user"),
             "invite": _limit("INVITE", 10, "invitations, per user"),
-            "strict_write": _limit("STRICT_WRITE", 10, "conversions by hand, and where an affiliate is paid, per user"),
+            "strict_write": _limit(
+                "STRICT_WRITE",
+                10,
+                "conversions by hand, where an affiliate is paid, and applications in the network, per user",
+            ),
             "page_check": _limit("PAGE_CHECK", 10, "pages of a brand's site that are looked at, per user"),
+            "domain_check": _limit("DOMAIN_CHECK", 10, "domains that are looked up in DNS, per user"),
+            "tls_ask": _limit("TLS_ASK", 6000, "whether a host may have a certificate, per address: a proxy asks it"),
+            "embed": _limit("EMBED", 60, "what a brand's site shows an affiliate, per embed token"),
             "apply": _limit("APPLY", 5, "the application form, per address"),
-            "anonymous": _limit("ANONYMOUS", 60, "storefront and invite look-ups, per address"),
+            "anonymous": _limit("ANONYMOUS", 60, "storefront and invite look-ups, and signing in, per address"),
             "anonymous_tracking": _limit("ANONYMOUS_TRACKING", 60, "clicks and leads, per address"),
             "s2s": _limit("S2S", 1500, "signed ingest, per address"),
             "unknown": _limit(
@@ -82,3 +105,13 @@ class Web(Concern):
     def url(self) -> str:
         """How the outside reaches the service, without a slash at the end."""
         return self.public_base_url or f"http://127.0.0.1:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """The host in `url`, in lower case."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def brands_target(self) -> str | None:
+        """The host that brands' domains lead to; None where the service is reached by an address alone."""
+        return self.domain_target or (self.host if host_names.is_host_name(self.host) else None)

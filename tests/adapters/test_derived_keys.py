@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 import settings
-from adapters import derived_keys, file_links, sealing
+from adapters import derived_keys, embed_bearer, file_links, sealing
 from adapters.clicks import visitors
 from adapters.fraud import human_check
 from adapters.identity import tokens
@@ -62,6 +62,10 @@ _USES = {
         lambda made: _unsealed(made) == "x",
     ),
     "file_link": (_link, _opens),
+    "embed_token": (
+        lambda: embed_bearer.made(UUID(int=1), 7),
+        lambda made: embed_bearer.read(made) == (UUID(int=1), 7),
+    ),
     "human_token": (lambda: human_check.local().issue(now=_NOW), _is_person),
     "person_token": (_token, lambda made: tokens.affiliate(made) is not None),
 }

@@ -38,6 +38,7 @@ from tests.support.rows.brands import Brand
 
 EMAIL = sys.argv[1]
 app = create_app()
+fleet.load()
 
 def collide():
     for _ in range(2):

@@ -31,26 +31,26 @@ def test_a_script_that_the_server_forgot_is_sent_again(wire):
 
 
 def test_a_connection_that_the_server_closed_is_opened_again(wire):
-    _admin().client_kill_filter(_id=wire._ask("CLIENT", "ID"))
+    _admin().client_kill_filter(_id=wire.send("CLIENT", "ID"))
 
     assert wire.run(_TWICE, 0, 2) == 4
 
 
 def test_every_thread_has_a_connection_of_its_own(wire):
-    found = [wire._ask("CLIENT", "ID")]
-    other = threading.Thread(target=lambda: found.append(wire._ask("CLIENT", "ID")))
+    found = [wire.send("CLIENT", "ID")]
+    other = threading.Thread(target=lambda: found.append(wire.send("CLIENT", "ID")))
     other.start()
     other.join()
 
     assert len(set(found)) == 2
-    assert wire._ask("CLIENT", "ID") == found[0]
+    assert wire.send("CLIENT", "ID") == found[0]
 
 
 def test_another_process_has_a_connection_of_its_own(wire, monkeypatch):
-    before = wire._ask("CLIENT", "ID")
+    before = wire.send("CLIENT", "ID")
     monkeypatch.setattr(os, "getpid", lambda: 1)
 
-    assert wire._ask("CLIENT", "ID") != before
+    assert wire.send("CLIENT", "ID") != before
 
 
 def test_a_server_that_is_away_is_an_error():

@@ -3,6 +3,7 @@
 A round trip counts wherever in the request it is made; every path runs once before it is counted.
 """
 
+import re
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ import pytest
 
 from models import db
 from pipelines.storefront import applying, lookup
+from tests.support.api.applying import two_steps
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import conversion
 
@@ -62,7 +64,32 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     assert answer.status_code == 200
     assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
     assert "Budget: 1 statement" in lookup.any_org_domain.__doc__
-    assert [trip.count(_SEPARATOR) for trip in trips] == [1, 0], "the look-up with its opening, and the commit"
+    assert [trip.count(_SEPARATOR) for trip in trips] == [1], "the look-up with its opening"
+
+
+@pytest.mark.parametrize("campaigns", [1, 4])
+def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, campaigns):
+    for _ in range(campaigns - 1):
+        shop.program()
+    (handle,), (domain,) = (
+        shop.rows("select subdomain from organization")[0],
+        shop.rows("select custom_domain from program where slug = 'tea'")[0],
+    )
+    client = shop.app.test_client()
+
+    def statements(path, host="127.0.0.1:8000"):
+        with _counting() as trips:
+            answer = client.get(path, headers={"Host": host})
+        return answer.status_code, sum(trip.count(_SEPARATOR) for trip in trips)
+
+    (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', client.get(f"/p/{handle}/tea").text)
+    assert statements(f"/p/{handle}/tea") == statements(f"/p/{handle}") == (200, 1)
+    assert statements("/", domain) == statements("/tea", domain) == (200, 2)
+    assert statements("/") == statements("/", "10.0.0.1") == statements("/", "localhost") == (200, 0)
+    assert statements("/", f"www.{domain}") == (200, 1)
+    assert statements(style) == statements("/robots.txt") == (200, 0)
+    assert statements("/sitemap.xml", domain) == (200, 2)
+    assert statements("/tea") == (404, 0)
 
 
 @pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
@@ -93,6 +120,21 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
     assert len(fresh) == 4 + 4 + more, fresh
     assert len(repeated) == len(fresh), repeated
     assert [trip.count(b"select") > 0 for trip in fresh[:-1]] == [trip.count(b"select") > 0 for trip in repeated[:-1]]
+
+
+def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
+    shop.program(application_form=two_steps())
+    said = {"answers": {"team": "Tea"}}
+    _apply(shop, email="warm@example.com", **said)
+
+    fresh, unfinished = _apply(shop, **said), _apply(shop, **said)
+    shop.rows("update affiliate set application_completed_at = now(), status = 'Banned' returning id")
+    finished = _apply(shop, **said)
+    shop.program()
+    without = _apply(shop, email="eve@example.com")
+
+    assert len(fresh) == len(unfinished) == len(finished) == len(without)
+    assert [trips[-1].count(b"application.letter") for trips in (fresh, unfinished, finished)] == [1, 1, 1]
 
 
 def test_an_affiliate_whom_the_brand_added_is_no_faster_to_answer(shop):
@@ -138,5 +180,5 @@ def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
 
     asked = [trip for trip in mine if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]
     assert len(asked) == 2
-    # The affiliate, their recruits, the sums and the commit; before it who holds the key.
-    assert len(brands) == 2 + 4, brands
+    # The affiliate, their recruits and the sums; before it who holds the key.
+    assert len(brands) == 2 + 3, brands

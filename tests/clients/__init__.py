@@ -1,1 +1,1 @@
-"""What others build on the description: public linters, and clients that public generators make."""
+"""What others build on the interface: public linters, clients that public generators make, and our own clients."""

@@ -205,5 +205,5 @@ def _bearer(brand, audience):
     if audience == "affiliate":
         bearer = Partner(brand.app, "ben@example.com").token
     else:
-        bearer = brand.api_key if audience == "signed" else brand.person("Owner").api_key
+        bearer = brand.api_key if audience in ("signed", "integration") else brand.person("Owner").api_key
     return {"Authorization": f"Bearer {bearer}"}

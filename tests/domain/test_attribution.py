@@ -261,6 +261,7 @@ _PARENT, _SELLER = UUID(int=70), UUID(int=71)
     ("method", "recorded_by", "step", "code", "said"),
     [
         ("manual", "api_key", "manual", "recorded_with_key", "API key"),
+        ("manual", "oauth", "manual", "recorded_by_agent", "a program that a person let in"),
         ("manual", "member", "manual", "recorded_by_member", "dashboard"),
         ("manual", None, "manual", "recorded_by_hand", "by hand"),
         ("historical_import:rewardful", None, "import", "imported", "Imported from rewardful;"),

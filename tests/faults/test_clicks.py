@@ -3,17 +3,20 @@
 The clicks are put on the stream as the web processes put them there.
 """
 
+import json
+import signal
 from datetime import UTC, datetime
 
 import pytest
 
+from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, GROUP, KEY
-from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
-from tests.support.installation import invariants, servers
+from tests.support.installation import invariants, outcome, servers
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.click_rows import raw
+from tests.support.rows.visiting import BROWSER, CLICK
 
 _FEE_CENTS = 10
 
@@ -30,7 +33,7 @@ def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
     sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
     pipeline = machine.valkey().pipeline()
     for click in sent:
-        pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
+        pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
     pipeline.execute()
     machine.note(f"{number} clicks are on the stream")
     return sent
@@ -148,7 +151,7 @@ def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: M
         batch = _send(machine, paying, 10)
         pipeline = machine.valkey().pipeline()
         for click in batch:
-            pipeline.xadd(KEY, {FIELD: raw_click.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
         pipeline.execute()
         sent += batch
 
@@ -168,3 +171,57 @@ def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Sho
     assert [entry for _, entry in dead] == ["nonsense"]
     machine.execute("delete from job where name = 'click.unreadable'")
     _check(machine, paying, sent)
+
+
+def test_kill_9_of_the_process_with_all_loops_amidst_sales_and_clicks_leaves_each_effect_once(
+    machine: Machine, paying: Shop
+) -> None:
+    # given: relay, scheduler and writer of clicks in one process, as `make run` has them
+    selling = Shop(machine)
+    selling.subscribe()
+    machine.kill("relay", "scheduler", "clicks")
+    machine.launch("loops")
+    with selling.selling():
+        selling.until_sold(5)
+
+        # when: it dies with clicks in hand and pointers on their way, and another begins
+        with machine.holding(_turn(paying)):
+            sent = _send(machine, paying, 50)
+            machine.until_waiting(1)
+            machine.kill("loops")
+            selling.until_sold(5)
+        machine.launch("loops")
+        sent += _send(machine, paying, 50)
+        selling.until_sold(5)
+
+    # then
+    outcome.check(machine, selling)
+    selling.close()
+    _check(machine, paying, sent)
+    assert set(selling.statuses) <= {200, 422}
+    machine.until(lambda: machine.counted('finderfee_waiting{what="late_ticks"}') == 0, "what was to be done has been")
+
+
+def test_clicks_whose_answer_is_on_its_way_when_valkey_freezes_are_written_once(machine: Machine, paying: Shop) -> None:
+    # given: a web process that has asked about clicks of this link
+    sent = [_visit(paying) for _ in range(5)]
+
+    # when
+    machine.freeze_valkey()
+    sent += [_visit(paying) for _ in range(3)]
+    machine.freeze_valkey(signal.SIGCONT)
+
+    # then: also those that the thawed server takes in after all
+    _until_written(machine)
+    rows = machine.rows("select id::text from click where organization_id = %s", str(paying.id))
+    assert sorted(click_id for (click_id,) in rows) == sorted(sent)
+    assert invariants.broken(machine.rows, organization_id=paying.id) == []
+
+
+def _visit(shop: Shop) -> str:
+    """Tell of a visit as a page does and return its click."""
+    told = json.dumps({"slug": "ben", "programId": str(shop.brand.programs[0])}).encode()
+    answer = shop.once(CLICK, told, {"User-Agent": BROWSER})
+    assert answer is not None and answer[0] == 200
+    click_id: str = json.loads(answer[1])["clickId"]
+    return click_id

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
+from tests.support.installation import outcome
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
@@ -34,10 +35,9 @@ def test_an_attempt_that_is_cut_off_on_a_kept_connection_was_one_request(machine
     shop.sell()
     machine.settle()
 
-    # then: there are exactly as many requests as attempts
+    # then: there are no more requests than attempts; on a slow machine an attempt may end before its request is sent
     attempts = machine.rows("select sum(attempt_count) from delivery where endpoint_id = %s", str(endpoint_id))
-    assert len(shop.receiver.received) == attempts[0][0]
-    assert len(shop.receiver.received) > told + 2
+    assert told + 2 < len(shop.receiver.received) <= attempts[0][0]
 
 
 def test_a_silent_name_server_holds_up_nobody_else(machine: Machine, shop: Shop) -> None:
@@ -71,3 +71,61 @@ def _seconds_for_health(machine: Machine) -> float:
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
     return time.monotonic() - started
+
+
+_BACKLOG = 12
+_OUT_TOGETHER = "select count(*) from job where organization_id = %s and taken_with is not null"
+_ATTEMPTS = "select sum(attempt_count) from delivery where organization_id = %s"
+_TOLD_OTHER = """
+select count(*) from delivery d join webhook_endpoint w on w.id = d.endpoint_id
+where d.organization_id = %s and w.url like '%%/other' and d.status = 'Delivered'
+"""
+
+
+def _fall_behind(machine: Machine, shop: Shop) -> None:
+    """Let more deliveries to `/hook` be due at once than are handed out one by one."""
+    with machine.paused_queue("webhooks"):
+        shop.sell_many(_BACKLOG)
+        waiting = "select count(*) >= %s from delivery where organization_id = %s"
+        machine.until(lambda: machine.rows(waiting, _BACKLOG, shop.id) == [(True,)], "every sale is to be told")
+
+
+def test_kill_9_between_the_calls_of_a_batch_tells_each_under_its_id(machine: Machine, shop: Shop) -> None:
+    # given: a receiver that has answered some of a batch and is amidst another
+    shop.subscribe("/hook", events=("conversion.created",))
+    shop.receiver.answers = [*[status(200)] * 3, shop.gate]
+    shop.gate.shut("/hook")
+    _fall_behind(machine, shop)
+    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+    ((together,),) = machine.rows(_OUT_TOGETHER, shop.id)
+
+    # when
+    machine.kill("webhooks")
+    shop.gate.open()
+    machine.start("webhooks")
+
+    # then
+    assert together > 0
+    outcome.check(machine, shop)
+    assert len(shop.receiver.received) <= machine.rows(_ATTEMPTS, shop.id)[0][0]
+
+
+def test_an_endpoint_that_begins_to_hang_amidst_a_batch_holds_up_no_other_and_no_attempt_of_the_rest(
+    machine: Machine, shop: Shop
+) -> None:
+    # given
+    shop.subscribe("/hook", events=("conversion.created",))
+    shop.receiver.answers = [*[status(200)] * 3, shop.gate]
+    shop.gate.shut("/hook")
+    _fall_behind(machine, shop)
+    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+
+    # when: another endpoint is told meanwhile
+    shop.subscribe("/other", events=("*",))
+    shop.sell()
+    machine.until(lambda: machine.rows(_TOLD_OTHER, shop.id)[0][0] > 0, "the other one is told")
+
+    # then
+    shop.gate.open()
+    outcome.check(machine, shop)
+    assert len(shop.receiver.received) <= machine.rows(_ATTEMPTS, shop.id)[0][0]

@@ -2,36 +2,20 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
 
 import peewee
 import pytest
 
 from models import db
 from models.hot import Hot
+from tests.support.running.trips import PAUSED, paused_queues, trips
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
-_ALL = "select queue from queue_pause order by queue"
 _TEXT = Hot("select %s::text")
 _HOT_ADD = Hot("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
 
 pytestmark = pytest.mark.usefixtures("app")
-
-
-@contextlib.contextmanager
-def _trips() -> Iterator[list[bytes]]:
-    seen: list[bytes] = []
-    db.db.trip_hooks.append(seen.append)
-    try:
-        yield seen
-    finally:
-        db.db.trip_hooks.clear()
-
-
-def _stored() -> list[str]:
-    with db.any_org_work():
-        return [queue for (queue,) in db.db.run(_ALL)]
 
 
 def _roll_back(work):
@@ -45,59 +29,62 @@ def _add(queue: str, why: str = ""):
 
 
 def test_staged_statements_travel_with_the_next_one():
-    with _trips() as trips, db.any_org_work():
+    with trips() as sent, db.any_org_work():
         _add("one")
         _add("two")
-        rows = db.db.run(_ALL)
+        rows = db.db.run(PAUSED)
 
     assert rows == [("one",), ("two",)]
-    assert len(trips) == 2
-    assert trips[0].startswith(b"begin; ")
-    assert trips[1] == b"commit"
+    assert len(sent) == 2
+    assert sent[0].startswith(b"begin; ")
+    assert sent[1] == b"commit"
 
 
 def test_staged_statements_travel_with_the_commit():
-    with _trips() as trips, db.any_org_work():
+    with trips() as sent, db.any_org_work():
         _add("one")
         _add("two")
 
-    assert len(trips) == 1
-    assert _stored() == ["one", "two"]
+    assert len(sent) == 1
+    assert paused_queues() == ["one", "two"]
 
 
 def test_an_empty_unit_of_work_costs_nothing():
-    with _trips() as trips, db.any_org_work():
+    with trips() as sent, db.any_org_work():
         pass
 
-    assert trips == []
+    assert sent == []
 
 
 def test_an_exception_before_the_first_statement_costs_nothing():
-    with _trips() as trips:
+    with trips() as sent:
         _roll_back(lambda: _add("one"))
 
-    assert trips == []
+    assert sent == []
 
 
-def test_a_statement_cannot_be_staged_outside_of_a_unit_of_work():
-    with pytest.raises(RuntimeError, match="inside a unit of work"):
-        _add("one")
+@pytest.mark.parametrize("send", [db.db.stage, db.db.run, db.db.row])
+def test_there_is_no_statement_outside_of_a_unit_of_work(send):
+    with pytest.raises(RuntimeError, match="needs a unit of work"):
+        send(_ADD, ("one", ""))
+
+    assert paused_queues() == []
 
 
 @pytest.mark.parametrize("ends_with_a_query", [True, False])
 def test_an_error_in_a_staged_statement_rolls_everything_back(ends_with_a_query):
     def work():
         with db.any_org_work():
-            db.db.run(_ALL)
+            db.db.run(PAUSED)
             _add("one")
             _add("one")  # the same key again
             if ends_with_a_query:
-                db.db.run(_ALL)
+                db.db.run(PAUSED)
 
     with pytest.raises(peewee.IntegrityError):
         work()
 
-    assert _stored() == []
+    assert paused_queues() == []
 
 
 def test_work_that_goes_on_after_a_failed_statement_is_not_taken_for_done():
@@ -110,7 +97,7 @@ def test_work_that_goes_on_after_a_failed_statement_is_not_taken_for_done():
     with pytest.raises(peewee.InternalError, match="rolled back instead of committed"):
         work()
 
-    assert _stored() == []
+    assert paused_queues() == []
 
 
 def test_a_savepoint_fails_alone():
@@ -120,7 +107,7 @@ def test_a_savepoint_fails_alone():
             _add("one")
         _add("two")
 
-    assert _stored() == ["one", "two"]
+    assert paused_queues() == ["one", "two"]
 
 
 def test_units_of_work_do_not_nest():
@@ -129,7 +116,7 @@ def test_units_of_work_do_not_nest():
         with pytest.raises(RuntimeError, match="open already"), db.any_org_work():
             pass
 
-    assert _stored() == ["one"]
+    assert paused_queues() == ["one"]
 
 
 @pytest.mark.parametrize("value", ["50 % off", "a;b", "-- no", "'; drop table job; --", 'say "x"', "\\", "%s", "é\n\t"])
@@ -152,10 +139,10 @@ def test_a_statement_without_parameters_may_hold_a_percent_sign():
 def test_a_prepared_statement_is_planned_once():
     with db.any_org_work():
         db.db.run(_TEXT, ("first",))
-    with _trips() as trips, db.any_org_work():
+    with trips() as sent, db.any_org_work():
         db.db.run(_TEXT, ("second",))
 
-    assert [b"prepare" in trip for trip in trips] == [False, False]
+    assert [b"prepare" in trip for trip in sent] == [False, False]
 
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["before anything was sent", "in mid-transaction"])
@@ -163,9 +150,9 @@ def test_a_prepared_statement_is_planned_once():
 def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
     new = Hot("select %s::text")
 
-    with _trips() as trips, db.any_org_work():
+    with trips() as sent, db.any_org_work():
         if is_begun:
-            db.db.run(_ALL)
+            db.db.run(PAUSED)
         _add("one")
         if is_staged:
             db.db.stage(new, ("x",))
@@ -173,10 +160,10 @@ def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
             assert db.db.row(new, ("x",)) == ("x",)
         _add("two")
 
-    writes = [trip for trip in trips if b"insert" in trip]
+    writes = [trip for trip in sent if b"insert" in trip]
     assert [trip for trip in writes if b"prepare" in trip] == []
     assert (b"execute" in writes[0], b"commit" in writes[-1]) == (True, True)
-    assert _stored() == ["one", "two"]
+    assert paused_queues() == ["one", "two"]
 
 
 def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
@@ -187,7 +174,7 @@ def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
             db.db.run(Hot("select nothing from nowhere where id = %s"), (1,))
         _add("two")
 
-    assert _stored() == ["one", "two"]
+    assert paused_queues() == ["one", "two"]
 
 
 def test_a_prepared_statement_survives_a_rollback():
@@ -211,7 +198,7 @@ def test_a_statement_that_cannot_be_prepared_leaves_a_usable_state():
 
     with db.any_org_work():
         assert db.db.row(_TEXT, ("fine",)) == ("fine",)
-    assert _stored() == []
+    assert paused_queues() == []
 
 
 def test_threads_do_not_share_transactions():
@@ -219,7 +206,7 @@ def test_threads_do_not_share_transactions():
 
     def look():
         seen["in transaction"] = db.in_transaction()
-        seen["stored"] = _stored()
+        seen["stored"] = paused_queues()
         db.db.drop_connection()
 
     with db.any_org_work():
@@ -229,4 +216,4 @@ def test_threads_do_not_share_transactions():
         thread.join()
 
     assert seen == {"in transaction": False, "stored": []}
-    assert _stored() == ["one"]
+    assert paused_queues() == ["one"]

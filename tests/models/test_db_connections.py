@@ -11,6 +11,7 @@ import pytest
 
 from models import db
 from models.hot import Hot
+from models.session.connection import Database
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
@@ -101,8 +102,7 @@ def test_a_commit_on_a_dead_connection_raises():
 
 
 def test_what_an_interrupt_left_open_is_not_committed_by_the_next_unit_of_work():
-    db.db.run("begin")
-    db.db.run("insert into queue_pause (queue) values ('left over')")
+    db.db.connection().cursor().execute("begin; insert into queue_pause (queue) values ('left over')")
 
     with db.any_org_work():
         db.db.stage(_ADD, ("mine", ""))
@@ -126,10 +126,10 @@ def test_a_server_that_cannot_be_reached_leaves_the_state_usable(tmp_path):
 
 def test_threads_do_not_queue_up_for_a_server_that_does_not_answer():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        dead = db.Database(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
+        dead = Database(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
 
         def ask():
-            with contextlib.suppress(*db.UNAVAILABLE):
+            with contextlib.suppress(*db.UNAVAILABLE), dead.transaction(""):
                 dead.run("select 1")
 
         threads = [threading.Thread(target=ask) for _ in range(3)]

@@ -16,6 +16,7 @@ _DASHBOARD = {
     "/programs/new": "New program",
     "/programs/<program_id>": None,
     "/programs/<program_id>/install": None,
+    "/programs/<program_id>/domain": None,
     "/affiliates": "Affiliates",
     "/affiliates/applications": "Applications",
     "/affiliates/<affiliate_id>": None,
@@ -39,6 +40,7 @@ _DASHBOARD = {
     "/webhooks/<endpoint_id>/deliveries/<delivery_id>": None,
     "/api-keys": "API keys",
     "/settings": "Settings",
+    "/settings/tracking-domain": "Tracking domain",
     "/audit-log": "Audit log",
 }
 _PORTAL = {

@@ -12,8 +12,11 @@ from adapters import clock
 from models import db
 from pipelines.payouts import propose
 from tests.support import coupons
+from tests.support.api import copiloting, embedding
+from tests.support.api.importing import past_sale
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
+from tests.support.outside import brand_dns
 from tests.support.platforms import playing as platforms
 from tests.support.rows import dealing
 from tests.support.rows.brands import Brand
@@ -23,21 +26,14 @@ from tests.support.rows.program_rows import conversion
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
 _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"
-_CONVERSIONS = "/api/v1/conversions"
+_HOOKS, _HOOK = "/api/v1/automation/hooks", {"event": "payout.paid", "targetUrl": "https://localhost/hook"}
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
-_FRAUD, _MEMBERS = "/api/v1/fraud-events", "/api/v1/members"
-_PAYOUTS, _CONNECTIONS = "/api/v1/payouts", "/api/v1/connections"
-_PLATFORMS = "/api/v1/platforms"
-_RATE = {"commissionType": "Percentage", "commissionValue": 5}
-_PAST_SALE = {
-    "affiliateSlug": "ben",
-    "amountCents": 1000,
-    "commissionCents": 100,
-    "currency": "USD",
-    "occurredAt": "2024-01-31",
-}
-# A POST that only looks.
-_LOOKS = {
+_FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/api/v1/conversions"
+_PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
+_PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
+_RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
+_LOOKS = copiloting.LOOKS | {  # POSTs that only look
+    *brand_dns.LOOKS,
     "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
     "POST /api/v1/payouts/preview",
@@ -46,8 +42,7 @@ _LOOKS = {
     "POST /api/v1/programs/<program_id>/install-check",
 }
 
-# What a call takes: the rest of the path after the route's own, and the body. The owner sends it.
-Prepared = tuple[str, Any]
+Prepared = tuple[str, Any]  # the rest of the path after the route's own, and the body; the owner sends it
 
 
 def _made(owner: Brand, path: str, body: Any) -> str:
@@ -226,7 +221,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     ),
     "POST /api/v1/conversions/import": lambda owner: (
         "/api/v1/conversions/import",
-        {"programId": str(owner.program()), "conversions": [_PAST_SALE]},
+        {"programId": str(owner.program()), "conversions": [past_sale()]},
     ),
     "POST /api/imports/<import_id>/undo": lambda owner: (f"/api/imports/{_import(owner)}/undo", None),
     f"POST {_CONVERSIONS}": lambda owner: (
@@ -267,16 +262,15 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"DELETE {_INVITES}/<invite_id>": lambda owner: (_invite(owner), None),
     f"PATCH {_FRAUD}/<event_id>": lambda owner: (_fraud_event(owner), {"action": "dismiss"}),
     f"POST {_FRAUD}/ban-affiliate/<affiliate_id>": lambda owner: (f"{_FRAUD}/ban-affiliate/{_affiliate(owner)}", None),
+    f"POST {_HOOKS}": lambda owner: (_HOOKS, _HOOK),
+    f"DELETE {_HOOKS}/<hook_id>": lambda owner: (f"{_HOOKS}/{_made(owner, _HOOKS, _HOOK)}", None),
     f"POST {_WEBHOOKS}": lambda owner: (_WEBHOOKS, {"url": "https://localhost/hook", "events": ["*"]}),
     f"PATCH {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), {"description": "Ours"}),
     f"DELETE {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), None),
     f"POST {_WEBHOOKS}/<endpoint_id>/rotate-secret": lambda owner: (f"{_endpoint(owner)}/rotate-secret", None),
     f"POST {_WEBHOOKS}/<endpoint_id>/test": lambda owner: (f"{_endpoint(owner)}/test", {}),
     f"POST {_WEBHOOKS}/<endpoint_id>/deliveries/<delivery_id>/redeliver": lambda owner: (_delivery(owner), None),
-    f"POST {_WEBHOOKS}/<endpoint_id>/redeliver": lambda owner: (
-        f"{_endpoint(owner)}/redeliver",
-        {"since": "2024-01-31"},
-    ),
+    f"POST {_WEBHOOKS}/<endpoint_id>/redeliver": lambda owner: (f"{_endpoint(owner)}/redeliver", {"since": _DAY}),
     f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, wanted(owner.app.extensions["stage"])),
     f"PATCH {_CONNECTIONS}/<connection_id>": lambda owner: (
         _connected(owner),
@@ -293,19 +287,25 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
     **dealing.WRITES,
+    **brand_dns.WRITES,
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
     ),
     "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
     "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),
-    f"POST {_LOGO}": lambda owner: (_LOGO, {"dataBase64": "R0lGODlhQABAAAAAAA=="}),
+    f"POST {_LOGO}": lambda owner: (_LOGO, _PICTURE),
     f"DELETE {_LOGO}": lambda owner: (_with_logo(owner), None),
+    f"POST {_PROGRAMS}/hero-images": lambda owner: (f"{_PROGRAMS}/hero-images", _PICTURE),
+    f"POST {_ASSETS}": lambda owner: (_ASSETS, _WORDS),
+    f"DELETE {_ASSETS}/<asset_id>": lambda owner: (f"{_ASSETS}/{_made(owner, _ASSETS, _WORDS)}", None),
+    f"POST {embedding.TOKENS}": lambda owner: (embedding.TOKENS, embedding.wanted(_affiliate(owner))),
+    f"DELETE {embedding.TOKENS}/<token_id>": lambda owner: (embedding.address(owner, _affiliate(owner)), None),
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
     f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
-}
+} | copiloting.CALLS
 
 
 def test_every_route_with_which_a_brand_writes_has_a_call(app):

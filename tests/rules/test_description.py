@@ -13,14 +13,14 @@ import pytest
 from api.description import error_codes, openapi
 from api.edge import resources
 from domain.webhooks import events
-from schemas import glossary
+from schemas import glossary, refusals
 
 _IDS = Path(__file__).with_name("operation_ids.tsv")
 _VERBS = re.compile(
-    "accept|apply|approve|archive|ban|cancel|capture|change|check|close|connect|count|create|decline|delete|deny|"
+    "accept|apply|approve|archive|ban|cancel|capture|change|check|close|confirm|connect|count|create|decline|delete|deny|"
     "discard|disconnect|dismiss|dispute|export|follow|fund|get|import|invalidate|list|mark|mint|offer|open|pause|preview|put|read|"
-    "reconcile|record|redeliver|refund|reject|replay|request|resend|resume|retry|revoke|rotate|run|send|show|submit|summarize|"
-    "take|test|undo|validate|void"
+    "reconcile|record|redeliver|refund|reject|replay|request|resend|resume|retry|revoke|rotate|run|search|send|show|submit|summarize|"
+    "suspend|take|test|undo|validate|void"
 )
 
 
@@ -146,25 +146,58 @@ def _examples(document, operations):
     webhooks = [(name, methods["post"]) for name, methods in document["webhooks"].items()]
     for name, operation in [*operations, *webhooks]:
         for part in (operation.get("requestBody", {}), *operation["responses"].values()):
-            content = part.get("content", {}).get("application/json", {})
-            if "example" in content:
-                yield name, content["schema"], content["example"]
+            for kind in ("application/json", "application/problem+json"):
+                content = part.get("content", {}).get(kind, {})
+                if "example" in content:
+                    yield name, content["schema"], content["example"]
     for record, schema in document["components"]["schemas"].items():
         for name, field in schema.get("properties", {}).items():
             for example in field.get("examples", []):
                 yield f"{record}.{name}", field, example
 
 
-def test_a_body_and_an_answer_of_a_record_have_an_example(operations):
-    lacking = [
-        name
-        for name, operation in operations
-        for part in (operation.get("requestBody", {}), operation["responses"].get("200", {}))
-        for content in [part.get("content", {}).get("application/json", {})]
-        if "$ref" in content.get("schema", {}) and "example" not in content
-    ]
+def test_whatever_is_sent_or_answered_has_an_example(document, operations):
+    """A page, a script and a file have none: what is in them says nothing of the interface."""
+    contents = [*_contents(operations), *((name, *one) for name, one in _of_components(document))]
+    lacking = [f"{name} {kind}" for name, kind, content in contents if "example" not in content]
+    needless = ("text/html", "text/javascript", "image/", "application/octet-stream")
 
-    assert lacking == []
+    assert len(contents) > 800
+    assert [one for one in lacking if not one.rpartition(" ")[2].startswith(needless)] == []
+
+
+def test_an_example_of_a_refusal_is_of_a_code_that_it_declares(operations):
+    for name, operation in operations:
+        for answer in operation["responses"].values():
+            if "x-codes" in answer:
+                said = answer["content"]["application/json"]["example"]
+                assert said["error"] in {code.replace("{gateway}", "stripe") for code in answer["x-codes"]}, name
+                assert said["message"]
+
+
+def _contents(operations):
+    for name, operation in operations:
+        for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+            for kind, content in part.get("content", {}).items():
+                yield name, kind, content
+
+
+def _of_components(document):
+    for name, answer in document["components"]["responses"].items():
+        for kind, content in answer.get("content", {}).items():
+            yield name, (kind, content)
+
+
+def test_who_may_call_is_said_by_the_schemes_that_there_are(document, operations):
+    schemes = document["components"]["securitySchemes"]
+    ways = {operation["x-callers"]: operation["security"] for _, operation in operations}
+    used = {scheme for _, operation in operations for way in operation["security"] for scheme in way}
+
+    assert used == set(schemes)
+    assert [name for name, scheme in schemes.items() if not scheme["description"]] == []
+    assert ways["public"] == []
+    assert all("signature" in way for way in ways["signed"])
+    assert {callers for callers, found in ways.items() if not found} == {"public"}
 
 
 def test_the_glossary_has_no_line_that_nothing_uses(app, document, operations):
@@ -194,7 +227,7 @@ def test_every_error_code_has_a_sentence_and_no_other(document, operations):
     }
     known = declared | {code for codes in error_codes.EDGE_CODES.values() for code in codes}
 
-    assert known == set(error_codes.sentences()), "schemas/error_codes.txt"
+    assert known == set(refusals.sentences()), "schemas/error_codes.txt"
 
 
 def test_where_it_is_and_whose_it_is_is_said(document):

@@ -53,7 +53,7 @@ def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
     untested = {rule for section, rule, tests in _coverage() if tests == "none" and section != "Not built yet"}
 
     assert [rule for rule, times in Counter(rules).items() if times > 1] == []
-    assert untested == {"A visit's country, without which the language rule never holds"}
+    assert untested == set()
 
 
 def test_the_page_of_the_settings_is_what_the_table_prints():
@@ -82,7 +82,7 @@ def test_every_table_is_on_the_list_of_what_ends_and_what_never_does(app):
     with db.any_org_work():
         there = [name for (name,) in db.db.run("select tablename from pg_tables where schemaname = 'public'")]
 
-    assert sorted(listed) == sorted(there)
+    assert sorted(listed) == sorted(name for name in there if not re.search(r"_\d{4}_\d{2}$", name))
 
 
 def _named(pattern: str) -> set[str]:
@@ -134,7 +134,8 @@ def test_every_route_that_a_page_names_is_there(app):
 
 
 def test_every_file_that_a_page_names_is_there():
-    folders = "adapters|api|bench|commands|docs|domain|models|pages|pipelines|schemas|settings|tests|workers"
+    houses = "adapters|api|bench|commands|domain|models|pages|pipelines|schemas|settings|workers"
+    folders = f"{houses}|deploy|docs|integrations|tests"
     named = _named(rf"`((?:{folders})/[\w./*-]+)`")
 
     assert len(named) > 40
@@ -159,6 +160,7 @@ def test_a_package_that_maps_its_files_names_every_one():
 def test_every_setting_that_a_page_names_is_there():
     read = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
     named = {said.partition(": ")[2] for said in _named(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
+    named -= {name for name in named if name.startswith("OTEL_")}  # of OpenTelemetry, which reads them itself
 
     assert len(named) > 80
     assert named - read == {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG"}  # of OpenSSL; of Mailchimp

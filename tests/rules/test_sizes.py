@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support import trees
 
-_FILES = [*trees.ROOT.glob("*.py"), *trees.files(*trees.PRODUCT, "tests")]
+_FILES = [*trees.ROOT.glob("*.py"), *trees.files(*trees.PRODUCT, "integrations", "tests")]
 
 _LINES_OF_A_MODULE = 350
 _LINES_OF_A_FUNCTION = 60

@@ -5,8 +5,10 @@ from uuid import uuid4
 import pytest
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
+from domain.refused import Refused
 from schemas.base import Flag, Wire, text, whole
 from schemas.clicks.click import ClickBody
+from schemas.conversions.sale import SaleBody
 
 _VALUES = (None, "", "a", "x" * 9000, "a\x00", "ü🙂", b"a", 7, 10**18, -1, 1.5, True, [], {}, str(uuid4()), "seven")
 
@@ -33,12 +35,28 @@ class Hooked(Wire):
     def _marked(self, data, **_):
         return data | {"is_marked": True}
 
+    @post_load
+    def _judged(self, data, **options):
+        if data["name"] == "a":
+            raise ValidationError("Not this one.", "name")
+        return data | {"told": sorted(options.items())}
+
+
+class Original(Wire):
+    name = text(required=True, longest=5)
+
+    @post_load(pass_original=True)
+    def _counted(self, data, original, **_):
+        return data | {"size": len(original)}
+
 
 def _outcome(load, sent):
     try:
         return load(sent)
     except ValidationError as error:
         return error.normalized_messages()
+    except Refused as refusal:
+        return refusal.code, str(refusal)
 
 
 def _objects(schema, whole_object):
@@ -55,6 +73,11 @@ def _objects(schema, whole_object):
         (ClickBody(), {"slug": "ben", "programId": str(uuid4()), "url": "https://shop.test/", "subId": "mail"}),
         (Many(), {"fullName": "a", "note": "n", "kind": "k", "trimmed": "abc", "part": {"name": "b"}, "parts": []}),
         (Hooked(), {"name": "ben"}),
+        (Original(), {"name": "ben"}),
+        (
+            SaleBody(),
+            {"externalEventId": "order-a", "affiliateSlug": "Ben", "amountCents": 7, "customerEmail": " a@x.test "},
+        ),
         (Many(partial=True), {}),
     ],
 )
@@ -65,7 +88,9 @@ def test_a_plan_reads_what_marshmallow_reads(schema, whole_object):
 
 def test_what_is_well_formed_is_read_by_the_plan():
     assert ClickBody().well_formed({"slug": "ben"}) == ClickBody().load({"slug": "ben"})
-    assert Hooked().well_formed({"name": "ben"}) is None
+    assert Hooked().well_formed({"name": "ben"}) == Hooked().load({"name": "ben"})
+    assert Hooked().well_formed({"name": "a"}) is None
+    assert Original().well_formed({"name": "ben"}) is None
 
 
 def test_several_are_read_as_marshmallow_reads_them():

@@ -154,3 +154,20 @@ def test_a_named_tuple_is_rendered_like_an_object_and_quicker():
         }
     assert bare.dump(row._replace(rate=None))["rate"] is None
     assert Part(many=True).dump([PartRow("x", 1)]) == [{"slug": "x"}]
+
+
+def test_what_the_database_renders_is_told_by_key_column_and_form():
+    class Row(Wire):
+        id = fields.UUID()
+        rate = Amount(attribute="rate_value")
+        made_at = Instant()
+        tags = fields.List(fields.String())
+
+    assert Row().wire == (
+        ("id", "id", ""),
+        ("rate", "rate_value", "number"),
+        ("madeAt", "made_at", "moment"),
+        ("tags", "tags", ""),
+    )
+    with pytest.raises(TypeError, match="best"):
+        assert Whole().wire

@@ -27,6 +27,34 @@ def test_a_human_check_is_a_service_with_its_secret_or_local():
             settings.read(wrong)
 
 
+def test_a_copilot_is_an_endpoint_with_its_model():
+    endpoint = {"COPILOT_URL": "https://models.example.com/v1/", "COPILOT_MODEL": "m"}
+    read = settings.read(endpoint | {"COPILOT_KEY": "sesame"}).copilot
+
+    assert (read.url, read.model, read.key) == ("https://models.example.com/v1", "m", "sesame")
+    assert "sesame" not in str(read)
+    assert settings.read(endpoint | {"COPILOT_URL": "http://127.0.0.1:11434/v1"}).copilot.url
+    for wrong in (
+        {"COPILOT_URL": endpoint["COPILOT_URL"]},
+        {"COPILOT_MODEL": "m"},
+        *(
+            endpoint | {"COPILOT_URL": url}
+            for url in (
+                "http://models.example.com/v1",
+                "http://10.0.0.1/v1",
+                "ftp://models.example.com",
+                "https://user:secret@models.example.com/v1",
+                "https://models.example.com/v1?key=secret",
+                "https://models.example.com/v1#x",
+                "models.example.com",
+            )
+        ),
+    ):
+        with pytest.raises(BadSetting, match="COPILOT_") as refused:
+            settings.read(wrong)
+        assert "secret" not in str(refused.value)
+
+
 _RAILS = {
     "PAYOUT_RAIL_PROCESSOR_KEY": "s3cret",
     "PAYOUT_RAIL_WALLET_CLIENT_ID": "c",

@@ -16,8 +16,13 @@ _LONG = "a secret that is long enough to be one"
 _DEFAULTS = {
     "servers": {
         "database_url": None,
+        "database_pool": "session",
+        "database_read_url": None,
+        "database_read_lag_s": 5,
         "database_owner_url": None,
+        "postgres_programs": None,
         "redis_url": None,
+        "broker_url": None,
         "secret_key": None,
         "former_secret_keys": (),
         "data_dir": Path(".data").resolve(),
@@ -35,12 +40,17 @@ _DEFAULTS = {
         "key_cache_s": 5,
         "cors_origins": (),
         "portal_domain": None,
+        "domain_target": None,
+        "dns_servers": (),
         "limits_per_min": {
             "standard": 600,
             "import": 6,
             "invite": 10,
             "strict_write": 10,
             "page_check": 10,
+            "domain_check": 10,
+            "tls_ask": 6000,
+            "embed": 60,
             "apply": 5,
             "anonymous": 60,
             "anonymous_tracking": 60,
@@ -48,11 +58,27 @@ _DEFAULTS = {
             "unknown": 300,
         },
     },
-    "monitoring": {"log_format": "json", "log_level": "info", "metrics_token": None, "metrics_port": 0},
+    "monitoring": {
+        "log_format": "json",
+        "log_level": "info",
+        "metrics_token": None,
+        "traces_url": None,
+        "metrics_port": 0,
+    },
     "jobs": {
         "lease_s": 30,
         "click_claim_s": 60,
-        "slots": {"default": 16, "webhooks": 4, "gateways": 4, "payouts": 2, "lookups": 4, "imports": 1, "mail": 4},
+        "slots": {
+            "default": 16,
+            "sales": 2,
+            "webhooks": 4,
+            "gateways": 4,
+            "payouts": 2,
+            "lookups": 4,
+            "imports": 1,
+            "mail": 4,
+            "copilot": 1,
+        },
     },
     "webhooks": {
         "attempts_at_s": (0, 60, 120, 240, 480),
@@ -68,6 +94,16 @@ _DEFAULTS = {
         "affiliate_issuer": None,
         "affiliate_jwks": None,
         "affiliate_audience": "finderfee-affiliates",
+        "dashboard_client_id": None,
+        "dashboard_client_secret": None,
+        "dashboard_provider_name": None,
+        "affiliate_client_id": None,
+        "affiliate_client_secret": None,
+        "affiliate_provider_name": None,
+        "mcp_issuer": None,
+        "mcp_jwks": None,
+        "mcp_audience": None,
+        "operator_claim": None,
     },
     "mail": {"smtp": None, "sender": "Finderfee <no-reply@localhost>", "per_min": 60},
     "rails": {
@@ -80,8 +116,22 @@ _DEFAULTS = {
     "rates": {"feed_url": None},
     "gateways": {"urls": dict.fromkeys(Gateway)},
     "platforms": {"urls": dict.fromkeys(Platform), "lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},
-    "fraud": {"networks_file": None, "dns": "system", "scorer_url": None, "scorer_token": None},
+    "fraud": {
+        "networks_file": None,
+        "countries_file": None,
+        "dns": "system",
+        "scorer_url": None,
+        "scorer_token": None,
+    },
     "human_check": {"url": None, "secret": None, "script_url": None, "site_key": None},
+    "copilot": {
+        "url": None,
+        "key": None,
+        "model": None,
+        "timeout_s": 60,
+        "daily_tokens": 1_000_000,
+        "daily_requests": 400,
+    },
     "retention": {
         "days": {
             "clicks": 90,
@@ -97,7 +147,9 @@ _DEFAULTS = {
             "members": 365,
             "imports": 365,
             "gateway_payloads": 90,
+            "copilot": 30,
             "door_visits": 7,
+            "pixel_checkouts": 30,
         }
     },
 }
@@ -156,6 +208,7 @@ def test_a_variable_that_is_set_to_nothing_is_not_set():
         ("MAIL_FROM", "Acme & Söhne <a@example.com>", "mail.sender", "Acme & Söhne <a@example.com>"),
         ("MAIL_PER_MINUTE", "1", "mail.per_min", 1),
         ("FRAUD_NETWORKS_FILE", "/etc/networks.txt", "fraud.networks_file", Path("/etc/networks.txt")),
+        ("NETWORK_COUNTRIES_FILE", "/etc/countries.csv", "fraud.countries_file", Path("/etc/countries.csv")),
         ("FRAUD_DNS", "off", "fraud.dns", "off"),
         ("FRAUD_DNS", "192.0.2.53:5353", "fraud.dns", "192.0.2.53:5353"),
         ("FRAUD_DNS", "[2001:db8::53]:53", "fraud.dns", "[2001:db8::53]:53"),
@@ -184,4 +237,4 @@ def test_days_of_keeping_are_set_for_each_kind_alone(sent, days):
 def test_a_queue_without_slots_of_its_own_has_the_default():
     chosen = settings.read({"JOB_SLOTS_DEFAULT": "7", "JOB_SLOTS_WEBHOOKS": "9"})
 
-    assert [chosen.jobs.slots_per_thread(queue) for queue in ("sales", "webhooks", "imports")] == [7, 9, 1]
+    assert [chosen.jobs.slots_per_thread(queue) for queue in ("refunds", "webhooks", "imports")] == [7, 9, 1]

@@ -19,7 +19,7 @@ _TEMPLATE = "finderfee_tests_template"
 def make_template(owner_url: str) -> None:
     """Let the databases to come on this server be copies of one; those that nobody uses go."""
     make(owner_url, _TEMPLATE)
-    with _owner(owner_url) as cursor:
+    with owner(owner_url) as cursor:
         cursor.execute("alter database template0 is_template false")
         for unused in ("template0", "postgres"):
             cursor.execute(f"drop database {unused}")
@@ -28,7 +28,7 @@ def make_template(owner_url: str) -> None:
 def make(owner_url: str, name: str) -> str:
     """Make a migrated and empty database beside the one of the URL, in place of one of this name; returns its URL."""
     url = urlsplit(owner_url)._replace(path=f"/{name}").geturl()
-    with _owner(owner_url) as cursor:
+    with owner(owner_url) as cursor:
         cursor.execute("select from pg_database where datname = %s", (_TEMPLATE,))
         source = _TEMPLATE if cursor.rowcount else "template1"
         cursor.execute(f"drop database if exists {name} with (force)")
@@ -50,12 +50,36 @@ def alone() -> Iterator[str]:
     finally:
         db.db.drop_connection()
         db.connect_to(usual)
-        with _owner(owner_url) as cursor:
+        with owner(owner_url) as cursor:
             cursor.execute(f"drop database {name} with (force)")
 
 
 @contextmanager
-def _owner(owner_url: str) -> Iterator[Any]:
+def empty() -> Iterator[str]:
+    """Give the owner's URL of a database without a table."""
+    owner_url = os.environ["DATABASE_OWNER_URL"]
+    name = f"{urlsplit(owner_url).path[1:]}_empty"
+    run(owner_url, f"create database {name}")
+    yield urlsplit(owner_url)._replace(path=f"/{name}").geturl()
+    run(owner_url, f"drop database {name} with (force)")
+
+
+def run(owner_url: str, statement: str) -> None:
+    """Run a statement as the owner, outside a transaction."""
+    with owner(owner_url) as cursor:
+        cursor.execute(statement)
+
+
+def rows(owner_url: str, query: str) -> list[tuple[Any, ...]]:
+    """Return what the owner sees."""
+    with owner(owner_url) as cursor:
+        cursor.execute(query)
+        return cursor.fetchall()
+
+
+@contextmanager
+def owner(owner_url: str) -> Iterator[Any]:
+    """Give a cursor of the owner's; each statement is committed by itself."""
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         yield cursor

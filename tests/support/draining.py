@@ -7,14 +7,15 @@ import dramatiq
 from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
+from workers import relay
 
 
 def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
     """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
-    with db.any_org_work():
-        processes.announce(process_id=ids.new_id(), queues=jobs.QUEUES, threads=8)
-    ran = 0
+    process_id, ran = ids.new_id(), 0
     while ran < most:
+        with db.any_org_work():  # every time: on a busy machine a round takes longer than a process may be silent
+            processes.announce(process_id=process_id, queues=jobs.QUEUES, threads=8)
         pointers = hand_out(queues or jobs.QUEUES)
         if not pointers:
             return ran
@@ -28,7 +29,7 @@ def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
 def run(pointer: rows.Pointer) -> None:
     """Run one pointer as a worker thread would."""
     actor = dramatiq.get_broker().get_actor(pointer.name)
-    actor.fn(job_id=pointer.job_id, attempt=pointer.attempt)
+    actor.fn(**relay.message(pointer).kwargs)
 
 
 def hand_out(queues: Sequence[str]) -> list[rows.Pointer]:

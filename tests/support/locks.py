@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 _ROOT = Path(__file__).resolve().parents[2]
 RUN = _ROOT / "requirements" / "run.txt"
+EXTRAS = _ROOT / "requirements" / "extras.txt"
 DEV = _ROOT / "requirements" / "dev.txt"
 _PINNED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?==(?P<version>[\w.!+-]+)")
 
@@ -21,14 +22,16 @@ class Entry:
     hashes: tuple[str, ...]
 
 
-def chosen() -> tuple[dict[str, str], dict[str, str]]:
-    """Return what setup.cfg pins to run and to develop: versions by normalized name.
+def chosen() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return what setup.cfg pins to run, besides for some, and to develop: versions by normalized name.
 
     Raises ValueError at a line that leaves the version open.
     """
     config = configparser.ConfigParser()
     config.read(_ROOT / "setup.cfg")
-    return _versions(config["options"]["install_requires"]), _versions(config["options.extras_require"]["dev"])
+    extras = dict(config["options.extras_require"])
+    run, dev = _versions(config["options"]["install_requires"]), _versions(extras.pop("dev"))
+    return run, _versions("\n".join(extras.values())), dev
 
 
 def read(lock: Path) -> dict[str, Entry]:

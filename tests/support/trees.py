@@ -20,13 +20,17 @@ PRODUCT = (
 )
 
 
-#: What `make clients` generates is nobody's to read.
-_GENERATED = ROOT / "tests" / "clients" / "build"
+#: What is generated, and what others' tools leave behind, is nobody's to read.
+_GENERATED = {
+    ROOT / "tests" / "clients" / "build",
+    ROOT / "integrations" / "python" / "build",
+    ROOT / "integrations" / "python" / "finderfee" / "generated",
+}
 
 
 def files(*houses: str) -> list[Path]:
     found = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
-    return [path for path in found if _GENERATED not in path.parents]
+    return [path for path in found if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
 
 
 @functools.cache

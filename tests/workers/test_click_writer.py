@@ -108,6 +108,29 @@ def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valk
     assert valkey.xinfo_consumers(KEY, GROUP) == []
 
 
+def test_what_was_read_ahead_is_written_before_the_loop_ends(monkeypatch, paying, ben, valkey):
+    clicks, told, batches = [raw(paying, ben) for _ in range(7)], threading.Event(), []
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
+    read = consumer._intake.read
+    send(*clicks)
+
+    def reads(**asked):
+        batches.append(read(**asked))
+        if len(batches) == 2:
+            told.set()  # while the first batch may still be at work
+        return batches[-1]
+
+    monkeypatch.setattr("workers.clicks._BATCH", 3)
+    monkeypatch.setattr(consumer._intake, "read", reads)
+    _run_apart(consumer, told)
+
+    written = sum(map(len, batches))
+    assert written >= 6
+    assert paying.rows("select count(*) from click") == [(written,)]
+    assert valkey.xlen(KEY) == len(clicks) - written
+    assert valkey.xinfo_consumers(KEY, GROUP) == []
+
+
 def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying, ben, valkey):
     click = raw(paying, ben)
     send(click)
@@ -115,7 +138,7 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
 
     def away(*_, **__):
         tries.append(1)
-        raise db.OperationalError("away")
+        raise db.UNAVAILABLE[0]("away")
 
     monkeypatch.setattr("workers.clicks.clicks.write", away)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)

@@ -14,7 +14,8 @@ import pytest
 
 from models import db
 from models.jobs import processes, rows
-from workers import in_hand, process
+from workers import process
+from workers.carriers import in_hand
 
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 20
@@ -25,6 +26,7 @@ import sys, threading
 import dramatiq
 from workers import fleet
 
+fleet.load()
 worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=2, worker_timeout=50)
 worker.start()
 print("ready", flush=True)
@@ -114,7 +116,7 @@ def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
     for number in range(3):
         broker.enqueue(dramatiq.Message("lost", "nobody", (), {"job_id": number, "attempt": 1}, {}))
     consumer = broker.consume("lost")
-    in_hands = in_hand.key(broker.broker_id, "lost")
+    in_hands = in_hand.key(broker.client, broker.broker_id, "lost")
 
     def places() -> tuple[int, int]:
         return broker.client.scard(in_hands), broker.client.llen("finderfee:lost")

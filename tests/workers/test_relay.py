@@ -159,7 +159,7 @@ def test_after_the_broker_forgot_everything_the_lease_brings_the_job_back(relay,
 
 def test_relays_at_once_hand_each_job_out_once(relay, brand):
     _stage(brand, 100)
-    _announce(threads=8)  # room for 128
+    _announce(threads=64)  # room for 128
 
     handed_out = at_once(*[relay.hand_out] * 8)
 

@@ -11,7 +11,8 @@ from domain import jobs
 from models import db
 from models.jobs import processes
 from pipelines import work
-from workers import in_hand, silence
+from workers import silence
+from workers.carriers import in_hand
 from workers.relay import Relay
 
 
@@ -36,7 +37,7 @@ def clock(monkeypatch):
 @pytest.fixture
 def watch(app, clock):
     """A watch that begins now."""
-    return silence.Watch(dramatiq.get_broker().client)
+    return silence.Watch(dramatiq.get_broker())
 
 
 @pytest.fixture
@@ -68,7 +69,8 @@ def _is_out() -> bool:
 
 def _messages(process_id: UUID) -> dict[str, int]:
     client = dramatiq.get_broker().client
-    return {"in hand": client.scard(in_hand.key(process_id, "sales")), "kept": client.hlen("finderfee:sales.msgs")}
+    fetched = in_hand.key(client, process_id, "sales")
+    return {"in hand": client.scard(fetched), "kept": client.hlen("finderfee:sales.msgs")}
 
 
 def test_what_a_dead_process_fetched_is_due_and_nothing_of_it_stays(dead, clock, watch):
@@ -114,7 +116,8 @@ def test_a_process_that_speaks_keeps_what_it_has(dead, clock, watch):
 
 
 def test_a_message_without_content_is_dropped_too(dead, clock, watch):
-    dramatiq.get_broker().client.sadd(in_hand.key(dead, "sales"), "nothing")
+    client = dramatiq.get_broker().client
+    client.sadd(in_hand.key(client, dead, "sales"), "nothing")
 
     _pass(clock, watch, 12)
 
@@ -124,7 +127,7 @@ def test_a_message_without_content_is_dropped_too(dead, clock, watch):
 def test_a_message_that_somebody_else_was_given_meanwhile_stays(dead):
     client = dramatiq.get_broker().client
     ((message, _),) = in_hand.of(client, dead)["sales"].items()
-    client.srem(in_hand.key(dead, "sales"), message)
+    client.srem(in_hand.key(client, dead, "sales"), message)
 
     in_hand.forget(client, dead, "sales", [message])
 

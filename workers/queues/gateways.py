@@ -1,6 +1,6 @@
 """The `gateways` queue: events of payment gateways are translated and booked, credentials in doubt are tried.
 
-What a request could not finish of a coupon or a code is finished here too.
+What a request could not finish of a coupon or a code is finished here too, and stores have their web pixels.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from models.gateways.connections import GatewayConnection
 from models.jobs.rows import Claimed
 from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
-from pipelines.gateways import check, process
+from pipelines.gateways import check, process, web_pixel
 from workers.actor import calling_job
 
 
@@ -41,6 +41,18 @@ def _note(connection: GatewayConnection, found: check.Look) -> None:
 
 
 calling_job(jobs.GATEWAY_CHECK, prepare=_doubted, call=_look, record=_note)
+
+
+def _begun_pixel(job: Claimed) -> web_pixel.BegunPixel | None:
+    connection_id = UUID(job.args["connection_id"])
+    return web_pixel.prepare(organization_id=job.tenant, connection_id=connection_id, now=clock.now())
+
+
+def _settle_pixel(begun: web_pixel.BegunPixel, said: web_pixel.SettledPixel) -> datetime | None:
+    return web_pixel.record(begun, said, now=clock.now())
+
+
+calling_job(jobs.WEB_PIXEL_SETTLE, prepare=_begun_pixel, call=web_pixel.settle, record=_settle_pixel)
 
 
 def _begun_family(job: Claimed) -> families.BegunFamily | None:

@@ -10,6 +10,7 @@ from models import db
 from models.jobs.rows import Claimed
 from pipelines import mail
 from pipelines.organization import mailed_links
+from pipelines.storefront import second_step
 from workers.actor import calling_job, database_job
 
 
@@ -38,3 +39,10 @@ calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record)
 def write_sign_in_letter(job: Claimed) -> None:
     """Mail a sign-in link to an address, if it is an affiliate's."""
     mailed_links.any_org_write(sealed=job.args["sealed"], now=clock.now())
+
+
+@database_job(jobs.APPLICATION_LETTER)
+def write_application_letter(job: Claimed) -> None:
+    """Mail somebody who applied the link to what else is asked, if they have not answered it."""
+    affiliate_id = UUID(job.args["affiliate_id"])
+    second_step.write_letter(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())

@@ -3,28 +3,49 @@
 Payouts ask their rail, and automatic ones come round; deals ask their funding source, and milestones have their time.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
 from adapters.rails.base import RailMisconfigured
 from domain import jobs
-from domain.payouts.transfers import Answer
+from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
 from models.jobs.rows import Claimed
 from pipelines.deals import ask, release
 from pipelines.payouts import propose, transfer
 from workers.actor import calling_job, database_job
+from workers.behind.calls import CallsTogether, is_so
 
 
-def _prepare(job: Claimed) -> transfer.PreparedTransfer | None:
-    return transfer.prepare(organization_id=job.tenant, payout_id=UUID(job.args["payout_id"]), now=clock.now())
+def _prepare(claimed: Sequence[Claimed]) -> list[transfer.PreparedTransfer | None]:
+    payout_ids = [UUID(job.args["payout_id"]) for job in claimed]
+    return transfer.prepare(organization_id=claimed[0].tenant, payout_ids=payout_ids, now=clock.now())
 
 
-def _record(prepared: transfer.PreparedTransfer, answer: Answer | transfer.Misconfigured) -> datetime | None:
-    return transfer.record(prepared, answer, now=clock.now())
+def _goes_on(
+    prepared: transfer.PreparedTransfer,
+    answer: Answer | transfer.Misconfigured,
+    following: transfer.PreparedTransfer,
+) -> bool:
+    """Say whether the next may be asked for: the rail knows what it did, and nobody else is at work on the next."""
+    is_known = isinstance(answer, Paid | Accepted | Rejected)
+    return is_known and is_so(following.payout.organization_id, lambda: transfer.is_to_be_asked(following))
 
 
-calling_job(jobs.PAYOUT_TRANSFER, prepare=_prepare, call=transfer.call, record=_record)
+def _record(
+    answered: Sequence[tuple[transfer.PreparedTransfer, Answer | transfer.Misconfigured]],
+) -> list[datetime | None]:
+    return transfer.record(answered, now=clock.now())
+
+
+calling_job(
+    jobs.PAYOUT_TRANSFER,
+    prepare=lambda job: _prepare([job])[0],
+    call=transfer.call,
+    record=lambda prepared, answer: _record([(prepared, answer)])[0],
+    together=CallsTogether(prepare=_prepare, goes_on=_goes_on, record=_record, give_back=transfer.give_back),
+)
 
 
 @database_job(jobs.PAYOUT_CADENCE)

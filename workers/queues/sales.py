@@ -1,5 +1,6 @@
 """The `sales` queue: settling accepted sales and writing overrides."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from uuid import UUID
 
@@ -7,22 +8,34 @@ from adapters import clock
 from domain import jobs
 from models.jobs.rows import Claimed
 from pipelines.conversions import override, settle
+from pipelines.conversions.override import OwedShare
 from workers.actor import database_job
 
 
-@database_job(jobs.SALE_SETTLE)
-def settle_sale(job: Claimed) -> None:
-    """Settle one accepted sale."""
-    settle.sale(organization_id=job.tenant, sale_id=UUID(job.args["sale_id"]), now=clock.now())
+def _settle(claimed: Sequence[Claimed]) -> None:
+    sale_ids = [UUID(job.args["sale_id"]) for job in claimed]
+    settle.several(organization_id=claimed[0].tenant, sale_ids=sale_ids, now=clock.now())
 
 
-@database_job(jobs.OVERRIDE_WRITE)
-def write_override(job: Claimed) -> None:
-    """Write the override of one settled sale."""
-    override.write(
-        organization_id=job.tenant,
+def _write_overrides(claimed: Sequence[Claimed]) -> None:
+    override.write(organization_id=claimed[0].tenant, owed=[_owed(job) for job in claimed], now=clock.now())
+
+
+def _owed(job: Claimed) -> OwedShare:
+    return OwedShare(
         conversion_id=UUID(job.args["conversion_id"]),
         recruiter_id=UUID(job.args["recruiter_id"]),
         percent=Decimal(job.args["percent"]),
-        now=clock.now(),
     )
+
+
+@database_job(jobs.SALE_SETTLE, together=_settle)
+def settle_sale(job: Claimed) -> None:
+    """Settle one accepted sale."""
+    _settle([job])
+
+
+@database_job(jobs.OVERRIDE_WRITE, together=_write_overrides)
+def write_override(job: Claimed) -> None:
+    """Write the override of one settled sale."""
+    _write_overrides([job])

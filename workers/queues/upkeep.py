@@ -1,14 +1,18 @@
 """The `upkeep` queue: housekeeping that nobody waits for."""
 
+from datetime import date
 from uuid import UUID
 
 from adapters import clock
 from domain import jobs
+from domain.host_proofs.records import DnsReading
 from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
-from pipelines import fx_intake, ledger_check, retention, upkeep
+from pipelines import fx_intake, ledger_check, partitions, reckoning, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
+from pipelines.host_proofs import ticking
+from pipelines.host_proofs.held import HeldHost
 from pipelines.invites import inviting
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
@@ -25,6 +29,23 @@ def forget(job: Claimed) -> None:
 def tell_of_failing_webhooks(job: Claimed) -> None:
     """Write to the Owners of endpoints that nothing has reached for a day."""
     letters.any_org_tell(now=clock.now())
+
+
+@database_job(jobs.DOMAINS_CHECK)
+def check_domains(job: Claimed) -> None:
+    """Ask for a look at every domain whose turn it is."""
+    ticking.any_org_start(now=clock.now())
+
+
+def _asked_domain(job: Claimed) -> HeldHost | None:
+    return ticking.prepare(ticking.AskedName(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
+
+
+def _note_domain(held: HeldHost, reading: DnsReading) -> None:
+    ticking.record(held, reading, now=clock.now())
+
+
+calling_job(jobs.DOMAIN_CHECK, prepare=_asked_domain, call=ticking.look, record=_note_domain)
 
 
 @database_job(jobs.INVITES_EXPIRE)
@@ -69,6 +90,12 @@ def end_slice(job: Claimed) -> None:
     retention.any_org_go_on(job.args["kind"], now=clock.now())
 
 
+@database_job(jobs.PARTITIONS)
+def keep_partitions(job: Claimed) -> None:
+    """Make the months that are missing ahead, and drop those that retention has emptied."""
+    partitions.any_org_keep(now=clock.now())
+
+
 @database_job(jobs.GATEWAYS_RECONCILE)
 def reconcile_gateways(job: Claimed) -> None:
     """Ask for a run of every native connection."""
@@ -97,6 +124,26 @@ def start_ledger_checks(job: Claimed) -> None:
 def check_ledger(job: Claimed) -> None:
     """Check whether an organization's money adds up."""
     ledger_check.run(job.tenant, now=clock.now())
+
+
+@database_job(jobs.DAYS_FOLD)
+def fold_days(job: Claimed) -> None:
+    """Fold what changed since the last time into the days of every organization."""
+    upkeep.any_org_fold_days()
+
+
+@database_job(jobs.DAYS_RECKON)
+def start_reckoning(job: Claimed) -> None:
+    """Ask for the reckoning of the next organizations' days."""
+    since = job.args["since"]
+    after = UUID(job.args.get("after", str(reckoning.FIRST)))
+    reckoning.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
+
+
+@database_job(jobs.DAYS_RECKON_ONE)
+def reckon_days(job: Claimed) -> None:
+    """Reckon what an organization's days owe that changed."""
+    reckoning.reckon(job.tenant)
 
 
 def _feed(job: Claimed) -> str | None:

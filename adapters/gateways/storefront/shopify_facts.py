@@ -124,6 +124,7 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
             if (code := shapes.text(item, "code"))
         ),
         is_test=shapes.at(order, "test") is True,
+        checkout=shapes.text(order, "checkout_token"),
     )
     return PaymentFact(
         external_id=order_id,

@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
-import click
-
 import settings
 from adapters import http_calls
 from commands.demo import loopback
@@ -41,14 +39,9 @@ def playing(chosen: settings.Settings, *, say: Callable[[str], None]) -> Iterato
     post: queue.SimpleQueue[tuple[StripeObject, StripeObject]] = queue.SimpleQueue()
     kept = StripeBooks(chosen.servers.data_dir)
     key = books.key(chosen.servers.data_dir) or ""
-    try:
-        server = _Server(loopback.gateway(chosen), StripeAccount(kept, lambda *told: post.put(told)), key)
-    except (OSError, OverflowError) as error:
-        port = loopback.gateway(chosen)[1]
-        raise click.ClickException(
-            f"The demo's gateway cannot be played on port {port} of 127.0.0.1 ({error})."
-            " Next: stop what uses that port, or set another PORT; the gateway's is the second after it"
-        ) from error
+    address = loopback.gateway(chosen)
+    with loopback.listening("gateway", address):
+        server = _Server(address, StripeAccount(kept, lambda *told: post.put(told)), key)
     for work in (server.serve_forever, lambda: _send_all(post, chosen.web.url, say)):
         threading.Thread(target=work, daemon=True).start()
     try:

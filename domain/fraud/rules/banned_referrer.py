@@ -7,7 +7,9 @@ from domain.organization import host_names
 
 def _holds(click: ClickFacts) -> bool:
     host = click.referrer_host
-    return host is not None and any(host_names.is_within(host, banned) for banned in click.banned_referrers)
+    if host is None or not click.banned_referrers:
+        return False
+    return any(host_names.is_within(host, banned) for banned in click.banned_referrers)
 
 
 RULE = Rule("banned_referrer", 60, _holds)

@@ -1,5 +1,6 @@
 """The browser names a tool that drives browsers without anybody in front of them."""
 
+import functools
 import re
 
 from domain.fraud.facts import ClickFacts
@@ -8,8 +9,12 @@ from domain.fraud.rule import Rule
 _TOOL = re.compile(r"headless|phantomjs|puppeteer|playwright|selenium|webdriver|slimerjs", re.IGNORECASE)
 
 
-def _holds(click: ClickFacts) -> bool:
-    return _TOOL.search(click.agent) is not None
+_KEPT_AGENTS = 4096
 
 
-RULE = Rule("headless", 80, _holds)
+@functools.lru_cache(maxsize=_KEPT_AGENTS)
+def _names_a_tool(agent: str) -> bool:
+    return _TOOL.search(agent) is not None
+
+
+RULE: Rule[ClickFacts] = Rule("headless", 80, lambda click: _names_a_tool(click.agent))

@@ -1,7 +1,7 @@
 """The browser asks for no language that is spoken where the visit comes from.
 
-English is asked for everywhere, and of a country that is not in the table nothing is said. Nothing tells where a visit
-comes from yet, so this rule waits for that.
+English is asked for everywhere, and of a country that is not in the table nothing is said. Where a visit comes from is
+told by the operator's file of networks; without one this rule holds for nobody.
 """
 
 from domain.fraud.facts import ClickFacts

@@ -24,7 +24,7 @@ PARAMETERS = frozenset(
 
 
 def _holds(click: ClickFacts) -> bool:
-    return any(name.lower() in PARAMETERS for name in click.query_names)
+    return not PARAMETERS.isdisjoint(map(str.lower, click.query_names))
 
 
 RULE = Rule("paid_ads", 30, _holds)

@@ -30,7 +30,7 @@ _KEPT = ("programId", "cursor")
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def show_applications() -> Response:
-    """Show who waits, and what was decided last. Budget: 10 round trips, however many there are."""
+    """Show who waits, and what was decided last. Budget: 3 round trips, however many there are."""
     return _shown()
 
 
@@ -77,13 +77,15 @@ def _shown(refused: calls.CallAnswer | None = None, *, alert: str | None = None)
     if answer.refusal is not None:
         form, status = FormState(alert=" ".join(answer.refusal.fields.values())), answer.status
     rows: Sequence[Mapping[str, Any]] = answer.data or []
+    programs = choices.records()
     return screens.show(
         "brand/applications.html",
         status=status,
         form=form,
         here=_HERE,
         rows=rows[:_PER_PAGE],
-        programs=choices.programs(),
+        programs=choices.named(programs),
+        questions={one["id"]: choices.questions(one) for one in programs},
         kept=kept,
         next_cursor=str(skip + _PER_PAGE) if len(rows) > _PER_PAGE else None,
         done=_done(),

@@ -5,7 +5,6 @@ from flask import Blueprint, Response
 from api.affiliates.affiliates import get_affiliate
 from api.affiliates.tax_forms import get_tax_form
 from api.fraud import ban_affiliate
-from domain.refused import Refused
 from pages import calls, forms, screens
 from pages.screens import screen
 
@@ -55,8 +54,8 @@ def read_tax_form(affiliate_id: str) -> Response:
     """Show the tax form of an affiliate, with a link that opens it for five minutes."""
     affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
     answer = calls.call(get_tax_form, path={"affiliate_id": affiliate_id})
-    if answer.refusal and answer.status != 404:
-        raise Refused(answer.status, answer.refusal.code, answer.refusal.message)
+    if answer.status != 404:
+        calls.given(answer)
     return screens.show(
         "brand/affiliate_tax_form.html",
         affiliate=affiliate,

@@ -17,7 +17,7 @@ _FILTERS = ("q", "status", "programId", "sort", "cursor")
 @blueprint.get("/dashboard/affiliates")
 @screen("member", uses=(list_affiliates, list_applications, list_programs))
 def show_affiliates() -> Response:
-    """Show affiliates by the filter in the address, fifty a page. Budget: 10 round trips, however many there are."""
+    """Show affiliates by the filter in the address, fifty a page. Budget: 5 round trips, however many there are."""
     wanted = {name: request.args.get(name) or None for name in _FILTERS}
     answer = calls.call(list_affiliates, query=wanted | {"balances": "true"})
     form, page = forms.EMPTY, answer.data

@@ -13,12 +13,14 @@ from api.affiliates.sub_affiliates import list_sub_affiliates
 from api.affiliates.tax_forms import get_tax_form
 from api.conversions.manual import create_conversion
 from api.coupons.codes import list_affiliate_coupons
+from api.embed.tokens import create_embed_token
 from api.fraud import ban_affiliate
 from api.organization.organization import get_organization
 from api.programs.daily import get_daily_numbers
 from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import get_program
 from pages import calls, forms, screens
+from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -40,6 +42,7 @@ USES = (
     change_affiliate,
     create_affiliate_link,
     create_conversion,
+    create_embed_token,
     delete_affiliate_link,
     reject_affiliate,
 )
@@ -49,7 +52,7 @@ _DONE = ("about", "rate", "link", "unlink", "bonus", "approve", "reject", "pause
 @blueprint.get("/dashboard/affiliates/<affiliate_id>")
 @screen("member", uses=USES)
 def show_affiliate(affiliate_id: str) -> Response:
-    """Show an affiliate. Budget: 30 round trips, however much they brought."""
+    """Show an affiliate. Budget: 15 round trips, however much they brought."""
     return shown(affiliate_id)
 
 
@@ -58,6 +61,7 @@ def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY
     path = {"affiliate_id": affiliate_id}
     affiliate = calls.needed(get_affiliate, path=path)
     of_program = {"program_id": affiliate["programId"]}
+    program = calls.needed(get_program, path=of_program)
     days = calls.needed(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
     done = request.args.get("done")
     return screens.show(
@@ -69,7 +73,8 @@ def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY
         name=affiliate["fullName"] or affiliate["email"],
         balances=calls.needed(get_affiliate_balance, path=path)["balances"],
         month=_month(days),
-        program=calls.needed(get_program, path=of_program),
+        program=program,
+        questions=choices.questions(program),
         groups=[(one["id"], one["name"]) for one in calls.needed(list_partner_groups, path=of_program)],
         codes=calls.needed(list_affiliate_coupons, path=path)["items"],
         recruits=calls.needed(list_sub_affiliates, path=path),
@@ -78,6 +83,7 @@ def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY
         may_change=calls.may(change_affiliate),
         may_decide=calls.may(approve_affiliate),
         may_ban=calls.may(ban_affiliate),
+        may_embed=calls.may(create_embed_token),
         may_give=calls.may(create_conversion) and affiliate["status"] == "Approved" and not affiliate["isTest"],
         may_read_tax_form=calls.may(get_tax_form),
     )

@@ -41,7 +41,7 @@ _DONE = ("checked", "reconciling", "replaced", "replayed")
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def show_connection(connection_id: str) -> Response:
-    """Show a connection with its newest events. Budget: 9 round trips, however much came in."""
+    """Show a connection with its newest events. Budget: 5 round trips, however much came in."""
     return _shown(connection_id)
 
 

@@ -36,7 +36,7 @@ _MOST = 200
 @blueprint.get("/dashboard/connections")
 @screen("member", uses=USES)
 def show_connections() -> Response:
-    """Show connections, ended ones last, and the catalogue. Budget: 6 round trips, however many there are."""
+    """Show connections, ended ones last, and the catalogue. Budget: 2 round trips, however many there are."""
     return shown()
 
 

@@ -38,7 +38,7 @@ _SECONDS_AT = 16
 def show_new_conversion() -> Response:
     """Show the form, filled in from the sale that credited nobody where the address names one.
 
-    Budget: 6 round trips.
+    Budget: 3 round trips.
     """
     home = calls.needed(get_organization)["homeCurrency"]
     return _shown(_from_uncredited(request.args.get("uncredited", "")) or forms.blank(kind="sale", currency=home))

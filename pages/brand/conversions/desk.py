@@ -24,7 +24,7 @@ _PER_PAGE = 50
 @blueprint.get(_HERE)
 @screen("member", uses=(list_conversions, list_programs))
 def show_conversions() -> Response:
-    """Show conversions by the filter in the address, fifty a page. Budget: 4 round trips, however many there are."""
+    """Show conversions by the filter in the address, fifty a page. Budget: 2 round trips, however many there are."""
     wanted = _wanted()
     answer = calls.call(list_conversions, query=wanted | {"cursor": request.args.get("cursor"), "take": _PER_PAGE})
     form, page = forms.asked(), answer.data

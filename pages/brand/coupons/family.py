@@ -36,7 +36,7 @@ _DONE = ("made", "changed", "given", "archived")
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def show_coupon(program_id: str, coupon_id: str) -> Response:
-    """Show a coupon with its newest codes. Budget: 10 round trips, however many there are."""
+    """Show a coupon with its newest codes. Budget: 4 round trips, however many there are."""
     return _shown(program_id, coupon_id)
 
 

@@ -22,7 +22,7 @@ _WHOLE = ("durationInMonths", "maxRedemptionsPerCode", "maxCodesPerAffiliate")
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def ask_for_coupon() -> Response:
-    """Show the form. Budget: 3 round trips."""
+    """Show the form. Budget: 1 round trip."""
     form = forms.blank(
         programId=request.args.get("programId"),
         discountType="PercentOff",

@@ -18,7 +18,7 @@ _FILTERS = ("status", "programId", "cursor")
 @blueprint.get("/dashboard/deals")
 @screen("member", uses=(create_deal, list_deals, list_programs))
 def show_deals() -> Response:
-    """Show deals by the filter in the address. Budget: 5 round trips, however many there are."""
+    """Show deals by the filter in the address. Budget: 3 round trips, however many there are."""
     wanted = {name: request.args.get(name) or None for name in _FILTERS}
     answer = calls.call(list_deals, query=wanted)
     form, page = forms.EMPTY, answer.data

@@ -24,7 +24,7 @@ _PARTS = range(1, 6)
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def ask_for_deal() -> Response:
-    """Show the form. Budget: 3 round trips."""
+    """Show the form. Budget: 1 round trip."""
     return _shown(200, forms.blank(currency="USD", programId=request.args.get("programId")))
 
 

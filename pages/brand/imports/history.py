@@ -20,7 +20,7 @@ _FILTERS = ("kind", "status", "cursor")
 @blueprint.get("/dashboard/imports")
 @screen("member", uses=(list_imports, preview_conversion_import))
 def show_imports() -> Response:
-    """Show the imports, newest first. Budget: 2 round trips, however many there are."""
+    """Show the imports, newest first. Budget: 1 round trip, however many there are."""
     wanted = {name: value for name in _FILTERS if (value := request.args.get(name))}
     found = calls.needed(list_imports, query=wanted)
     return screens.show(
@@ -34,21 +34,21 @@ def show_imports() -> Response:
 @blueprint.get("/dashboard/imports/<import_id>")
 @screen("member", uses=(get_import,))
 def show_import(import_id: str) -> Response:
-    """Show one import. Budget: 2 round trips."""
+    """Show one import. Budget: 1 round trip."""
     return screens.show("brand/imports/import.html", **_shown(import_id))
 
 
 @blueprint.get("/dashboard/imports/<import_id>/fragment")
 @screen("member", uses=(get_import,))
 def show_import_part(import_id: str) -> Response:
-    """Show how one import stands, alone. Budget: 2 round trips."""
+    """Show how one import stands, alone. Budget: 1 round trip."""
     return fragments.show("brand/imports/_import.html", **_shown(import_id))
 
 
 @blueprint.get("/dashboard/imports/<import_id>/undo")
 @screen("member", uses=(preview_import_undo,))
 def show_undo(import_id: str) -> Response:
-    """Show what taking an import back would do, or what holds it back. Budget: 4 round trips."""
+    """Show what taking an import back would do, or what holds it back. Budget: 3 round trips."""
     return _undo_page(import_id, forms.EMPTY)
 
 

@@ -33,7 +33,7 @@ _WAIT = "There were many imports in this minute. Wait a moment, then press the b
 @blueprint.get("/dashboard/imports/new")
 @screen("member", uses=_USES)
 def show_new_import() -> Response:
-    """Show the form for a file. Budget: 2 round trips."""
+    """Show the form for a file. Budget: 1 round trip."""
     return _page(forms.blank(program=request.args.get("program")))
 
 

@@ -30,7 +30,7 @@ _USES = (
 @blueprint.get("/dashboard/payouts")
 @screen("member", uses=_USES)
 def show_payouts() -> Response:
-    """Show payouts, newest first. Budget: 10 round trips, however many there are."""
+    """Show payouts, newest first. Budget: 6 round trips, however many there are."""
     return _shown(forms.EMPTY)
 
 

@@ -10,8 +10,9 @@ from flask import Blueprint, Response, request
 
 from api.payouts.payouts import get_funding_status, list_payout_holds
 from api.payouts.runs import preview_payouts, run_payouts
+from domain.money import wording
 from domain.refused import Refused
-from pages import calls, forms, kept, screens, show
+from pages import calls, forms, kept, screens
 from pages.brand.payouts import planned
 from pages.brand.payouts.planned import CURRENCY, ConfirmedFigures, PlannedRun
 from pages.forms import FormState
@@ -26,7 +27,7 @@ _MOVED = "confirm_total_mismatch"
 @blueprint.get(_NEW)
 @screen("member", uses=(preview_payouts, run_payouts, get_funding_status, list_payout_holds))
 def show_new_run() -> Response:
-    """Show what a run would pay now. Budget: 12 round trips, however much is due."""
+    """Show what a run would pay now. Budget: 10 round trips, however much is due."""
     funding = calls.needed(get_funding_status)
     return screens.show(
         "brand/payouts/new_run.html",
@@ -41,7 +42,7 @@ def show_new_run() -> Response:
 @blueprint.get(_CONFIRM)
 @screen("member", uses=(preview_payouts, run_payouts, get_funding_status))
 def show_confirm() -> Response:
-    """Show what is to be confirmed, with what was typed before a new login. Budget: 10 round trips."""
+    """Show what is to be confirmed, with what was typed before a new login. Budget: 9 round trips."""
     _check_may_pay()
     run, typed = _planned(), kept.form()
     return _shown(run, _came_back(typed, run) if typed else forms.EMPTY)
@@ -71,23 +72,20 @@ def _check_may_pay() -> None:
 
 
 def _planned() -> PlannedRun:
-    answer = calls.call(preview_payouts, body={"listConversions": False})
-    if answer.refusal is not None:
-        raise Refused(answer.status, answer.refusal.code or "refused", answer.refusal.message)
-    return planned.planned(answer.data)
+    return planned.planned(calls.needed(preview_payouts, body={"listConversions": False, "listMethods": True}))
 
 
 def _wrong(run: PlannedRun, seen: ConfirmedFigures | None) -> FormState:
     if seen is None or planned.changes(seen, run.figures):
         return _moved(seen, run)
-    return forms.wrong({"total": f"That is not the total. Type {show.money(run.total, CURRENCY)}."})
+    return forms.wrong({"total": f"That is not the total. Type {wording.money(run.total, CURRENCY)}."})
 
 
 def _moved(seen: ConfirmedFigures | None, run: PlannedRun) -> FormState:
     """Return the form with what moved since it was shown; one types the new total."""
     moved = planned.changes(seen, run.figures) if seen else []
     said = f"The figures changed while you looked at them, and nothing was paid. {'; '.join(moved)}".rstrip()
-    ask = f"Look at them again, then type {show.money(run.total, CURRENCY)}."
+    ask = f"Look at them again, then type {wording.money(run.total, CURRENCY)}."
     return forms.wrong({"total": ask} if run.count else {}, said)
 
 

@@ -23,7 +23,7 @@ _USES = (get_payout, list_payout_lines, retry_payout, void_payout, mark_payout_p
 @blueprint.get(_PAYOUT)
 @screen("member", uses=_USES)
 def show_payout(payout_id: str) -> Response:
-    """Show a payout. Budget: 4 round trips, however many lines it has."""
+    """Show a payout. Budget: 2 round trips, however many lines it has."""
     return _shown(payout_id, kept.form() or forms.EMPTY)
 
 

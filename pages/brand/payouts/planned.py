@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from domain.money import currencies
-from pages import show
+from domain.money import currencies, wording
+from pages.brand.payouts import states
 
 CURRENCY = "USD"
 #: Why somebody stays behind, in words.
@@ -79,12 +79,16 @@ class LeftBehind:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A preview for the eye. `total` in US cents; of long lists the largest rows, and how many there are in all."""
+    """A preview for the eye. `total` in US cents; of long lists the largest rows, and how many there are in all.
+
+    `methods` are those by which money leaves, each with how many affiliates are paid so.
+    """
 
     total: int
     count: int
     conversions: int
     parts: Sequence[CurrencyPart]
+    methods: Sequence[tuple[str, int]]
     paid: Sequence[PaidAffiliate]
     behind: Sequence[LeftBehind]
     behind_count: int
@@ -132,6 +136,7 @@ def planned(preview: Mapping[str, Any]) -> PlannedRun:
         count=preview["payoutCount"],
         conversions=sum(one["conversionCount"] for one in going),
         parts=[_part(currency, going, rates[currency]) for currency in native],
+        methods=_methods(going),
         paid=_paid(going)[:_MOST_ROWS],
         behind=behind[:_MOST_ROWS],
         behind_count=len(behind),
@@ -163,7 +168,7 @@ def changes(old: ConfirmedFigures, new: ConfirmedFigures) -> list[str]:
     """Return what moved between two sets of figures, in words: the total first, then each currency."""
     moved = []
     if old.total != new.total:
-        moved.append(f"{show.money(old.total, CURRENCY)} → {show.money(new.total, CURRENCY)}")
+        moved.append(f"{wording.money(old.total, CURRENCY)} → {wording.money(new.total, CURRENCY)}")
     for currency in sorted({*old.native, *new.native}):
         was, now = old.native.get(currency), new.native.get(currency)
         if was != now:
@@ -188,6 +193,11 @@ def _part(currency: str, going: Sequence[Mapping[str, Any]], rate: Mapping[str, 
     return CurrencyPart(currency, len(of_it), native, rate["rate"], rate["asOf"], usd)
 
 
+def _methods(going: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    used = Counter({one["affiliateId"]: one["method"] for one in going}.values())
+    return [(states.METHODS.get(method, method), count) for method, count in used.most_common()]
+
+
 def _paid(going: Sequence[Mapping[str, Any]]) -> list[PaidAffiliate]:
     usd: Counter[str] = Counter()
     conversions: Counter[str] = Counter()
@@ -210,9 +220,9 @@ def _name(one: Mapping[str, Any]) -> str:
 
 
 def _native(cents: int | None, currency: str) -> str:
-    return show.money(cents or 0, currency)
+    return wording.money(cents or 0, currency)
 
 
 def _rate(figures: ConfirmedFigures, currency: str) -> str:
     known = figures.rates.get(currency)
-    return f"{known['rate']} ({known['asOf']})" if known else show.NOTHING
+    return f"{known['rate']} ({known['asOf']})" if known else wording.NOTHING

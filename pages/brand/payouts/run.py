@@ -24,7 +24,7 @@ _USES = (get_payout_run, list_payouts, retry_payout, void_payout, list_payouts_t
 @blueprint.get(_RUN)
 @screen("member", uses=_USES)
 def show_payout_run(run_id: str) -> Response:
-    """Show a run, live. Budget: 4 round trips, however many it pays."""
+    """Show a run, live. Budget: 2 round trips, however many it pays."""
     return _shown(run_id, kept.form() or forms.EMPTY)
 
 

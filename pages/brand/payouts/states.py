@@ -11,7 +11,8 @@ from pages import show
 
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
-_METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "By hand"}
+#: What a method is called where its own name says little.
+METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "By hand"}
 
 
 def wanted() -> dict[str, str | None]:
@@ -32,7 +33,7 @@ def told(payout: Mapping[str, Any]) -> dict[str, Any]:
         **payout,
         "state": "Voided" if voided else status,
         "whom": payout["affiliateName"] or payout["affiliateEmail"],
-        "by": _METHODS.get(payout["method"], payout["method"]),
+        "by": METHODS.get(payout["method"], payout["method"]),
         "says": _says(payout, is_listed=is_listed),
         "may_retry": status == PayoutStatus.Failed and not voided,
         "may_void": (status == PayoutStatus.Failed or is_listed) and not voided,

@@ -5,12 +5,27 @@ making      a new one
 program     one: its terms, budget, tracking and last events
 changing    its terms, and its end
 groups      affiliates who share a rate
+application_form  what is asked of who applies
 tiers       rates that grow with what is sold
 recruiting  what recruiting other affiliates pays
+landing_page  what strangers read before they apply
 install     the tag and its four lights
+domain      its custom domain, and what proves that
 """
 
-from pages.brand.programs import changing, groups, install, listing, making, program, recruiting, tiers
+from pages.brand.programs import (
+    application_form,
+    changing,
+    domain,
+    groups,
+    install,
+    landing_page,
+    listing,
+    making,
+    program,
+    recruiting,
+    tiers,
+)
 
 BLUEPRINTS = (
     listing.blueprint,
@@ -20,5 +35,8 @@ BLUEPRINTS = (
     groups.blueprint,
     tiers.blueprint,
     recruiting.blueprint,
+    application_form.blueprint,
+    landing_page.blueprint,
     install.blueprint,
+    domain.blueprint,
 )

@@ -17,7 +17,7 @@ blueprint = Blueprint("program_terms_page", __name__)
 _CHANGE = "/dashboard/programs/<program_id>/change"
 _ARCHIVE = "/dashboard/programs/<program_id>/archive"
 _TEXTS = ("name", "slug", "description", "termsUrl", "referralDestinationUrl")
-_CHOICES = ("defaultCommissionType", "attributionModel", "networkVisibility")
+_CHOICES = ("defaultCommissionType", "attributionModel", "networkVisibility", "category")
 _NUMBERS = ("defaultCommissionValue", "cookieWindowDays", "recurringMonths", "recurringDelayInvoices")
 _AMOUNTS = {
     "budgetCents": "budgetCurrency",
@@ -33,7 +33,7 @@ _FOR_EVER = -1
 @blueprint.get(_CHANGE)
 @screen("member", uses=(get_program, get_organization))
 def show_change(program_id: str) -> Response:
-    """Show the terms to be changed. Budget: 4 round trips."""
+    """Show the terms to be changed. Budget: 2 round trips."""
     program = _program(program_id)
     home = calls.needed(get_organization)["homeCurrency"]
     return _show(program, home, _as_it_is(program))
@@ -81,7 +81,8 @@ def _program(program_id: str) -> Any:
 def _as_it_is(program: Mapping[str, Any]) -> FormState:
     amounts = {name: typed.major(program[name], program[currency]) for name, currency in _AMOUNTS.items()}
     switches = {name: "on" if program[name] else None for name in _SWITCHES}
-    return forms.blank(**{name: program[name] for name in (*_TEXTS, *_CHOICES, *_NUMBERS)} | amounts | switches)
+    choices = {name: program[name] or "" for name in _CHOICES}
+    return forms.blank(**{name: program[name] for name in (*_TEXTS, *_NUMBERS)} | choices | amounts | switches)
 
 
 def _changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def _changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
     """
     sent = request.form
     typed_in: dict[str, Any] = {name: _lines(sent[name]) or None for name in _TEXTS if name in sent}
-    typed_in |= {name: sent[name] for name in _CHOICES if name in sent}
+    typed_in |= {name: sent[name] or None for name in _CHOICES if name in sent}
     typed_in |= {name: typed.number(sent[name]) for name in _NUMBERS if name in sent}
     typed_in |= {name: name in sent for name in _SWITCHES}
     for name, currency in _AMOUNTS.items():

@@ -27,7 +27,7 @@ _GROUP = f"{_GROUPS}/<group_id>"
 @blueprint.get(_GROUPS)
 @screen("member", uses=(get_program, list_partner_groups))
 def show_groups(program_id: str) -> Response:
-    """Show the groups, and the form of a new one. Budget: 5 round trips."""
+    """Show the groups, and the form of a new one. Budget: 3 round trips."""
     return _show_all(program_id, forms.blank(commissionType="Percentage"))
 
 

@@ -10,7 +10,6 @@ import settings
 from api.clicks.install_check import check_installation, get_install_status
 from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
-from domain.refused import Refused
 from pages import calls, forms, fragments, screens
 from pages.calls import CallAnswer
 from pages.forms import FormState
@@ -47,7 +46,7 @@ class TagOptions:
 @blueprint.get(_PAGE)
 @screen("member", uses=(get_program, get_install_snippet, get_install_status))
 def show_install(program_id: str) -> Response:
-    """Show the tag and the lights. Budget: 7 round trips."""
+    """Show the tag and the lights. Budget: 4 round trips."""
     return _show(program_id, forms.EMPTY)
 
 
@@ -65,7 +64,7 @@ def check_page(program_id: str) -> Response:
 @blueprint.get(f"{_PAGE}/checks")
 @screen("member", uses=(get_install_status,))
 def show_checks(program_id: str) -> Response:
-    """Show the lights alone. Budget: 2 round trips."""
+    """Show the lights alone. Budget: 1 round trip."""
     lights = calls.needed(get_install_status, path={"program_id": program_id})
     return fragments.show("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
 
@@ -101,8 +100,8 @@ def _tag(program_id: str, options: TagOptions) -> tuple[Any, str | None]:
     answer = _snippet(program_id, options)
     if answer.refusal is not None and answer.refusal.code == "pixel_not_provisioned":
         without = TagOptions(options.captures_emails, with_pixel=False)
-        return _given(_snippet(program_id, without)), answer.refusal.message
-    return _given(answer), None
+        return calls.given(_snippet(program_id, without)), answer.refusal.message
+    return calls.given(answer), None
 
 
 def _snippet(program_id: str, options: TagOptions) -> CallAnswer:
@@ -112,12 +111,6 @@ def _snippet(program_id: str, options: TagOptions) -> CallAnswer:
         "emailCapture": "true" if options.captures_emails else "false",
     }
     return calls.call(get_install_snippet, query=query)
-
-
-def _given(answer: CallAnswer) -> Any:
-    if answer.refusal is not None:
-        raise Refused(answer.status, answer.refusal.code, answer.refusal.message)
-    return answer.data
 
 
 def _page_to_check(status: Any) -> str:

@@ -12,7 +12,7 @@ blueprint = Blueprint("programs_page", __name__)
 @blueprint.get("/dashboard/programs")
 @screen("member", uses=(list_programs,))
 def show_programs() -> Response:
-    """Show the programs, newest first. Budget: 2 round trips."""
+    """Show the programs, newest first. Budget: 1 round trip."""
     query = {
         "cursor": request.args.get("cursor"),
         "includeArchived": "true" if request.args.get("archived") else None,

@@ -1,4 +1,4 @@
-"""One program: its terms in sentences, its budget, what its tracking sees, and what happened last."""
+"""One program: its terms in sentences, its budget, what its tracking sees, what came in and what happened last."""
 
 from flask import Blueprint, Response
 
@@ -8,6 +8,7 @@ from api.programs.performance_tiers import list_performance_tiers
 from api.programs.programs import archive_program, change_program, get_program
 from api.programs.sub_affiliates import get_sub_affiliate_config
 from pages import calls, screens
+from pages.brand import figures
 from pages.screens import screen
 
 blueprint = Blueprint("program_page", __name__)
@@ -26,10 +27,11 @@ _MOST_EVENTS = 20
         list_partner_groups,
         list_performance_tiers,
         get_sub_affiliate_config,
+        *figures.USES,
     ),
 )
 def show_program(program_id: str) -> Response:
-    """Show a program. Budget: 20 round trips, however much there is."""
+    """Show a program. Budget: 23 round trips, however much there is."""
     path = {"program_id": program_id}
     program = calls.needed(get_program, path=path)
     return screens.show(
@@ -42,6 +44,8 @@ def show_program(program_id: str) -> Response:
         groups=calls.needed(list_partner_groups, path=path),
         tiers=calls.needed(list_performance_tiers, path=path),
         recruiting=calls.needed(get_sub_affiliate_config, path=path),
+        pictures=figures.of(program["id"]),
+        best=figures.best(program["id"]),
         can_change=calls.may(change_program) and not program["archivedAt"],
         can_archive=calls.may(archive_program) and not program["archivedAt"],
     )

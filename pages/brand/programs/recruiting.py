@@ -18,7 +18,7 @@ _PAGE = "/dashboard/programs/<program_id>/recruiting"
 @blueprint.get(_PAGE)
 @screen("member", uses=(get_program, get_sub_affiliate_config))
 def show_recruiting(program_id: str) -> Response:
-    """Show what recruiting pays. Budget: 4 round trips."""
+    """Show what recruiting pays. Budget: 2 round trips."""
     path = {"program_id": program_id}
     program, config = calls.needed(get_program, path=path), calls.needed(get_sub_affiliate_config, path=path)
     return _show(program, forms.blank(enabled="on" if config["enabled"] else None, percent=config["percent"]))

@@ -23,7 +23,7 @@ _PARTS = {"minRevenueCents": "from", "commissionType": "type", "commissionValue"
 @blueprint.get(_PAGE)
 @screen("member", uses=(get_program, get_organization, list_performance_tiers))
 def show_tiers(program_id: str) -> Response:
-    """Show the tiers. Budget: 12 round trips."""
+    """Show the tiers. Budget: 7 round trips."""
     tiers = calls.needed(list_performance_tiers, path={"program_id": program_id})
     home = calls.needed(get_organization)["homeCurrency"]
     return _show(program_id, _as_they_are(tiers, home), len(tiers) + _EMPTY_ROWS)

@@ -37,7 +37,7 @@ _Sent = Mapping[str, str]
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def show_review() -> Response:
-    """Show what waits, twenty a page. Budget: 6 round trips, however much there is."""
+    """Show what waits, twenty a page. Budget: 3 round trips, however much there is."""
     return _shown()
 
 

@@ -19,7 +19,7 @@ _NEW = {"scope": "read"}
 @blueprint.get(_HERE)
 @screen("member", uses=(list_api_keys, create_api_key))
 def show_api_keys() -> Response:
-    """Show the keys, those in force first. Budget: 2 round trips."""
+    """Show the keys, those in force first. Budget: 1 round trip."""
     return _list(kept.form() or forms.blank(**_NEW))
 
 

@@ -9,8 +9,9 @@ from flask import Blueprint, Response, request
 
 from api.organization.audit_log import list_audit_log
 from api.organization.members import list_members
+from domain.money import wording
 from domain.refused import Refused
-from pages import calls, forms, screens, show
+from pages import calls, forms, screens
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -34,7 +35,7 @@ class AuditChange:
 @blueprint.get(_HERE)
 @screen("member", uses=(list_audit_log, list_members))
 def show_audit_log() -> Response:
-    """Show entries, newest first, by the filter in the address. Budget: 6 round trips, however many there are."""
+    """Show entries, newest first, by the filter in the address. Budget: 4 round trips, however many there are."""
     number = _page_number()
     answer = calls.call(list_audit_log, query=_wanted() | {"page": number, "pageSize": _PER_PAGE, "format": "json"})
     if answer.status == 403 and answer.refusal is not None:
@@ -93,7 +94,7 @@ def _changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
 def _said(value: object) -> str:
     """Return a value in words; what is not there is a dash."""
     if value is None or value in ("", [], {}):
-        return show.NOTHING
+        return wording.NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Response, request
 
 from api.clicks.attribution_params import change_attribution_params
+from api.embed.tokens import create_embed_token
 from api.organization.home_currency import get_home_currency, put_home_currency
 from api.organization.members import list_members, revoke_member_sessions
 from api.organization.organization import change_organization, delete_logo, get_organization, put_logo
@@ -29,6 +30,7 @@ _MAY = (
     put_logo,
     delete_logo,
     revoke_member_sessions,
+    create_embed_token,
 )
 _USES = (*_SHOWS, *_MAY)
 _MOST_BYTES = 1_100_000
@@ -39,7 +41,7 @@ _DONE = ("profile", "payouts", "currency", "attribution", "logo", "team")
 @blueprint.get(_HERE)
 @screen("member", uses=_USES)
 def show_settings() -> Response:
-    """Show the settings. Budget: 8 round trips."""
+    """Show the settings. Budget: 4 round trips."""
     return _page()
 
 

@@ -21,14 +21,14 @@ _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SEC
 @blueprint.get(_ADDRESS)
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
-    """Show a delivery. Budget: 5 round trips."""
+    """Show a delivery. Budget: 4 round trips."""
     return _page(endpoint_id, delivery_id, forms.EMPTY)
 
 
 @blueprint.get(f"{_ADDRESS}/fragment")
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
-    """Show how a delivery stands and its attempts, alone. Budget: 5 round trips."""
+    """Show how a delivery stands and its attempts, alone. Budget: 4 round trips."""
     return fragments.show("brand/webhooks/_delivery.html", **_shown(endpoint_id, delivery_id))
 
 

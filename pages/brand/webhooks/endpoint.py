@@ -41,14 +41,14 @@ _FILTERS = ("status", "eventType", "since", "until", "cursor")
 @blueprint.get("/dashboard/webhooks/<endpoint_id>")
 @screen("member", uses=_LOOKS)
 def show_webhook(endpoint_id: str) -> Response:
-    """Show an endpoint and its deliveries. Budget: 5 round trips, however many there are."""
+    """Show an endpoint and its deliveries. Budget: 3 round trips, however many there are."""
     return _page(endpoint_id)
 
 
 @blueprint.get("/dashboard/webhooks/<endpoint_id>/fragment")
 @screen("member", uses=_LOOKS)
 def show_webhook_part(endpoint_id: str) -> Response:
-    """Show how an endpoint is and its deliveries, alone. Budget: 5 round trips."""
+    """Show how an endpoint is and its deliveries, alone. Budget: 3 round trips."""
     return fragments.show("brand/webhooks/_deliveries.html", **_shown(endpoint_id))
 
 
@@ -63,7 +63,7 @@ def send_webhook_act(endpoint_id: str) -> Response:
 
 
 def _change(endpoint_id: str) -> Response:
-    if not request.form.getlist("events"):
+    if not endpoints.told():
         return _page(endpoint_id, form=forms.wrong({"events": endpoints.NO_EVENTS}), status=422)
     answer = _asked(change_webhook_endpoint, endpoint_id, endpoints.described())
     return _refused(endpoint_id, answer) if answer.refusal else _back(endpoint_id)
@@ -144,7 +144,9 @@ def _page(
         subscribable=endpoints.EVENTS,
         status_choices=[_ANY, *((status.value, status.value) for status in DeliveryStatus)],
         type_choices=[_ANY, *((type, type) for type in ("test", *events.TYPES))],
-        sample_choices=[(type, type) for type in ("test", *events.TESTABLE) if type == "test" or {"*", type} & told],
+        sample_choices=[(type, type) for type in events.TESTABLE if {"*", type} & told]
+        if endpoint["managedBy"]
+        else [(type, type) for type in ("test", *events.TESTABLE) if type == "test" or {"*", type} & told],
         made=made,
         queued=queued,
         **shown,

@@ -60,7 +60,8 @@ def _names(fact: Fact) -> Sequence[str | None]:
         case PaymentFact():
             # Payments that one inbox made take turns too: the later one is looked at again if the earlier is credited.
             subjects = [*origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
-            return [fact.external_id, *fact.aliases, *subjects]
+            checkout = origins.checkout_name(fact.origin.checkout) if fact.origin.checkout else None
+            return [fact.external_id, *fact.aliases, *subjects, checkout]
         case StartFact():
             return [fact.external_id, *origins.subjects(fact.origin)]
         case ReferralFact():

@@ -32,8 +32,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
     credited, for more is known by then. Platforms are asked about one that credits nobody.
-    Budget: 2 round trips (known before; who), and one more where events waited for it; the writes travel with the next
-    statement or the commit.
+    Budget: 2 round trips (known before; who), one more where events waited for it, and one where it names a store's
+    checkout; the writes travel with the next statement or the commit.
     """
     all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
     before = _known_before(desk, paid, all_ids)
@@ -49,6 +49,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return _zero(desk, paid, known)
     if known is None and not desk.was_connected(paid.paid_at):
         return _before(desk, paid, all_ids)
+    paid = replace(paid, origin=origins.with_checkout(desk, paid.origin))
     if before.told:
         paid = replace(paid, origin=origins.joined(paid.origin, before.told))
     found = whom.of(desk, paid.origin, paid.paid_at)
@@ -62,6 +63,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         desk.wake(all_ids, credited=row if row.conversion_id else None)
     if found.reason == whom.NOBODY and (known is None or known.email_normalized is None):
         desk.look_up(paid, row)
+    if found.reason == whom.NOBODY:
+        origins.stage_awaited(desk, paid.origin)
     is_lost = paid.origin.is_referral_lost and found.reason in (None, whom.NOBODY)
     return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
 

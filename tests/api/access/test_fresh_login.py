@@ -18,6 +18,7 @@ _MONEY = [
     ("POST", f"/api/v1/payouts/{NOBODY}/retry", {}),
     ("POST", f"/api/v1/payouts/{NOBODY}/void", {}),
     ("POST", f"/api/v1/payouts/{NOBODY}/mark-paid", {"externalTransactionId": "b 1"}),
+    ("POST", f"/api/v1/deals/{NOBODY}/fund", {}),
     ("POST", "/api/v1/api-keys", {}),
     ("POST", f"/api/v1/api-keys/{NOBODY}/rotate", {}),
     ("DELETE", f"/api/v1/api-keys/{NOBODY}", None),
@@ -103,6 +104,35 @@ def test_nobody_logs_in_again_to_hear_that_they_may_not(logged_in):
 
     assert _refusal(logged_in("Viewer", **stale).post(*run)) == (403, "forbidden")
     assert _refusal(logged_in(**stale, sid=...).post(*run)) == (403, "interactive_session_required")
+
+
+@pytest.fixture
+def affiliate(app, monkeypatch, tmp_path):
+    """What calls as an affiliate whose identity provider issued a token with these claims."""
+    path = tmp_path / "jwks.json"
+    path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
+    provider = {"affiliate_issuer": idp.ISSUER, "affiliate_jwks": str(path), "affiliate_audience": idp.AUDIENCE}
+    turn(monkeypatch, identity=provider)
+    tokens.forget_cached()
+
+    def call(method, body=None, is_verified=True, **claims):
+        said = idp.claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
+        headers = {"Authorization": f"Bearer {idp.token(idp.key('EdDSA'), said)}"}
+        return app.test_client().open("/api/me/payout-account", method=method, json=body, headers=headers)
+
+    yield call
+    monkeypatch.undo()
+    tokens.forget_cached()
+
+
+def test_where_an_affiliate_is_paid_is_changed_after_a_login_of_the_last_hour(affiliate):
+    wallet = {"method": "Wallet", "walletEmail": "rita@example.com"}
+    stale, fresh = {"auth_time": _ago(_HOUR_S + 60)}, {"auth_time": _ago(_HOUR_S - 60)}
+
+    assert _refusal(affiliate("PUT", wallet, **stale)) == _STALE
+    assert affiliate("GET", **stale).json["method"] is None
+    assert _refusal(affiliate("PUT", wallet, is_verified=False, **stale)) == (403, "email_verification_required")
+    assert affiliate("PUT", wallet, **fresh).json["walletEmail"] == "rita@example.com"
 
 
 def test_the_description_says_so(app):

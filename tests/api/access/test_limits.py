@@ -171,8 +171,8 @@ def test_one_network_cannot_use_up_its_whole_site(app):
 
 def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkeypatch):
     limiter, asked = _limiter(), []
-    ask = limiter._wire._ask
-    monkeypatch.setattr(limiter._wire, "_ask", lambda *command: asked.append(command) or ask(*command))
+    ask = limiter._wire.send
+    monkeypatch.setattr(limiter._wire, "send", lambda *command: asked.append(command) or ask(*command))
     limiter.allows("standard", "2001:db8:7:1::")
     asked.clear()
 

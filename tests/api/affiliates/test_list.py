@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
+import orjson
 import pytest
 
 from tests.support.api.lists import cursors_are_refused, trips_of
@@ -96,3 +97,34 @@ def test_what_is_no_id_names_no_affiliate(campaign, affiliate_id):
     answer = campaign.get(f"{URL}/{affiliate_id}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign):
+    """The list is rendered by the database, an affiliate alone is not: key by key, in one order, the same JSON."""
+    campaign.rows("update program set referral_destination_url = 'https://shop.example/?a=1#top'")
+    ann = campaign.affiliate(
+        "ann",
+        full_name='Ann "Äpfel" \\ \t日本 </script>\x7f',
+        tags=["a,b", 'quo"te', "ü"],
+        custom_commission_type="Percentage",
+        custom_commission_value="12.500000",
+        created_at=datetime(2026, 3, 1, 12, 0, 0, 123999, tzinfo=UTC),
+        application_data={"b": [1, 2.5, None], "a": "é"},
+    )
+    ben = campaign.affiliate("ben", custom_commission_type="Fixed", custom_commission_value="300")
+    for slug, format in (("ann-tips", "Query"), ("ann-more", "Short"), ("ann-path", "Path")):
+        assert campaign.post(f"{URL}/{ann}/links", {"customAlias": slug, "format": format}).status_code == 201
+    assert campaign.post(f"{URL}/{ben}/links", {"customAlias": "ben-tips"}).status_code == 201
+    without = campaign.affiliate("cleo")
+    campaign.rows("update tracking_link set deleted_at = now(), is_default = false where affiliate_id = %s", without)
+
+    for caller in (campaign, campaign.person("Owner")):
+        listed = orjson.loads(caller.get(URL).data)["items"]
+        alone = [orjson.loads(caller.get(f"{URL}/{id}").data) for id in (without, ben, ann)]
+
+        assert orjson.dumps(sorted(listed, key=_id)) == orjson.dumps(sorted(alone, key=_id))
+    assert [len(each["links"]) for each in sorted(listed, key=_id)] == [4, 2, 0]
+
+
+def _id(shown):
+    return shown["id"]

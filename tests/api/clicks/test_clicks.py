@@ -5,7 +5,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.clicks import networks
+from adapters.clicks import countries, networks, wire
+from domain.clicks import countries as country_map
 from models import db
 from tests.support.rows.visiting import (
     CLICK,
@@ -222,6 +223,18 @@ def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatc
     click(app, slug, ip="203.0.114.7")
 
     assert [sent.is_data_centre for sent in on_stream()] == [True, False]
+
+
+def test_the_country_of_an_address_goes_with_the_click_and_the_address_does_not(app, slug, monkeypatch):
+    held = country_map.parse(["203.0.113.0/24,BR", "2001:db8::/32,SE"])
+    monkeypatch.setattr(countries, "known", lambda: held)
+    monkeypatch.setattr(countries, "country_of", held.country)
+
+    for ip in ("203.0.113.7", "::ffff:203.0.113.8", "2001:db8:7::1", "203.0.114.7", "10.0.0.1"):
+        click(app, slug, ip=ip)
+
+    assert [sent.country for sent in on_stream()] == ["BR", "BR", "SE", None, None]
+    assert not [sent for sent in on_stream() if "203.0.113" in wire.to_bytes(sent).decode()]
 
 
 def test_a_head_request_is_no_click(app, slug):

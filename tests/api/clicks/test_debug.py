@@ -119,8 +119,8 @@ def test_only_a_one_asks(app, brand, slug, query):
 
 def test_in_front_of_the_routes_nobody_is_asked_who_they_are(app, brand, slug, monkeypatch):
     taken = []
-    answer = express.Express._answer
-    monkeypatch.setattr(express.Express, "_answer", lambda *sent: taken.append(1) or answer(*sent))
+    answer = express.Express._in_order
+    monkeypatch.setattr(express.Express, "_in_order", lambda *sent: taken.append(1) or answer(*sent))
 
     _ask(app, slug, query="")
     _ask(app, slug, brand.api_key)

@@ -1,7 +1,5 @@
 """Clicks in front of the routes are what they are behind them. Source: tracking spec, "Public click endpoint"."""
 
-import dataclasses
-
 import pytest
 
 from adapters.prompt_wire import Script
@@ -28,13 +26,13 @@ def slug(app, brand, monkeypatch):
 def taken(app, monkeypatch):
     """How many requests were answered in front of the routes, and a way past them."""
     answers = []
-    answer = express.Express._answer
+    answer = express.Express._in_order
 
     def noted(self, environ):
         answers.append(answer(self, environ))
         return answers[-1]
 
-    monkeypatch.setattr(express.Express, "_answer", noted)
+    monkeypatch.setattr(express.Express, "_in_order", noted)
     return answers
 
 
@@ -74,7 +72,7 @@ def test_a_click_in_order_is_answered_and_sent_as_the_route_does(app, slug, take
 
     assert len(taken) == 1
     assert _told(in_front) == _told(behind)
-    sent_on = [dataclasses.replace(one, id="", occurred_at="") for one in on_stream()[1:]]
+    sent_on = [one._replace(id="", occurred_at="") for one in on_stream()[1:]]
     assert sent_on[:1] == sent_on[1:]
     given = sent.get("headers", {}).get("X-Request-Id", "")
     assert (in_front.headers["X-Request-Id"] == given) == (behind.headers["X-Request-Id"] == given)

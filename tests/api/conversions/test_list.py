@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import orjson
 import pytest
 
 from models import db, ids
@@ -35,7 +36,7 @@ def _insert(brand, affiliate_id=None, **columns) -> str:
         "rate_value": None, "is_test": False, "occurred_at": now, "hold_until": now, "created_at": now,
     } | columns  # fmt: skip
     with db.unit_of_work(brand.id):
-        conversions.stage_insert(conversions.Conversion(**values))
+        conversions.stage_insert([conversions.Conversion(**values)])
     return str(values["id"])
 
 
@@ -120,7 +121,7 @@ def test_the_list_is_narrowed_by_tag(campaign):
 
 def test_the_list_is_narrowed_by_time(campaign):
     today = datetime.now(UTC)
-    _insert(campaign, created_at=today - timedelta(days=3))
+    _insert(campaign, created_at=today - timedelta(days=4))  # a day of two hours east of here began yesterday
     recent = _insert(campaign, created_at=today)
 
     since = (today - timedelta(days=2)).date().isoformat()
@@ -226,3 +227,27 @@ def test_a_narrowed_list_walks_its_rows_newest_first(campaign, query):
 
     assert _ids(first) + _ids(second) == made[::-1]
     assert second.json["hasMore"] is False
+
+
+def test_the_list_writes_each_conversion_as_it_is_written_alone(campaign):
+    """The list is rendered by the database, a conversion alone is not: key by key, in one order, the same JSON."""
+    at = datetime(2026, 3, 1, 12, 0, 0, 999_999, tzinfo=UTC)
+    _insert(
+        campaign,
+        amount_cents=2**53 - 1,
+        rate_type="Percentage",
+        rate_value="12.500000",
+        occurred_at=at,
+        created_at=at,
+        customer_name='Ä "quoted" \\ \n日本',
+        sub_id="news",
+    )
+    _insert(campaign, status="Approved", rate_type="Fixed", rate_value="300", payout_locked=True, refunded_at=at)
+
+    listed = orjson.loads(campaign.get(URL).data)["items"]
+
+    for item in listed:
+        alone = orjson.loads(campaign.get(f"{URL}/{item['id']}").data)
+        del alone["events"]
+        assert orjson.dumps(item) == orjson.dumps(alone)
+    assert [item["rateValue"] for item in listed] == [300, 12.5]

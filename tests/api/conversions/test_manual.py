@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support import books
 from tests.support.api.racing import at_once
-from tests.support.installation import invariants
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
@@ -91,7 +91,7 @@ def test_the_money_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     drain()
 
     assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
-    assert invariants.broken(campaign.rows, organization_id=campaign.id) == []
+    assert books.broken(campaign.id) == []
 
 
 @pytest.mark.parametrize("fields", [{}, {"kind": "bonus", "amountCents": ..., "commissionCents": 2_000}])
@@ -101,7 +101,7 @@ def test_the_recruiter_gets_a_share(brand, drain, fields):
     drain()
 
     assert recruits.overrides("parent_id::text, commission_cents") == [(made["id"], 200)]
-    assert invariants.broken(brand.rows, organization_id=brand.id) == []
+    assert books.broken(brand.id) == []
 
 
 def test_the_brand_is_told(campaign):

@@ -4,7 +4,9 @@ import pytest
 
 from models import db
 from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.coupons import COUPON
 from tests.support.draining import drain
+from tests.support.gateways.playing import connected, played
 
 URL = "/api/v1/coupon-codes"
 
@@ -97,3 +99,24 @@ def test_a_list_costs_the_same_for_one_code_and_for_many(brand, codes):
         _register(brand, codes[0]["affiliateId"], f"ANN-{number}5")
 
     assert trips_of(lambda: brand.get(URL)) == one
+
+
+def test_coupons_of_all_campaigns_are_listed_newest_first_and_narrowed(brand, rival):
+    for tenant, names in ((brand, ("Spring", "Autumn")), (rival, ("Theirs",))):
+        with played() as stage:
+            connected(tenant.person("Owner"), stage)
+            for name in names:
+                made = tenant.post(f"/api/v1/campaigns/{tenant.program(name=name)}/coupons", COUPON | {"name": name})
+                assert made.status_code == 201, made.text
+    first = str(brand.programs[0])
+    there = "/api/v1/campaign-coupons"
+
+    assert [one["name"] for one in brand.get(there).json["items"]] == ["Autumn", "Spring"]
+    assert brand.get(f"{there}?programId={first}").json == brand.get(f"/api/v1/campaigns/{first}/coupons").json
+    assert brand.get(f"{there}?programId={rival.programs[0]}").json["items"] == []
+    page = brand.get(f"{there}?take=1").json
+    older = brand.get(f"{there}?take=1&cursor={page['nextCursor']}").json
+    assert [one["programId"] for one in older["items"]] == [first]
+    for query in ("programId=x", "take=0", "cursor=x"):
+        assert brand.get(f"{there}?{query}").status_code == 400, query
+    assert brand.person("Viewer").get(there).status_code == 200

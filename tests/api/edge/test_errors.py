@@ -158,7 +158,7 @@ def test_a_stranger_gets_a_401_without_a_body(client):
 
 
 def test_a_body_that_is_too_large_says_so(brand):
-    answer = brand.post("/api/v1/programs", b" " * (64 * 1024 + 1))
+    answer = brand.post("/api/v1/affiliates", b" " * (64 * 1024 + 1))
 
     assert answer.status_code == 413
     assert answer.json["error"] == "payload_too_large"

@@ -42,11 +42,14 @@ def test_a_program_says_how_one_stands_and_what_it_pays(rita):
     [
         ("recurring_months = 0", "20 % of a customer's first payment."),
         ("recurring_months = 1", "20 % of each payment in a customer's first month."),
-        ("default_commission_type = 'Fixed', default_commission_value = 7", "A fixed 7 for each payment."),
+        (
+            "default_commission_type = 'Fixed', default_commission_value = 7",
+            "7 in the sale's currency for each payment.",
+        ),
         (
             "default_commission_type = 'Fixed', default_commission_value = 0.5, fee_currency = 'EUR',"
             " default_commission_model = 'Cpl'",
-            "0.5 EUR for each lead.",
+            "0.50 EUR for each lead.",
         ),
     ],
 )
@@ -54,6 +57,47 @@ def test_terms_are_a_sentence_that_can_be_checked(rita, columns, sentence):
     rita.first.execute(f"update program set {columns}")
 
     assert sentence in {one["terms"] for one in rita.get("/api/me/programs")}
+
+
+def test_terms_name_all_that_a_program_pays_for(rita):
+    rita.first.execute(
+        "update program set default_commission_model = 'Cpl', default_commission_type = 'Fixed', fee_currency = 'USD',"
+        " default_commission_value = 7.5, sale_commission_type = 'Percentage', sale_commission_value = 10,"
+        " click_reward_cents = 5, click_reward_currency = 'USD' where id = %s",
+        rita.first.brand.programs[-1],
+    )
+    said = "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click."
+    assert said in {one["terms"] for one in rita.get("/api/me/programs")}
+
+    # A percentage of one's own says nothing of leads; a fee of one's own does.
+    for type, value, currency, shown, source in (
+        ("Percentage", 50, None, "7.50 USD for each lead.", "program"),
+        ("Fixed", 9, "EUR", "9.00 EUR for each lead.", "affiliate"),
+    ):
+        rita.first.execute(
+            "update affiliate set custom_commission_type = %s, custom_commission_value = %s,"
+            " custom_commission_currency = %s where id = %s",
+            type,
+            value,
+            currency,
+            rita.first.affiliates["rita"],
+        )
+        (found,) = [one for one in rita.get("/api/me/programs") if "lead" in one["terms"]]
+        assert found["terms"].startswith(shown), type
+        assert found["rateSource"] == source
+
+
+def test_whoever_has_a_rate_of_their_own_is_promised_no_tier(rita):
+    program_id = rita.first.brand.programs[-1]
+    tiers = [{"minRevenueCents": 0, "commissionType": "Percentage", "commissionValue": 30}]
+    assert rita.first.brand.call("PUT", f"/api/v1/programs/{program_id}/performance-tiers", tiers).status_code == 200
+    assert "20 % of each payment, more from certain sums on." in {one["terms"] for one in rita.get("/api/me/programs")}
+
+    rita.first.execute(
+        "update affiliate set custom_commission_type = 'Percentage', custom_commission_value = 25 where id = %s",
+        rita.first.affiliates["rita"],
+    )
+    assert "25 % of each payment." in {one["terms"] for one in rita.get("/api/me/programs")}
 
 
 def test_open_programs_of_their_brands_are_offered_once(rita, rival, stranger):

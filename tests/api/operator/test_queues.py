@@ -105,7 +105,7 @@ def test_the_schedule_says_when_each_line_came_and_comes(console):
 
 def test_a_line_whose_ticks_do_not_come_is_late(console):
     with db.any_org_work():
-        (now,) = db.db.row("select date_trunc('hour', now())")
+        (now,) = db.db.row("select date_trunc('minute', now())")
         for job, at in ((jobs.LEADS_EXPIRE, now), (jobs.FORGET, now.replace(year=now.year - 1))):
             ticks.fire(name=job.name, scheduled_for=at)
 

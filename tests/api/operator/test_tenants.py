@@ -132,6 +132,8 @@ def test_what_waits_is_counted(console, brand):
         "redOrganizations",
         "failedMail",
         "connections",
+        "disputes",
+        "networkReviews",
         "lateTicks",
         "staleRates",
     }

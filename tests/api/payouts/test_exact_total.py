@@ -154,3 +154,14 @@ def test_a_sum_that_cannot_be_is_refused(payroll, sent):
 
     assert problem(answer) == {"confirmPayoutTotalUsdCents"}
     assert payroll.payouts() == []
+
+
+def test_the_method_of_each_candidate_is_said_when_asked(payroll):
+    for slug, method in (("wal", "Wallet"), ("non", None)):
+        payroll.affiliate(slug, method=method)
+        payroll.sell(slug, 10_000)
+
+    listed = _previewed(payroll, listMethods=True)["candidates"]
+    assert {one["affiliateName"]: one["method"] for one in listed} == {"Wal": "Wallet", "Non": None}
+    assert all("method" not in one for one in _previewed(payroll)["candidates"])
+    assert problem(owner(payroll).post(f"{URL}/preview", {"listMethods": "yes"})) == {"listMethods"}

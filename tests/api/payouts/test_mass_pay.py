@@ -7,6 +7,7 @@ import pytest
 
 import settings
 from domain.payouts.transfers import Method
+from models import db
 from pipelines.payouts import rails
 from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
 from tests.support.api.racing import at_once
@@ -242,5 +243,6 @@ def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
 def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_own(payroll):
     payroll.brand.set(sandboxRail="none")
 
-    has_rail = rails.has(organization_id=payroll.brand.id, method=Method.Wallet)
+    with db.unit_of_work(payroll.brand.id):
+        has_rail = rails.has(organization_id=payroll.brand.id, method=Method.Wallet)
     assert has_rail is (settings.current().servers.database_url is None)

@@ -8,6 +8,7 @@ import pytest
 from domain.money import fx
 from domain.programs.numbers import Money
 from models import db
+from pipelines import upkeep
 from pipelines.programs import numbers
 from tests.support.rows.program_rows import NOW, ago, click, conversion, rate
 
@@ -96,6 +97,17 @@ def test_clicks_of_thirty_days_count_and_duplicates_do_not(brand, ben):
         click(brand, ben, **columns)
 
     assert _shown(brand, "clicks30d") == (2,)
+
+
+def test_clicks_count_from_the_moment_thirty_days_ago_before_and_after_their_days_are_folded(brand, ben):
+    """Days are of UTC, the thirty days are not: of the day in which they begin a part counts."""
+    for hours in (30 * 24 + 1, 30 * 24 - 1, 29 * 24, 1):
+        click(brand, ben, occurred_at=ago(hours=hours))
+
+    assert _shown(brand, "clicks30d") == (3,)
+    with db.any_org_work():
+        upkeep.any_org_fold_days()
+    assert _shown(brand, "clicks30d") == (3,)
 
 
 def test_clicks_that_the_rules_blocked_do_not_count_and_held_ones_do(brand, ben):

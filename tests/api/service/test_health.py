@@ -175,6 +175,21 @@ def test_the_gauges_are_what_the_job_table_says(client, brand):
     assert 100 <= float(oldest_s.split()[-1]) <= 110
 
 
+def test_the_page_tells_what_waits_for_an_operator_and_how_full_the_database_is(client, brand):
+    _stage(brand, 1)
+    with db.any_org_work():
+        db.db.run("update job set failed_at = now()")
+
+    page = client.get("/metrics").get_data(as_text=True)
+    values = dict(line.rsplit(" ", 1) for line in page.splitlines() if not line.startswith("#"))
+
+    assert values['finderfee_waiting{what="dead_letters"}'] == "1.0"
+    assert 'finderfee_waiting{what="doubtful_payouts"}' in values  # other tests leave some
+    assert values['finderfee_waiting{what="late_ticks"}'] != "0.0"  # no scheduler runs here
+    assert float(values["finderfee_database_connections"]) > 0
+    assert float(values["finderfee_database_connections"]) < float(values["finderfee_database_connections_allowed"])
+
+
 def test_requests_are_counted_by_route_and_status_and_never_by_what_was_sent(client, brand):
     brand.get("/api/v1/programs/secret-looking-id")
 
@@ -189,4 +204,5 @@ def test_the_counters_are_there_while_the_database_is_not(client, without_databa
 
     assert answer.status_code == 200
     assert "finderfee_rate_limit_failed_open_total" in answer.get_data(as_text=True)
+    assert "finderfee_waiting" not in answer.get_data(as_text=True)
     assert "finderfee_queue_jobs" not in answer.get_data(as_text=True)

@@ -79,6 +79,7 @@ def test_a_campaign_is_shown_with_every_public_field(shop):
         "autoApprove": False,
         "isPubliclyDiscoverable": True,
         "landingPageConfig": {},
+        "applicationForm": None,
         "logoUrl": f"{settings.current().web.url}/api/brand-files/{file_id}",
         "faviconUrl": None,
     }

@@ -163,6 +163,30 @@ def test_a_settled_delivery_is_sent_once_more_under_its_id(brand, endpoint, rece
     assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
 
 
+def test_a_delivery_that_waits_for_its_next_attempt_is_tried_at_once(brand, endpoint, receiver, drain):
+    receiver.answers = [receivers.status(500), receivers.status(500), receivers.status(200)]
+    brand.program()
+    brand.affiliate("ada")
+    brand.sale(affiliateSlug="ada")
+    drain()
+    (row,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
+    address = f"{URL}/{endpoint['id']}/deliveries/{row['id']}/redeliver"
+
+    assert (row["status"], row["attemptCount"], drain()) == ("Pending", 1, 0)
+    answers = [brand.post(address), brand.post(address)]  # the second finds an attempt that is due
+    drain()
+    (after_failing,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
+    brand.post(address)
+    drain()
+    (at_last,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
+
+    assert [answer.status_code for answer in answers] == [200, 409]
+    assert (after_failing["status"], after_failing["attemptCount"]) == ("Pending", 2)
+    assert after_failing["nextAttemptAt"] > row["nextAttemptAt"]  # the attempts go on as if the time had come
+    assert (at_last["status"], at_last["attemptCount"], at_last["nextAttemptAt"]) == ("Delivered", 3, None)
+    assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
+
+
 def test_a_delivery_belongs_to_its_endpoint(brand, rival, endpoint, drain):
     delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     drain()

@@ -46,7 +46,7 @@ def _make_program(page):
     page.get_by_role("textbox", name="Commission").fill("20")
     page.get_by_role("button", name="Create program").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Knives")
-    expect(page.get_by_role("main")).to_contain_text(re.compile("20.% of each payment of a customer."))
+    expect(page.get_by_role("main")).to_contain_text(re.compile("20.% of each payment."))
     page.get_by_role("link", name="Install").click()
 
 

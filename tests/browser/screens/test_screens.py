@@ -1,5 +1,7 @@
 """The screens of people who signed in, in a real browser. Source: the pages' interface."""
 
+import re
+
 import pytest
 
 _PEOPLE = {
@@ -85,6 +87,8 @@ def test_nothing_sticks_out_or_is_cut_off(window, link, who, scheme, width):
     assert page.evaluate(_CLIPPED) == []
     assert page.get_by_role("main").count() == page.get_by_role("heading", level=1).count() == 1
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == _GROUNDS[scheme]
+    other = {"light": "Dark", "dark": "Light"}[scheme]
+    assert page.get_by_role("button", name=re.compile("^(Dark|Light)$")).all_inner_texts() == [other]
 
 
 @pytest.mark.parametrize("who", _PEOPLE)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from models import db
+from tests.support.api.lists import trips_of
 from tests.support.outside.visitor import Visitor
 from tests.support.turning import turn
 
-_MOST = {"/dashboard/affiliates": 11, "/dashboard/affiliates/applications": 6}
+_MOST = {"/dashboard/affiliates": 5, "/dashboard/affiliates/applications": 3}
 
 
 @pytest.mark.parametrize("path", _MOST)
@@ -18,11 +18,7 @@ def test_a_list_costs_the_same_for_one_row_and_for_many(app, brand, flask, monke
     visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
     visitor.open(path)
     for number in range(3):
-        trips = []
-        db.db.trip_hooks.append(trips.append)
-        assert visitor.open(path).status_code == 200
-        db.db.trip_hooks.remove(trips.append)
-        counts.append(len([trip for trip in trips if b"prepare hot_" not in trip]))
+        counts.append(trips_of(lambda: visitor.open(path)))
         for each in range(5):
             brand.affiliate(f"more-{number}-{each}", status="Pending", approved_at=None)
 
@@ -38,11 +34,7 @@ def test_a_profile_costs_the_same_for_little_and_for_much(app, brand, flask, mon
     visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
     visitor.open(path)
     for _ in range(3):
-        trips = []
-        db.db.trip_hooks.append(trips.append)
-        assert visitor.open(path).status_code == 200
-        db.db.trip_hooks.remove(trips.append)
-        counts.append(len([trip for trip in trips if b"prepare hot_" not in trip]))
+        counts.append(trips_of(lambda: visitor.open(path)))
         for currency in ("USD", "EUR", "JPY"):
             assert brand.sale(currency=currency).status_code == 200
 

@@ -52,5 +52,5 @@ def test_a_screen_costs_what_it_says(app, brand, flask, monkeypatch, path):
         visitor.open(address)
         counts.append(trips_of(lambda address=address: visitor.open(address)))
 
-    named = int(re.search(r"Budget: (\d+) round trips", _VIEWS[path].__doc__)[1])
+    named = int(re.search(r"Budget: (\d+) round trip", _VIEWS[path].__doc__)[1])
     assert counts == [named] * 3

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import stat
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -249,6 +250,12 @@ def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(da
     absent = turned(webhooks={"ca_bundle": str(tmp_path / "none.pem")})
     with pytest.raises(click.ClickException, match=r"WEBHOOK_CA_BUNDLE cannot be read: .*none\.pem"):
         loopback.receiver_environment(absent, {})
+
+
+def test_a_receiver_whose_port_is_in_use_says_what_to_do(data_dir):
+    said = pytest.raises(click.ClickException, match=r"receiver cannot be played on port .* set another PORT")
+    with socket.create_server(("127.0.0.1", 0)) as taken, said, loopback.listening("receiver", taken.getsockname()):
+        socket.create_server(taken.getsockname())
 
 
 def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(flask, app, monkeypatch):

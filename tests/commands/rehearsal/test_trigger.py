@@ -5,13 +5,20 @@ import threading
 
 import pytest
 
-from commands.rehearsal import coupons, deals, happenings, scenes
+from commands.rehearsal import applications, coupons, deals, happenings, scenes
 from domain.webhooks import events
 from models import db
 from tests.support.gateways.playing import be_for_trying_out, connected, played
 from tests.support.turning import turn
 
-_IN_THE_SANDBOX = ["payout.created", "payout.paid", "payout.failed", "conversion.adjusted", *deals.MAKERS]
+_IN_THE_SANDBOX = [
+    "payout.created",
+    "payout.paid",
+    "payout.failed",
+    "conversion.adjusted",
+    *applications.MAKERS,
+    *deals.MAKERS,
+]
 _NAMES = ("conversionId", "dealId", "payoutId", "affiliateCouponId", "campaignCouponId", "affiliateId")
 
 

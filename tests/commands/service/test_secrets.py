@@ -2,7 +2,7 @@
 
 import os
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +13,13 @@ import pytest
 
 import settings
 from adapters import sealing
+from adapters.identity.oidc import OidcTokens
 from models import db
 from models.upkeep import sealed_rows
 from pipelines import resealing
 from pipelines.affiliates import filing
 from pipelines.leads import captured
+from pipelines.organization import provider_sessions
 from tests.support import databases
 from tests.support.api.inviting import invite
 from tests.support.gateways.playing import be_for_trying_out, connected, played
@@ -54,7 +56,7 @@ def alone(app):
 
 @pytest.fixture
 def everything(alone):
-    """A brand with one sealed value of every kind, but for its one key: there are two."""
+    """A brand with one sealed value of every kind; it has two keys, and had two connections."""
     alone.program(name="Spring")
     affiliate_id = alone.affiliate("ben")
     alone.other_key()
@@ -64,13 +66,23 @@ def everything(alone):
     with db.any_org_work():
         filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
+        assert _session_of_a_provider() is not None
     with played() as stage, platforms.asked() as platform:
         be_for_trying_out(stage)
         platforms.connected(alone.person(), platform)
         made = connected(alone.person(), stage)
         path = f"/api/v1/connections/{made['id']}"
         assert alone.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
+    with played("shopify") as store:
+        path = f"/api/v1/connections/{connected(alone.person(), store)['id']}"
+        assert alone.person().call("DELETE", path).status_code == 204
     return alone
+
+
+def _session_of_a_provider() -> Any:
+    given = OidcTokens({"sub": "ben", "exp": 1, "auth_time": 1}, refresh_token="ask again with this")
+    about = {"issuer": "https://id.example.com", "cookie": None, "user_agent": "", "now": datetime.now(UTC)}
+    return provider_sessions.any_org_begin("account", given, **about)
 
 
 _TERMS = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -81,11 +93,13 @@ _ONE_EACH = {
     "tax forms": 1,
     "stored answers": 1,
     "leads in jobs": 1,
-    "addresses of connections": 1,
-    "credentials of connections": 1,
-    "secrets made for connections": 1,
+    "addresses of connections": 2,
+    "credentials of connections": 2,
+    "secrets made for connections": 2,
     "former credentials of connections": 1,
+    "credentials of web pixels to delete": 1,
     "credentials of platforms": 1,
+    "refresh tokens of sessions": 1,
 }
 
 
@@ -149,7 +163,7 @@ def test_a_person_is_told_what_to_do_next(everything, flask, keys):
 
     assert "SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal" in flask("secrets", "status")[1]
     said = flask("secrets", "reseal")[1]
-    assert "Sealed with SECRET_KEY: 12 values." in said
+    assert "Sealed with SECRET_KEY: 17 values." in said
     assert "Nothing needs SECRET_KEY_PREVIOUS." in said
     assert everything.rows("select 1") == [(1,)]
 
@@ -200,6 +214,17 @@ def test_one_value_that_no_key_opens_any_more_holds_everything_up_until_it_is_le
     assert (said["former"], said["unreadable"]) == (0, 1)
 
 
+def test_a_session_whose_refresh_token_no_key_opens_is_named(everything, flask, keys):
+    with db.any_org_work():
+        ((id_hash,),) = db.db.run("update web_session set refresh_sealed = '\\x01aa' returning id_hash")
+    keys(_NEW, _FORMER)
+
+    refused, why = flask("secrets", "reseal")
+
+    assert refused == 1
+    assert f"1 among the refresh tokens of sessions ({bytes(id_hash).hex()})" in why
+
+
 class Stopped(Exception):
     """The operator pressed a key."""
 
@@ -241,21 +266,19 @@ def test_a_row_that_somebody_is_at_work_on_is_left_for_the_next_time(everything,
 
 def test_two_at_once_reseal_everything_once(everything, keys):
     keys(_NEW, _FORMER)
-    found = []
 
-    def reseal() -> None:
-        found.append(resealing.reseal(leave_unreadable=False, tell=lambda *_: None))
-        db.db.drop_connection()
+    def reseal() -> dict[str, int]:
+        try:
+            return resealing.reseal(leave_unreadable=False, tell=lambda *_: None)
+        finally:
+            db.db.drop_connection()
 
-    threads = [threading.Thread(target=reseal) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        found = [one.result() for one in [pool.submit(reseal) for _ in range(2)]]
 
     keys(_NEW)
-    assert len(_opened()) == 12
-    assert sum(sum(one.values()) for one in found) == 12
+    assert len(_opened()) == 17
+    assert sum(sum(one.values()) for one in found) == 17
 
 
 def test_every_place_with_a_sealed_value_is_a_kind(alone):
@@ -271,13 +294,20 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
 
     assert set(named) <= held
     # What lives for minutes is sealed by the key of its moment, and ends before anybody retires that key.
-    short_lived = {"api/kept_forms.py", "pipelines/organization/mailed_links.py"}
+    short_lived = {
+        "api/kept_forms.py",
+        "api/mcp/calling/tokens.py",
+        "api/provider_sign_in.py",
+        "pipelines/organization/mailed_links.py",
+    }
     # Whoever seals in another file adds a kind, and the file here.
     assert sealing_files - short_lived == {
         "api/edge/answers.py",
         "pipelines/leads/captured.py",
+        "pipelines/automation/hooks.py",
         "pipelines/webhooks/manage.py",
         "pipelines/organization/issuing.py",
+        "pipelines/organization/provider_sessions.py",
         "pipelines/mail.py",
         "pipelines/credentials.py",
         "pipelines/gateways/connect.py",

@@ -101,7 +101,7 @@ def test_a_networks_clicks_of_an_hour_are_counted_per_link():
 
 def test_what_the_edge_saw_is_passed_on():
     facts, _ = ClickHistory().facts(
-        _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=["q"], languages=["de"]),
+        _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=("q",), languages=("de",)),
         NOON,
         frozenset({"h"}),
     )

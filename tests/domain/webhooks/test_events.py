@@ -266,7 +266,11 @@ PERSON_KEYS = "affiliateId programId email fullName"
         ("affiliate.created", f"{PERSON_KEYS} status slug applicationAnswers source"),
         ("affiliate.approved", f"{PERSON_KEYS} approvedAt applicationAnswers"),
         ("payout.created", f"{PAYOUT_KEYS} status lineItemConversionIds periodStart periodEnd"),
-        ("payout.paid", f"{PAYOUT_KEYS} paidAt processorTransferId"),
+        (
+            "payout.paid",
+            f"{PAYOUT_KEYS} paidAt processorTransferId walletBatchId walletTransactionId gpOutboundPaymentId"
+            " externalTransactionId",
+        ),
         ("payout.failed", f"{PAYOUT_KEYS} failureReason failedAt"),
         (
             "campaign_coupon.created",

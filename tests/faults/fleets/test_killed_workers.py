@@ -6,6 +6,11 @@ from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
+# The row of a job that is begun is locked by its worker.
+_LEASES_END = """
+update job set deadline = now() where id in (select id from job where organization_id = %s for update skip locked)
+"""
+
 
 def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_once(
     machine: Machine, shop: Shop
@@ -63,6 +68,8 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
 def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
     # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
     shop.subscribe("/hook")
+    machine.kill("relay")
+    machine.start("relay", told={"JOB_LEASE_S": "3600"})
     with ExitStack() as held:
         with machine.paused_queue("sales"):
             shop.sell_many(4)
@@ -72,8 +79,9 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
         machine.until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")
         machine.until(lambda: not _queued(machine), "the fleet has fetched every pointer")
 
-        # when: it sleeps, and another fleet does its work
+        # when: it sleeps, its leases end, and another fleet does its work
         machine.pause("workers")
+        machine.execute(_LEASES_END, str(shop.id))
         machine.start("workers-2")
         machine.until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
 

@@ -33,12 +33,12 @@ def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is
 
 
 def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
-    fleet = machine.launch("payouts-2", told={"REDIS_URL": "no://such.place"})
+    fleet = machine.launch("payouts-2", told={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
     machine.until(lambda: fleet.has_ended, "the fleet ends")
 
     said = [line for line in _lines(machine, "payouts-2") if line["event"] == "fleet.does_not_start"]
 
-    assert "ValueError" in said[-1]["exception"]
+    assert "FileNotFoundError" in said[-1]["exception"]
     assert said[-1]["exception"].count("\n") > 5
 
 

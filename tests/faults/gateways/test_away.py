@@ -8,6 +8,7 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.till import Till
 
 _WAITING = "select count(*) from job where organization_id = %s and deadline is null and run_at > now()"
+_OUT = "select count(*) from job where organization_id = %s and queue = 'gateways' and deadline > now()"
 _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="gateways"')
 _CUSTOMERS = {f"/v1/customers/cus_{number}" for number in range(3)}
 
@@ -52,16 +53,16 @@ def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, til
         # when
         other.tell(other.pay(customer="another").sent[0])
 
-        # then: the other brand's is booked while all of the first one's wait for their answers
+        # then: the other brand's is booked while none of the first one's is, of which no more are out than its share
         machine.until(lambda: other.events("status") == [("Processed",)], "the other brand's is booked")
-        assert till.events("status, error") == [("Received", None)] * 12
-        assert len(stage.asked) == 6
+        assert till.events("status") == [("Received",)] * 12
+        assert machine.rows(_OUT, till.id)[0][0] <= 6
 
 
 def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Till, stage: StripeStage) -> None:
-    # given: an API that takes its time, though not as long as a lease is
+    # given: an API that takes its time, though not as long as a lease is on any machine
     machine.kill("relay", "gateways")
-    machine.start("relay", "gateways", told={"JOB_LEASE_S": "3"})
+    machine.start("relay", "gateways", told={"JOB_LEASE_S": "30"})
     before = machine.counted(*_HANDED_OUT)
     stage.slow_s = 0.5
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(64)]
@@ -71,9 +72,18 @@ def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Ti
 
     # when
     till.tell(*(sale.sent[0] for sale in sales))
-    outcome.check(machine, till)
+    most = 0
 
-    # then: none outlived its lease in somebody's hand, which would count an attempt
+    def is_over() -> bool:
+        nonlocal most
+        most = max(most, machine.rows(_OUT, till.id)[0][0])
+        return not machine.left()
+
+    machine.until(is_over, "everything settles")
+
+    # then: all that was out had a thread, so that none outlived its lease in somebody's hand and counted an attempt
+    outcome.check(machine, till)
+    assert most <= 6
     assert machine.counted(*_HANDED_OUT) - before == 64
 
 

@@ -94,6 +94,8 @@ def test_a_platform_that_is_away_for_the_whole_time_costs_no_sale_and_is_asked_w
     named = till.pay(customer="named")
     till.tell(*named.sent)
     machine.until(lambda: machine.rows(_METHODS, till.id), "a sale that names somebody is credited meanwhile")
+    begun = "select from platform_lookup where organization_id = %s"
+    machine.until(lambda: len(machine.rows(begun, till.id)) == len(_BUYERS), "every look-up has begun")
     machine.execute(
         "update platform_lookup set started_at = started_at - interval '2 hours' where organization_id = %s",
         str(till.id),

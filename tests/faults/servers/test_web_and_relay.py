@@ -8,13 +8,13 @@ from tests.support.installation.shop import Shop
 
 
 def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine: Machine, shop: Shop) -> None:
-    # given: a request whose last words, the commit among them, are with the database
+    # given: a request whose whole transaction is with the database, which commits it on its own
     shop.subscribe()
     shop.sell_many(16, customerId="regular")
     with ThreadPoolExecutor(1) as pool:
         with machine.holding(f"select from program_customer where organization_id = '{shop.id}' for update"):
             posting = pool.submit(shop.sell, "order-cut-off", customerId="regular")
-            machine.until_waiting(1, about="commit")
+            machine.until_waiting(1, about="order-cut-off")
 
             # when
             machine.kill("web")
@@ -39,7 +39,9 @@ def test_web_killed_under_load_makes_no_sale_twice(machine: Machine, shop: Shop)
 
 
 def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(machine: Machine, shop: Shop) -> None:
-    # given: a claim that is committed, whose push gets no answer and never will
+    # given: a claim that is committed, whose push gets no answer and never will; and nobody of whom a relay learns that
+    # they are dead, for it asks the broker what they held before it claims
+    machine.forget_the_dead()
     shop.subscribe()
     machine.pause("relay")
     shop.sell()

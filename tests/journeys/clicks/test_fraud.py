@@ -156,6 +156,22 @@ def test_a_visit_that_was_bought_weighs(paying, ben):
     assert paying.rows("select score, reasons from click") == [(30, ["paid_ads"])]
 
 
+def test_a_click_keeps_its_country_and_a_language_that_nobody_speaks_there_weighs(paying, ben):
+    batch = [
+        raw(paying, ben, country="BR", languages=["ru-RU", "ru"]),
+        raw(paying, ben, country="BR", languages=["pt-BR"]),
+        raw(paying, ben, languages=["ru"]),
+    ]
+
+    write(paying, *batch)
+
+    assert [paying.rows("select country, score, reasons from click where id = %s", sent.id)[0] for sent in batch] == [
+        ("BR", 10, ["language_mismatch"]),
+        ("BR", 0, None),
+        (None, 0, None),
+    ]
+
+
 @pytest.mark.parametrize("sizes", [(21,), (20, 1), (10, 10, 1)])
 def test_the_twenty_first_click_of_a_network_on_a_link_within_an_hour_is_a_burst(paying, ben, sizes):
     left = [raw(paying, ben, network="n", at=_at(60 * number)) for number in range(21)]

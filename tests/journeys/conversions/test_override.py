@@ -9,6 +9,7 @@ from adapters import clock
 from models import db
 from models.jobs import desk
 from pipelines.conversions import override
+from pipelines.conversions.override import OwedShare
 from tests.support.recruits import Recruits
 
 
@@ -259,13 +260,8 @@ def test_however_often_it_is_written_there_is_one_override(brand, drain):
     drain(deliveries=3)
     for _ in range(2):
         with db.unit_of_work(brand.id):
-            override.write(
-                organization_id=brand.id,
-                conversion_id=conversion_id,
-                recruiter_id=pair.ann,
-                percent=Decimal(10),
-                now=clock.now(),
-            )
+            owed = [OwedShare(conversion_id, pair.ann, Decimal(10))]
+            override.write(organization_id=brand.id, owed=owed, now=clock.now())
     assert brand.sale(externalEventId="order-a").json == {"ok": True, "deduped": True}
     drain()
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from adapters import clock
-from models import db
+from models import db, turns
 from pipelines.conversions import refund as refunds
+from tests.support.api.racing import begun
 from tests.support.recruits import Recruits
 from tests.support.rows.refunding import refund
 
@@ -163,6 +164,29 @@ def test_refunds_and_the_override_at_the_same_time_lead_to_the_same_end(brand, d
     assert _state(pair) == ([("Pending", 2_000 - 727, False)], [("Pending", 667 - 243, False)])
     assert (pair.balance(pair.ben), pair.balance(pair.ann)) == (1_273, 424)
     assert len(pair.events("conversion.refunded", is_override=True)) == 8
+
+
+def test_an_override_that_has_refunds_to_follow_makes_way_for_a_payout_run(brand, drain):
+    # given: a sale that was refunded before its recruiter's share was written
+    pair = Recruits.create(brand)
+    conversion_id = pair.sell(externalEventId="order-a")
+    pair.settle(conversion_id)
+    refund(brand, "order-a", 4_000)
+
+    # when: a run is at work, and pays for the sale just then
+    with db.unit_of_work(brand.id):
+        turns.take_run(brand.id)
+        written = begun(lambda: drain("sales"))
+        db.db.run("select from conversion where id = %s for key share", (conversion_id,))
+    written()
+
+    # then: nobody was broken off, and the share comes after the run
+    assert brand.rows("select last_error, max_attempts - attempt from job where name = 'override.write'") == [
+        (None, 20)
+    ]
+    pair.change("update job set run_at = now()")
+    drain()
+    assert _state(pair) == ([("Pending", 1_200, False)], [("Pending", 120, False)])
 
 
 def test_a_cascade_that_runs_again_takes_nothing_more(brand, drain):

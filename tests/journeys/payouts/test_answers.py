@@ -40,7 +40,8 @@ def sent(payroll):
 def _prepare(payroll, *, ahead=timedelta(0)):
     payout_id = payroll.payouts("id")[0][0]
     with db.unit_of_work(payroll.brand.id):
-        return transfer.prepare(organization_id=payroll.brand.id, payout_id=payout_id, now=clock.now() + ahead)
+        now = clock.now() + ahead
+        return transfer.prepare(organization_id=payroll.brand.id, payout_ids=[payout_id], now=now)[0]
 
 
 def _payout(payroll):
@@ -101,7 +102,7 @@ def test_a_rail_that_never_says_is_asked_at_the_intervals_that_are_set(sent):
     for _ in range(len(after_s) + 2):
         prepared, now = _prepare(sent), clock.now()
         with db.unit_of_work(sent.brand.id):
-            again = transfer.record(prepared, _UNKNOWN, now=now)
+            (again,) = transfer.record([(prepared, _UNKNOWN)], now=now)
         waited.append((again - now).total_seconds())
 
     assert waited == [*after_s, after_s[-1], after_s[-1]]

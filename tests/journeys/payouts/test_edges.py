@@ -11,7 +11,7 @@ from domain.payouts.confirmation import RunRequest
 from domain.refused import Refused
 from models import db
 from models.ledger import rules
-from pipelines.payouts import decisions, run, transfer
+from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
 from tests.support.api.payouts import one_payout
@@ -91,7 +91,7 @@ def test_what_earns_again_before_its_payout_fails_is_paid_by_the_retry(payroll):
     ((payout_id,),) = payroll.payouts("id")
     with db.unit_of_work(payroll.brand.id):
         payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
-        transfer.settle_by_hand(payout, paid_as=None, failed_because="not carried out", now=clock.now())
+        decisions.settle_by_hand(payout, paid_as=None, failed_because="not carried out", now=clock.now())
     payroll.execute("update organization set sandbox_rail = 'ok'")
 
     assert payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/retry", {}).status_code == 200

@@ -66,7 +66,7 @@ def test_a_gateway_is_connected_and_what_is_left_to_do_is_said(brand, people, st
     assert "Stripe is connected</h1>" in again.text
 
     assert brand.rows("select gateway, mode, status from gateway_connection") == [("stripe", "live", "Active")]
-    assert '<table aria-label="Gateways">' in visitor.open(_HERE).text
+    assert '<table aria-label="Gateways" role="table">' in visitor.open(_HERE).text
 
 
 @pytest.mark.parametrize(
@@ -198,3 +198,24 @@ def test_a_filter_that_says_nothing_sensible_is_said(people, shop, query):
     answer = people().open(f"{shop['page']}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
+
+
+def test_a_stores_page_says_how_its_web_pixel_stands(brand, people):
+    with playing.played("shopify") as store:
+        page = f"{_HERE}/{playing.connected(brand.person('Owner'), store)['id']}"
+        visitor = people()
+        before = visitor.open(page).text
+        store.pixels.has_extension = False
+        drain()
+        failed = visitor.open(page).text
+        store.pixels.has_extension = True
+        assert visitor.send(f"{page}/check", {"_key": "k"}).status_code == 303
+        drain()
+        after = visitor.open(page).text
+
+    ((key,),) = brand.rows("select public_key from web_pixel")
+    assert "is being made at the store" in before
+    assert "could not be made" in failed
+    assert "integrations/shopify-pixel" in failed
+    assert "counts visits in the store" in after
+    assert f"Its clicks are known by the key {key}." in after

@@ -68,6 +68,22 @@ def test_all_six_steps_say_why_and_one_decided(sold, people):
     assert [name for name, said in found if ">earlier<" in said] == _STEPS[2:]
 
 
+def test_a_share_names_its_recruiter_its_recruit_and_the_order(brand, people, drain):
+    brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
+    rita = brand.affiliate("rita", full_name="Rita Rec")
+    brand.affiliate("ben", full_name="Ben Blog", recruited_by_affiliate_id=rita)
+    brand.sale(affiliateSlug="ben", externalEventId="order-7")
+    drain()
+    ((share,),) = brand.rows("select id from conversion where parent_id is not null")
+    shown = people("Viewer").open(f"{_HERE}/{share}").text
+
+    assert "<h1>Recruiter's share of order-7</h1>" in shown
+    assert "Rita Rec recruited Ben Blog, who was credited with this sale." in shown
+    assert ">Sale order-7</a>" in shown
+    assert ":override:" not in shown
+    assert ":override:" not in people("Viewer").open(_HERE).text
+
+
 def test_what_no_payment_made_says_where_it_comes_from(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
@@ -85,7 +101,7 @@ def test_refunds_stand_in_its_history(campaign, sold, people, drain):
     drain()
     shown = people().open(f"{_HERE}/{sold}").text
 
-    assert '<table aria-label="History">' in shown
+    assert '<table aria-label="History" role="table">' in shown
     assert "refund" in shown
     assert "40.00 USD" in shown
     assert "12.00 USD" in shown

@@ -33,14 +33,14 @@ def made(campaign):
 
 
 def _rows(shown):
-    return re.findall(rf'<th scope="row"><a href="{_HERE}/([0-9a-f-]+)">', shown)
+    return re.findall(rf'<th scope="row" role="rowheader"><a href="{_HERE}/([0-9a-f-]+)">', shown)
 
 
 def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, people):
     visitor = people("Viewer")
     shown = visitor.open(_HERE).text
 
-    assert '<table aria-label="Conversions">' in shown
+    assert '<table aria-label="Conversions" role="table">' in shown
     assert _rows(shown) == [str(made["second"]), str(made["first"])]
     assert "Ada &lt;Ek&gt;" in shown
     assert "ben@example.com" in shown
@@ -142,7 +142,7 @@ def test_nothing_at_all_says_what_to_do(brand, people):
     shown = people().open(_HERE).text
 
     assert "No conversions yet" in shown
-    assert '<table aria-label="Conversions">' not in shown
+    assert '<table aria-label="Conversions" role="table">' not in shown
 
 
 def test_no_other_brands_conversion_is_there(campaign, made, people, rival):

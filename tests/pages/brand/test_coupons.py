@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.coupons import code, coupon
+from tests.support.coupons import COUPON, code, coupon
 from tests.support.gateways.playing import connected, played
 
 _HERE = "/dashboard/coupons"
@@ -30,8 +30,8 @@ def shop(brand):
 
 
 def _names(shown, label):
-    table = shown.partition(f'<table aria-label="{label}">')[2].partition("</table>")[0]
-    return re.findall(r'<th scope="row">(?:<a [^>]*>|<code>)([^<]+)<', table)
+    table = shown.partition(f'<table aria-label="{label}" role="table">')[2].partition("</table>")[0]
+    return re.findall(r'<th scope="row" role="rowheader">(?:<a [^>]*>|<code>)([^<]+)<', table)
 
 
 def _new(brand):
@@ -48,6 +48,19 @@ def test_a_coupon_is_made_here_and_at_the_gateway(shop, people):
     assert "<h1>Partner 15</h1>" in shown
     assert "15\N{NO-BREAK SPACE}% off the first payment" in shown
     assert _names(visitor.open(_HERE).text, "Coupons") == ["Partner 15"]
+
+
+def test_coupons_of_all_programs_are_one_list_that_is_narrowed(shop, people):
+    spring, autumn = str(shop.programs[0]), str(shop.program(name="Autumn"))
+    coupon(shop, name="Of spring")
+    made = shop.post(f"/api/v1/campaigns/{autumn}/coupons", COUPON | {"name": "Of autumn"})
+    assert made.status_code == 201
+    visitor = people()
+
+    shown = visitor.open(_HERE).text
+    assert "Coupons of all programs" in shown
+    assert _names(shown, "Coupons") == ["Of autumn", "Of spring"]
+    assert _names(visitor.open(f"{_HERE}?programId={spring}").text, "Coupons") == ["Of spring"]
 
 
 def test_an_amount_is_typed_as_people_write_it(shop, people):
@@ -168,7 +181,7 @@ def test_the_list_says_what_is_missing(brand, people):
     assert "No programs yet" in visitor.open(_HERE).text
     brand.program()
     shown = visitor.open(_HERE).text
-    assert "No coupons in this program" in shown
+    assert "No coupons yet" in shown
     assert "No codes yet" in shown
     assert "No codes here" in visitor.open(f"{_HERE}?status=Revoked").text
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from models import db
 from tests.support.draining import drain
 from tests.support.rows.dealing import REASON, Dealing
 
@@ -70,6 +71,26 @@ def test_what_cannot_be_is_said_at_its_field(work, people, typed, field):
     assert answer.status_code in (400, 422)
     assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
     assert work.brand.rows("select count(*) from deal") == [(0,)]
+
+
+def test_an_owner_of_long_ago_funds_after_a_new_link(work, people):
+    deal_id = work.accepted(50_000)
+    visitor, there = people(), f"{_HERE}/{deal_id}"
+    with db.any_org_work():
+        db.db.run(
+            "update web_session set signed_in_at = now() - interval '61 minutes' where organization_id = %s",
+            (work.brand.id,),
+        )
+    asked = {"act": "fund", "_page": there}
+    assert f'<input type="hidden" name="_page" value="{there}">' in visitor.open(there).text
+    led = visitor.send(f"{there}/act", asked | {"_key": "f"})
+
+    assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
+    assert work.brand.rows("select count(*) from deal_request") == [(0,)]
+    assert people().open(there).status_code == 200
+    assert visitor.client.get_cookie("finderfee-kept") is None
+    assert visitor.send(f"{there}/act", asked | {"_key": "g"}).headers["Location"] == f"{there}?done=fund"
+    assert work.brand.rows("select count(*) from deal_request") == [(1,)]
 
 
 def test_an_owner_funds_releases_and_the_money_is_shown(work, people):

@@ -2,13 +2,10 @@
 
 import base64
 import html
-import io
 import re
 import zlib
 
 import pytest
-from werkzeug.datastructures import FileStorage
-from werkzeug.test import encode_multipart
 
 from tests.support.api.importing import import_people, import_sales, past_sale, person_row
 
@@ -33,10 +30,7 @@ def owner(campaign, visitor, links):
 
 def _choose(visitor, brand, text, **fields):
     raw = text if isinstance(text, bytes) else text.encode()
-    chosen = FileStorage(io.BytesIO(raw), "past.csv", "file")
-    # The client would leave a large one in a file on the disk.
-    boundary, body = encode_multipart({"program": str(brand.programs[-1]), "file": chosen} | fields)
-    return visitor.send(NEW, body, Content_Type=f"multipart/form-data; boundary={boundary}")
+    return visitor.upload(NEW, {"program": str(brand.programs[-1])} | fields, raw, "past.csv")
 
 
 def _next(answer):

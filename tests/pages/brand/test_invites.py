@@ -159,8 +159,8 @@ def test_the_filter_is_in_the_address(brand, people, invited):
     visitor.send(_HERE, {"do": "revoke", "invite": first})
 
     def listed(query):
-        table = visitor.open(f"{_HERE}{query}").text.partition('<table aria-label="Invites">')[2]
-        return re.findall(r'<th scope="row">([^<]+)', table)
+        table = visitor.open(f"{_HERE}{query}").text.partition('<table aria-label="Invites" role="table">')[2]
+        return re.findall(r'<th scope="row" role="rowheader">([^<]+)', table)
 
     assert listed("?state=Revoked") == ["ina@example.com"]
     assert listed("?state=Pending") == ["bo@example.com"]

@@ -2,6 +2,8 @@
 
 import re
 
+from tests.support.outside.visitor import Visitor
+from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.program_rows import ago, click, conversion
 
@@ -61,10 +63,60 @@ def test_thirty_days_are_pictures_with_their_figures(brand, people):
     shown = people().open("/dashboard").text
 
     labels = re.findall(r'<svg class="chart"[^>]* aria-label="(\w+): ', shown)
-    assert labels == ["Clicks", "Sales"]
-    assert shown.count('<table aria-label="Sales">') == 1
-    table = re.search(r'<table aria-label="Sales">(.*?)</table>', shown, re.DOTALL)[1]
-    figures = dict(re.findall(r'<th scope="row">([\d-]+)</th><td class="num">(\d+)</td>', table))
+    assert labels == ["Clicks", "Sales", "Revenue", "Commission"]
+    assert shown.count('<table aria-label="Sales" role="table">') == 1
+    table = re.search(r'<table aria-label="Sales" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+    figures = dict(re.findall(r'<th scope="row" role="rowheader">([\d-]+)</th><td class="num"[^>]*>(\d+)</td>', table))
     assert len(figures) == 30
     assert figures[ago(days=2).date().isoformat()] == "1"
     assert sum(map(int, figures.values())) == 1
+
+
+def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_apart(brand, people):
+    ada = brand.affiliate("ada", program_id=brand.program())
+    screens = ("/dashboard", f"/dashboard/programs/{brand.programs[0]}")
+    conversion(brand, ada, occurred_at=ago(days=3), amount_cents=120_000, refunded_cents=20_000, reversed_cents=250)
+    conversion(brand, ada, occurred_at=ago(days=3), amount_cents=1, commission_cents=0, currency="XPF")
+    conversion(brand, brand.affiliate("ben", program_id=brand.program()), occurred_at=ago(days=3), amount_cents=7_000)
+    expected = (("1,070.00 USD", "17.50 USD"), ("1,000.00 USD", "7.50 USD"))
+
+    viewer = people("Viewer")
+    for page, amounts in zip(screens, expected, strict=True):
+        shown = viewer.open(page).text
+        for label, amount in zip(("Revenue", "Commission"), amounts, strict=True):
+            table = re.search(rf'<table aria-label="{label}" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+            figures = dict(re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table))
+            assert {found for found in figures.values() if found != "0.00 USD"} == {amount}, (page, label)
+            assert figures[ago(days=3).date().isoformat()] == amount, (page, label)
+        assert shown.count("Besides, without a rate: 1 XPF</p>") == 1, page
+
+
+def test_people_see_the_pictures_on_every_plan(app, flask):
+    free = Brand.create(app, plan="Free")
+    conversion(free, free.affiliate("ada", program_id=free.program()))
+    visitor = Visitor(app)
+    visitor.open(flask.json("sign-in", "owner", "--org", free.id, "--role", "Viewer")["url"])
+
+    for page in ("/dashboard", f"/dashboard/programs/{free.programs[0]}"):
+        answer = visitor.open(page)
+        assert answer.status_code == 200, page
+        assert re.findall(r'<svg class="chart"[^>]* aria-label="(\w+): ', answer.text) == [
+            "Sales", "Revenue", "Commission",
+        ], page  # fmt: skip
+
+
+def test_who_earned_the_most_stands_with_the_first_sale(brand, people):
+    ada = brand.affiliate("ada", program_id=brand.program())
+    path = f"/dashboard/programs/{brand.programs[0]}"
+    owner = people()
+    for page in ("/dashboard", path):
+        assert "Who earned the most" not in owner.open(page).text, page
+    conversion(brand, ada, occurred_at=ago(days=1))
+
+    for page in ("/dashboard", path):
+        shown = owner.open(page).text
+        places = re.search(r'<table aria-label="Who earned the most" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+        assert re.findall(r'href="/dashboard/affiliates/([^"]+)"', places) == [str(ada)], page
+        assert '<table aria-label="Sales" role="table">' in shown, page
+    other = f"/dashboard/programs/{brand.program()}"
+    assert "Who earned the most" not in owner.open(other).text

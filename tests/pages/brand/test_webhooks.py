@@ -61,6 +61,33 @@ def test_an_endpoint_is_made_and_its_secret_shown_once(brand, owner):
     assert 'aria-label="Endpoints"' in owner.open(URL).text
 
 
+def test_what_a_workflow_manages_stands_apart_and_can_only_be_deleted(brand, owner, endpoint, receiver, drain):
+    body = {"event": "payout.paid", "targetUrl": f"{receiver.url}/<b>zap"}
+    hook = brand.post("/api/v1/automation/hooks", body).json
+    own, managed, _ = owner.open(URL).text.split("</table>")
+    assert "Managed by workflows" in managed
+    assert (endpoint["id"] in own, hook["id"] in own) == (True, False)
+    assert (endpoint["id"] in managed, hook["id"] in managed, "<b>" in managed) == (False, True, False)
+
+    page = owner.open(f"{URL}/{hook['id']}").text
+    assert "Managed by a workflow" in page
+    assert [words for words in ("Rotate secret", "Change it") if words in page] == []
+    assert page.count('<option value="test"') == 1  # of what was sent, and not of what can be
+    assert _does(owner, hook["id"], "Send a sample", "sample", type="payout.paid").status_code == 303
+    drain()
+    assert receiver.events[-1]["type"] == "payout.paid"
+    key = _key(owner.open(f"{URL}/{hook['id']}"), "Delete endpoint")
+    refused = owner.send(
+        f"{URL}/{hook['id']}", {"_key": key + "x", "do": "change", "url": "https://localhost/x", "events": "*"}
+    )
+    assert refused.status_code == 409
+    assert "Change the workflow" in refused.text
+
+    assert owner.send(f"{URL}/{hook['id']}", {"_key": key, "do": "delete"}).status_code == 303
+    assert "Managed by workflows" not in owner.open(URL).text
+    assert [one["id"] for one in brand.get("/api/v1/webhooks").json["items"]] == [endpoint["id"]]
+
+
 def test_some_events_may_be_chosen(brand, owner):
     fields = {"url": "https://localhost/hook", "events": ["payout.paid", "conversion.created"], "description": "Books"}
 

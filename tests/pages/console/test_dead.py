@@ -70,7 +70,7 @@ def test_a_discard_with_a_reason_is_for_ever_and_kept(operator, brand):
     assert answer.status_code == 303
     assert _dead() == []
     ((actor, who, where, after),) = audited("job.discarded", letter)
-    assert (actor, who, where, after["why"]) == ("operator", "operator", brand.id, "paid by hand")
+    assert (actor, who, where, after["why"]) == ("operator", "operator@example.com", brand.id, "paid by hand")
 
 
 def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, rival):

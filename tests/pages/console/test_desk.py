@@ -34,7 +34,7 @@ def test_a_kept_letter_is_read_masked_and_sent_again(operator, brand, office, dr
     assert "Hello" not in listed
     assert "/sign-in/link/… bye" in words(opened)
     assert "abcDEF123" not in opened.text
-    assert audited("mail.read", letter)[0][:2] == ("operator", "operator")
+    assert audited("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
     assert (refused.status_code, "SMTP_URL" in refused.text) == (422, True)
     assert (answer.status_code, office.subjects) == (303, ["Join <us>"])
 
@@ -65,6 +65,7 @@ def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
     [
         {"setting": "fraudScore", "value": "many", "why": "w"},
         {"setting": "colour", "value": "red", "why": "w"},
+        {"setting": "", "value": "red", "why": "w"},
         {"setting": "fraudScore", "value": "7", "why": " "},
     ],
 )
@@ -84,10 +85,16 @@ def test_the_schedule_says_what_is_late(operator, app):
             " on conflict do nothing"
         )
     shown = operator.open("/console/schedule").text
-    row = re.search(r'<tr><th scope="row">upkeep.forget</th>.*?</tr>', shown)[0]
+    row = re.search(r'<tr role="row"><th scope="row" role="rowheader">upkeep.forget</th>.*?</tr>', shown)[0]
 
     assert "<code>*/10 * * * *</code>" in row
     assert ">Late</span>" in row
+
+
+def test_the_frame_says_who_one_is(visitor, links):
+    visitor.open(links("operator", "--email", "nora-of-the-frame@ops.example"))
+
+    assert "nora-of-the-frame@ops.example" in visitor.open("/console/style").text
 
 
 def test_the_parts_are_all_on_one_page(operator):

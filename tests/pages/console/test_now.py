@@ -11,7 +11,7 @@ from tests.support.outside.console import audited, buried
 
 
 def _row(html, queue):
-    return re.search(rf'<tr id="queue-{queue}">.*?</tr>', html, re.DOTALL)[0]
+    return re.search(rf'<tr id="queue-{queue}" role="row">.*?</tr>', html, re.DOTALL)[0]
 
 
 def _paused():
@@ -22,10 +22,10 @@ def _paused():
 def test_every_queue_has_a_row_whose_header_it_is(operator):
     shown = operator.open("/console").text
 
-    assert '<table aria-label="Queues">' in shown
+    assert '<table aria-label="Queues" role="table">' in shown
     for queue in jobs.QUEUES:
         row = _row(shown, queue)
-        assert f'<th scope="row">{queue}</th>' in row
+        assert f'<th scope="row" role="rowheader">{queue}</th>' in row
         assert f'Pause<span class="unseen"> {queue}</span>' in row
     assert 'data-hold aria-pressed="false"' in shown
 
@@ -52,7 +52,7 @@ def test_a_pause_asks_why_on_a_page_of_its_own(operator):
     assert _paused() == [("sales", "the processor is away")]
     assert "the processor is away" in _row(shown, "sales")
     assert 'Resume<span class="unseen"> sales</span>' in _row(shown, "sales")
-    assert audited("queue.paused", "sales")[-1][:2] == ("operator", "operator")
+    assert audited("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
 
     assert operator.send("/console/queues/sales/resume", {"_key": "b"}).status_code == 303
     assert _paused() == []

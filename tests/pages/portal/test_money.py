@@ -4,6 +4,7 @@ import csv
 import io
 import re
 
+from models import db
 from tests.support.draining import drain
 
 _TIME = re.compile(r'<time datetime="([^"]+)">')
@@ -11,8 +12,8 @@ _TIME = re.compile(r'<time datetime="([^"]+)">')
 
 def _row(html, name):
     """Return the cells of the first row of a table."""
-    table = re.search(rf'<table aria-label="{name}">(.*?)</table>', html, re.DOTALL)[1]
-    body = re.search(r"<tbody>\s*<tr>(.*?)</tr>", table, re.DOTALL)[1]
+    table = re.search(rf'<table aria-label="{name}" role="table">(.*?)</table>', html, re.DOTALL)[1]
+    body = re.search(r"<tbody[^>]*>\s*<tr[^>]*>(.*?)</tr>", table, re.DOTALL)[1]
     return [
         re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", cell)).strip()
         for cell in re.findall(r"<t[hd].*?</t[hd]>", body, re.DOTALL)
@@ -146,3 +147,22 @@ def test_what_is_no_account_comes_back_with_its_error_and_what_was_typed(rita):
     missing = rita.send("/portal/payout-account", method="GlobalPayouts", recipientId="")
     assert (missing.status_code, "recipientId-error" in missing.text) == (422, True)
     assert rita.send("/portal/payout-account", method="Gold").status_code == 422
+
+
+def test_where_one_is_paid_is_changed_after_a_login_of_the_last_hour(rita, flask):
+    here, typed = "/portal/payout-account", {"method": "ProcessorConnect", "connectedAccountId": "acct_rita77"}
+    with db.any_org_work():
+        db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (rita.email,))
+    led = rita.send(here, **typed, _key="a")
+    unchanged = rita.see(here)
+    rita.send(here, **typed, _key="b")
+    back = rita.visitor.open(flask.json("sign-in", "affiliate", "--email", rita.email)["url"])
+
+    assert (led.status_code, led.headers["Location"]) == (303, "/sign-in?next=%2Fportal%2Fpayout-account")
+    assert "Saved." not in unchanged
+    assert back.headers["Location"] == here
+    shown = rita.see(here)
+    assert 'value="acct_rita77"' in shown
+    assert '<option value="ProcessorConnect" selected>' in shown
+    assert rita.send(here, **typed, _key="c").headers["Location"] == f"{here}?saved=1"
+    assert "<br>acct_rita77<br>" in rita.see(here)

@@ -1,5 +1,6 @@
 """An affiliate's links, programs, codes, recruits and deals at the portal. Source: the pages' interface, "Portal"."""
 
+import base64
 import re
 from uuid import uuid4
 
@@ -9,6 +10,8 @@ import segno
 from tests.support.draining import drain
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.dealing import URLS, Dealing
+from tests.support.rows.images import png
+from tests.support.rows.program_rows import ago, conversion
 
 _LINKS = "/portal/links"
 
@@ -27,6 +30,20 @@ def test_home_has_the_link_to_share_of_each_program(rita):
     rita.payroll.brand.affiliate("rita", program_id=autumn, email=rita.email, email_normalized=rita.email)
     shared = dict(_shared(rita.see("/portal")))
     assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
+
+
+def test_what_was_earned_each_day_is_a_picture_of_each_currency(rita):
+    assert 'aria-label="Earned in' not in rita.see("/portal")
+    for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
+        conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
+    shown = rita.see("/portal")
+
+    assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', shown) == ["Earned in EUR", "Earned in USD"]
+    for currency, amount in (("EUR", "3.00 EUR"), ("USD", "7.50 USD")):
+        table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+        days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
+        assert len(days) == 30
+        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(ago(days=1).date().isoformat(), amount)]
 
 
 def test_who_is_nowhere_is_told_what_to_do(app, flask):
@@ -119,7 +136,7 @@ def test_recruits_are_shown_with_the_link_that_brings_them(rita):
     rita.payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
 
     shown = rita.see("/portal/recruits")
-    assert '<th scope="row">Eva</th>' in shown
+    assert '<th scope="row" role="rowheader">Eva</th>' in shown
     assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in shown
 
 
@@ -158,6 +175,26 @@ def test_what_was_handed_in_is_disputed_by_its_affiliate(app, flask):
     assert visitor.send(there, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
     assert work.statuses(deal_id) == ["Disputed"]
     assert "Open the dispute" not in visitor.open("/portal/deals").text
+
+
+def test_texts_are_copied_and_images_downloaded(rita):
+    assert "Nothing to take away" in rita.see("/portal/assets")
+    owner = rita.payroll.brand.person("Owner")
+    picture = {"name": "Banner", "dataBase64": base64.b64encode(png(64, 64)).decode()}
+    owner.post("/api/v1/assets", {"name": "Post <b>1</b>", "text": "Try </textarea><b>it"})
+    hidden = owner.post("/api/v1/assets", picture | {"programId": str(rita.payroll.brand.program())}).json
+    made = owner.post("/api/v1/assets", picture).json
+
+    shown = rita.see("/portal/assets")
+    assert ">Post &lt;b&gt;1&lt;/b&gt;</h2>" in shown
+    assert "readonly>\nTry &lt;/textarea&gt;&lt;b&gt;it</textarea>" in shown
+    assert shown.count(">Banner</h2>") == 1
+    there = f"/portal/assets/{made['id']}/file"
+    assert f'href="{there}" download' in shown
+    assert rita.visitor.open(there).data == png(64, 64)
+    rita.see(f"/portal/assets/{hidden['id']}/file", status=404)
+    assert "Nothing here" in rita.see(f"/portal/assets?programId={uuid4()}")
+    rita.see("/portal/assets?cursor=x", status=400)
 
 
 def test_the_one_brands_logo_and_colour_are_the_portals(rita):

@@ -6,6 +6,7 @@ import pytest
 
 from models import db
 from tests.support.outside.visitor import Visitor
+from tests.support.turning import turn
 
 _HOMES = {
     "owner": ("/dashboard", "Overview"),
@@ -111,6 +112,31 @@ def test_a_link_says_until_when_it_is_good_and_whom_it_is_for(flask, brand):
     assert made["url"].startswith("http://127.0.0.1:8000/sign-in/link/")
     assert flask("sign-in", "owner", "--org", "0190b4e2-0000-7000-8000-000000000000")[0] == 1
     assert flask("sign-in", "affiliate", "--email", "nobody")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "who"),
+    [
+        ("http://127.0.0.1:8000", "operator@example.com"),
+        ("http://localhost:8000", "operator@example.com"),
+        ("http://[::1]:8000", "operator@example.com"),
+        ("https://partners.example.com", None),
+        ("https://203.0.113.9", None),
+    ],
+)
+def test_an_operator_is_named_except_where_nobody_else_comes(flask, app, monkeypatch, url, who):
+    turn(monkeypatch, web={"public_base_url": url})
+    code, said = flask("sign-in", "operator")
+    named = flask.json("sign-in", "operator", "--email", " Nora@Ops.Example ")["url"]
+    with db.any_org_work():
+        kept = db.db.run("select email from sign_in_link where kind = 'operator' order by expires_at desc limit 2")
+
+    assert code == (0 if who else 2)
+    assert who or "--email YOU@EXAMPLE.COM" in said
+    assert kept[0] == ("nora@ops.example",)
+    assert who is None or kept[1] == (who,)
+    assert named.startswith(url)
+    assert flask("sign-in", "operator", "--email", "nora")[0] == 1
 
 
 def test_only_the_hash_of_a_link_is_kept(links):

@@ -1,4 +1,11 @@
-"""What the tests of applications share."""
+"""What the tests of applications and their forms share."""
+
+import re
+from typing import Any
+
+from models import db
+from pipelines import mail
+from tests.support.draining import drain
 
 
 def apply(brand, body=None, *, program_id=None, headers=None, **fields):
@@ -19,3 +26,42 @@ def happened(brand):
         (type, body["data"])
         for type, body in brand.rows("select type, body::jsonb from event order by created_at, type desc")
     ]
+
+
+def question(key: str = "team", type: str = "text", **fields: Any) -> dict[str, Any]:
+    """Return a field of a form, as it is sent and as it is shown."""
+    whole = {"key": key, "step": 1, "label": f"Your {key}?", "type": type, "required": False, "options": []}
+    return whole | fields
+
+
+def form(*questions: dict[str, Any], steps: int = 1) -> dict[str, Any]:
+    """Return a form of these fields; without any it has a field of its own."""
+    return {"steps": steps, "fields": list(questions) or [question()]}
+
+
+def two_steps() -> dict[str, Any]:
+    """Return a form that asks for a team first, and for a reach and a plan behind the link."""
+    return form(
+        question("team", required=True),
+        question("reach", "number", step=2, required=True),
+        question("plan", "long", step=2),
+        steps=2,
+    )
+
+
+def asked_again(brand: Any, email: str) -> list[str]:
+    """Return the links to the second step in the letters to an address, oldest first."""
+    sql = "select id from mail_message where recipient = %s and kind = 'affiliate.application' order by created_at, id"
+    found = brand.rows(sql, email)
+    with db.any_org_work():
+        letters = [mail.any_org_open(letter_id).text or "" for (letter_id,) in found]
+    return [re.search(r"https?://[^/\s]+(/p/answers/\S+)", text)[1] for text in letters]  # type: ignore[index]
+
+
+def asked_for_more(brand: Any, email: str) -> str:
+    """Apply to the brand's last program, whose form is `two_steps`, and return the path of the link in the letter."""
+    answer = apply(brand, email=email, fullName="Ada", answers={"team": "Tea"})
+    assert answer.status_code == 200, answer.data
+    drain("mail")
+    (link,) = asked_again(brand, email)
+    return link

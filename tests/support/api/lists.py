@@ -1,19 +1,20 @@
 """What the tests of every list ask."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from models import db
+from tests.support.running.trips import trips
 
 
-def trips_of(request: Callable[[], object]) -> int:
-    """Return how many round trips to the database a request makes; preparing a statement is done once, so not these."""
-    trips: list[bytes] = []
-    db.db.trip_hooks.append(trips.append)
-    try:
-        request()
-    finally:
-        db.db.trip_hooks.remove(trips.append)
-    return len([trip for trip in trips if b"prepare hot_" not in trip])
+def trips_of(request: Callable[[], object], *, never: Sequence[bytes] = ()) -> int:
+    """Return how many round trips to the database a request makes; preparing a statement is done once, so not these.
+
+    Its answer, where it returns one, is no refusal, and none of its statements may hold what is `never` asked.
+    """
+    with trips() as sent:
+        answer = request()
+    assert getattr(answer, "status_code", 200) < 300
+    assert [trip for trip in sent if any(words in trip for words in never)] == []
+    return len([trip for trip in sent if b"prepare hot_" not in trip])
 
 
 def cursors_are_refused(brand, url, *, foreign, other):

@@ -71,12 +71,15 @@ group by 1, org, cents having sum(times) <> 0""",
 select e.id::text from event e join webhook_endpoint w on w.organization_id = e.organization_id
 and w.created_at < e.created_at and w.deleted_at is null and (w.events @> '{{*}}' or e.type = any (w.events))
 left join delivery d on d.event_id = e.id and d.endpoint_id = w.id where {org:e} and d.id is null""",
+    "an attempt is of a delivery, and lies by its event": """
+select a.delivery_id::text from delivery_attempt a left join delivery d on d.organization_id = a.organization_id
+and d.id = a.delivery_id and d.event_id = a.event_id where {org:a} and d.id is null""",
     "a delivery that is pending has a job to deliver it": """
 select d.id::text from delivery d where d.status = 'Pending' and {org:d}
 and not exists (select from job j where j.name = 'webhook.deliver' and j.args ->> 'delivery_id' = d.id::text)""",
     "a row's history has one beginning and one line per refund": """
 select c.external_event_id from conversion c left join conversion_event h on h.conversion_id = c.id
-where {org:c} group by c.id
+where {org:c} group by c.organization_id, c.id
 having count(h.id) filter (where h.event_type in ('initial', 'renewal')) <> 1
 or count(h.id) filter (where h.event_type = 'refund') <> (select count(*)
   from reversal v join refund r on r.id = v.refund_id where v.conversion_id = c.id and not r.is_restoration)

@@ -31,6 +31,8 @@ COMMANDS = {
     "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
     "gateways": [*_FLEET, "-Q", "gateways", "imports", "-t", "8", *_OURS],
 }
+# As `make run` has the relay, the scheduler and the writer of clicks: together. It runs where a test wants it.
+_LOOPS = {"loops": shlex.split(supervisor.parse((ROOT / "Procfile.dev").read_text())["loops"])}
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)
 
 
@@ -48,6 +50,8 @@ class Machine(Ground):
         #: Where every newsletter and CRM platform is expected, in the same way.
         self.platform_port = _free_port()
         self.processes: dict[str, Process] = {}
+        #: What every process is told of where the broker is, while that is not the machine's own Valkey.
+        self.carried_by: Mapping[str, str] = {}
         self._unusual: set[str] = set()
         self.certificate = receivers.certificate(home)
         (home / "metrics").mkdir()
@@ -72,17 +76,25 @@ class Machine(Ground):
 
     def launch(self, name: str, *, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> Process:
         """Start a process as `start` does, and return at once."""
-        command = COMMANDS[name.partition("-")[0]]
+        command = (COMMANDS | _LOOPS)[name.partition("-")[0]]
         place = len(_FLEET) if command[: len(_FLEET)] == _FLEET else len(command)
         self.processes[name] = Process(
             name,
             [*command[:place], *modules, *command[place:]],
-            env=self._environment() | (told or {}),
+            env=self.environment() | (told or {}),
             log=self.home / f"{name}.out",
         )
         (self._unusual.add if told else self._unusual.discard)(name)
         self.note(f"started {name}{f' with {told}' if told else ''}")
         return self.processes[name]
+
+    def carry_by(self, told: Mapping[str, str]) -> None:
+        """Restart every process with the broker elsewhere."""
+        names = list(self.processes)
+        self.kill(*names)
+        self.forget_the_dead()
+        self.carried_by = told
+        self.start(*names)
 
     def kill(self, *names: str) -> None:
         """SIGKILL processes with all their children."""
@@ -143,7 +155,8 @@ class Machine(Ground):
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/metrics")
             lines = connection.getresponse().read().decode().splitlines()
-        return sum(int(float(line.rpartition(" ")[2])) for line in lines if all(part in line for part in parts))
+        samples = [line for line in lines if not line.startswith("#") and all(part in line for part in parts)]
+        return sum(int(float(line.rpartition(" ")[2])) for line in samples)
 
     def _web_answers(self) -> bool:
         try:
@@ -153,7 +166,8 @@ class Machine(Ground):
         except OSError:
             return False
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Return what its processes are told."""
         return {
             "PATH": os.environ["PATH"],
             "PYTHONUNBUFFERED": "1",
@@ -180,6 +194,7 @@ class Machine(Ground):
             "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
+            **self.carried_by,
         }
 
 

@@ -21,7 +21,8 @@ class Fate(enum.Enum):
     IS_CUT = enum.auto()
 
 
-# Says what becomes of bytes as they were read from a socket; those of a small command or answer come together.
+# Says what becomes of bytes as they were read from a socket; those of a small command or answer come together. It is
+# asked of one connection's at a time, and waits for no other's.
 _Look = Callable[[bytes], Fate]
 
 
@@ -34,6 +35,7 @@ class Proxy:
 
     def __init__(self, server: Path, *, asked: _Look = _all_pass, answered: _Look = _all_pass) -> None:
         self._server, self._asked, self._answered = server, asked, answered
+        self._looking = threading.Lock()
         self._folder = Path(tempfile.mkdtemp(prefix="ff-proxy-"))
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self._folder / server.name))
@@ -65,7 +67,8 @@ class Proxy:
                 for source in ready:
                     sink, look = ways[source]
                     read = source.recv(_READ_BYTES)
-                    fate = look(read)
+                    with self._looking:
+                        fate = look(read)
                     if not read or fate is Fate.IS_CUT:
                         return
                     if fate is Fate.PASSES:

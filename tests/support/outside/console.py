@@ -26,6 +26,7 @@ class Console:
             kind="operator",
             subject=f"local:{email}",
             email=email,
+            name=email,
             session=b"s" * 32,
             signed_in_at=now,
             expires_at=now + timedelta(hours=8),
@@ -57,9 +58,16 @@ class Console:
 
     def other(self, kind: Any) -> "Console":
         """Return the same caller as a person of another kind."""
+        return self._changed(kind=kind)
+
+    def aged(self, *, minutes: int) -> "Console":
+        """Return the same operator, who logged in so long ago."""
+        return self._changed(signed_in_at=datetime.now(UTC) - timedelta(minutes=minutes))
+
+    def _changed(self, **changes: Any) -> "Console":
         found = object.__new__(Console)
         found.email, found._client = self.email, self._client
-        found._person = dataclasses.replace(self._person, kind=kind)
+        found._person = dataclasses.replace(self._person, **changes)
         return found
 
 

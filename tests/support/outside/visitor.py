@@ -1,9 +1,11 @@
 """Somebody with a browser, as far as a test needs none: cookies are kept, and forms are sent from our own pages."""
 
+import io
 from typing import Any
 from urllib.parse import urlsplit
 
-from werkzeug.test import TestResponse
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import TestResponse, encode_multipart
 
 
 class Visitor:
@@ -20,6 +22,14 @@ class Visitor:
     def send(self, path: str, form: dict[str, str] | None = None, **headers: str) -> TestResponse:
         """POST a form."""
         return self.client.post(path, data=form or {}, headers={"Sec-Fetch-Site": "same-origin"} | _named(headers))
+
+    def upload(self, path: str, form: dict[str, str], content: bytes, file_name: str) -> TestResponse:
+        """POST a form with a file in its field `file`."""
+        chosen = FileStorage(io.BytesIO(content), file_name, "file")
+        # The client would leave a large one in a file on the disk.
+        boundary, body = encode_multipart(form | {"file": chosen})
+        headers = {"Sec-Fetch-Site": "same-origin", "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        return self.client.post(path, data=body, headers=headers)
 
     @property
     def cookie(self) -> str | None:

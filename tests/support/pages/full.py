@@ -1,10 +1,13 @@
 """A brand with something of everything, so that every screen has something to show."""
 
+import base64
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from models import db
+from tests.support.api import embedding
+from tests.support.api.applying import apply, form, question, two_steps
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.coupons import coupon
 from tests.support.draining import drain
@@ -14,7 +17,15 @@ from tests.support.platforms.playing import asked
 from tests.support.platforms.playing import connected as platform_connected
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
+from tests.support.rows.images import png
 from tests.support.rows.paying import Payroll
+
+_PAGE = {
+    "headline": "Recommend <b>it</b>",
+    "sections": [{"title": f"Part {number}", "text": "It is <b>good</b>.\n\nVery."} for number in range(3)],
+    "accentColor": "#ffd400",
+}
+_BANNER = base64.b64encode(png(1200, 630)).decode()
 
 
 @dataclass
@@ -36,10 +47,18 @@ def make(app: Any) -> FullBrand:
         "update affiliate set payout_method = 'Wallet', payout_destination = 'rita@example.com' where id = %s", rita
     )
     names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
+    names["listed_id"] = names["program_id"]
+    brand.set(bankBalanceCents="1")
+    payroll.execute(
+        "update program set network_visibility = 'Networked', network_review = 'Approved', network_asked_at = now(),"
+        " network_decided_at = now(), network_decided_by = 'ops@example.com', network_reason = 'Good <b>tea</b>.',"
+        " category = 'Travel', description = 'All <i>kinds</i> of it.'"
+    )
     names |= {"gateway": "stripe", "platform": "kit", "event_id": str(uuid4())}
     group = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
     names["group_id"] = _ask(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
     names |= {"organization_id": str(brand.id), "seq": "1"}
+    _ask(owner, f"/api/v1/programs/{names['program_id']}", {"landingPageConfig": _PAGE}, "PATCH")
     brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
     brand.affiliate("paused", status="Paused")
     payroll.rate("EUR", "0.9")
@@ -52,6 +71,9 @@ def make(app: Any) -> FullBrand:
     _ask(owner, "/api/affiliate-invites", {"email": f"ina-{uuid4().hex}@example.com", "programId": names["program_id"]})
     _ask(owner, "/api/v1/api-keys", {"name": "Shop", "scope": "read_write"})
     _ask(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
+    names["asset_id"] = _ask(owner, "/api/v1/assets", {"name": "Banner <b>1</b>", "dataBase64": _BANNER})["id"]
+    _ask(owner, "/api/v1/assets", {"name": "Words", "text": "Try it <b>for</b> a month.\nIt is good."})
+    embedding.issued(brand, rita)
     dealing = Dealing.of(brand)
     _ask(brand, "/api/v1/deals", dealing.body(20_000))
     import_sales(brand, past_sale(affiliateSlug="rita"))
@@ -61,9 +83,23 @@ def make(app: Any) -> FullBrand:
         coupon(brand, name="Partner <b>15</b>")
     with asked() as platform:
         platform_connected(owner, platform)
+    _applied(brand, email, names)
     drain()
     names |= {"number": str(buried(brand)), "queue": "sales"}
     return FullBrand(brand, email, names | _ids(brand))
+
+
+def _applied(brand: Brand, email: str, names: dict[str, str]) -> None:
+    """Let there be a program to apply to by a form, and one whose second step is still asked."""
+    kinds = [
+        question(type, type, label=f"Your <b>{type}</b>?", options=["One", "<i>Two</i>"] if type == "choice" else [])
+        for type in ("text", "long", "choice", "url", "number")
+    ]
+    names["offer_id"] = str(brand.program(name="Autumn <b>1</b>", application_form=form(*kinds)))
+    brand.program(name="Winter <b>2</b>", application_form=two_steps())
+    assert apply(brand, email=email, fullName="Rita", answers={"team": "Tea <b>3</b>"}).status_code == 200
+    ((applied,),) = brand.rows("select id from affiliate where source = 'Public'")
+    names["application_id"] = str(applied)
 
 
 def _sell(payroll: Payroll, names: dict[str, str]) -> None:
@@ -72,8 +108,8 @@ def _sell(payroll: Payroll, names: dict[str, str]) -> None:
     payroll.brand.sale(affiliateSlug="paused", amountCents=700)  # one that nobody may be credited with
 
 
-def _ask(caller: Brand, path: str, body: Any) -> dict[str, Any]:
-    answer = caller.post(path, body)
+def _ask(caller: Brand, path: str, body: Any, method: str = "POST") -> dict[str, Any]:
+    answer = caller.call(method, path, body)
     assert answer.status_code < 300, answer.get_data(as_text=True)
     found = answer.get_json(silent=True)
     return found if isinstance(found, dict) else {}
@@ -88,6 +124,7 @@ _ROWS = {
     "invite_id": "select id from affiliate_invite",
     "deal_id": "select id from deal",
     "link_id": "select id from tracking_link where slug = 'rita'",
+    "token_id": "select id from embed_token",
     "key_id": "select id from api_key order by created_at",
     "member_id": "select id from member order by created_at",
     "code_id": "select id from affiliate_coupon",

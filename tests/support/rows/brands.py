@@ -143,6 +143,11 @@ class Brand:
             "created_at": datetime.now(UTC),
             "updated_at": datetime.now(UTC),
         } | columns
+        if values.get("network_visibility") == "Networked":  # it waits for its review, unless the columns say otherwise
+            values = {
+                "network_review": "Pending",
+                "network_asked_at": datetime.now(UTC).replace(microsecond=0),
+            } | values
         with db.unit_of_work(self.id):
             programs.insert(terms.stamps(values, "USD") | values)
         self.programs.append(program_id)

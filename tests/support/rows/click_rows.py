@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from adapters import broker
+from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
-from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids, turns
 from pipelines.clicks import clicks
@@ -43,7 +43,7 @@ def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: ob
         "visitor": hashed(visitor or click_id),
         "network": hashed(network or f"network of {click_id}"),
         "agent": AGENT,
-        "languages": ["en-GB", "en"],
+        "languages": ("en-GB", "en"),
     }
     return RawClick(**values | fields)
 
@@ -58,7 +58,7 @@ def send(*entries: RawClick | bytes) -> None:
     """Put clicks, or anything else, on the stream."""
     client = broker.client(os.environ["REDIS_URL"])
     for entry in entries:
-        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else raw_click.to_bytes(entry)})
+        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)})
 
 
 def consume() -> int:

@@ -43,7 +43,7 @@ def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "created_at": NOW,
     }
     with db.unit_of_work(brand.id):
-        conversions.stage_insert(conversions.Conversion(**values | columns))
+        conversions.stage_insert([conversions.Conversion(**values | columns)])
     return conversion_id
 
 

@@ -18,7 +18,7 @@ def test_old_clicks_become_counts_and_every_number_stays(brand, ben):
         {"occurred_at": last},
         {"occurred_at": ago(days=95, seconds=1)},
         {"occurred_at": ago(days=96), "is_duplicate": True, "outcome": "duplicate"},
-        {"occurred_at": ago(days=97), "sub_id": "mail"},
+        {"occurred_at": ago(days=97), "sub_id": "mail", "country": "DE"},
         {"occurred_at": ago(days=98), "outcome": "earned", "conversion_id": paying},
     ):
         click(brand, ben, **columns)
@@ -31,6 +31,7 @@ def test_old_clicks_become_counts_and_every_number_stays(brand, ben):
     assert brand.rows("select sum(number)::int, max(last_at) from click_hour") == [(5, last)]
     assert brand.rows("select sum(number)::int from click_hour where is_duplicate") == [(1,)]
     assert brand.rows("select sub_id, number from click_hour where sub_id is not null") == [("mail", 1)]
+    assert brand.rows("select country, number from click_hour where country is not null") == [("DE", 1)]
     assert brand.rows("select conversion_id from click_hour where conversion_id is not null") == [(paying,)]
     assert [brand.get(path).json for path in paths] == before
     assert before[0]["lastClickAt"] is not None

@@ -90,6 +90,21 @@ def test_who_came_through_a_checkout_door_is_forgotten_a_week_after_it_counts_no
     assert brand.rows("select email_normalized from door_visit order by 1") == [("-1@example.org",), ("6@example.org",)]
 
 
+def test_what_a_web_pixel_told_of_a_checkout_is_forgotten_after_a_month(brand):
+    for days in (31, 29):
+        alter(
+            brand,
+            "insert into pixel_checkout (organization_id, token_hash, slug, told_at)"
+            " values (%s, sha256(%s), 'ben', %s)",
+            brand.id,
+            str(days).encode(),
+            ago(days=days),
+        )
+
+    assert end("pixel_checkouts")["pixel_checkouts"] >= 1
+    assert brand.rows("select told_at > now() - interval '30 days' from pixel_checkout") == [(True,)]
+
+
 def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
     with db.any_org_work():
         for outcome, days in (("Parked", 366), ("Parked", 364)):

@@ -5,7 +5,7 @@ import time
 import pytest
 import structlog
 
-from api.access import guards
+from api.access import signatures
 from tests.api.conversions.signed.test_sale_access import SALE, URL
 
 
@@ -15,7 +15,9 @@ def heard(monkeypatch):
     capture = structlog.testing.LogCapture()
     processors = [structlog.contextvars.merge_contextvars, capture]
     everything = structlog.make_filtering_bound_logger(0)
-    monkeypatch.setattr(guards, "_log", structlog.wrap_logger(None, processors=processors, wrapper_class=everything))
+    monkeypatch.setattr(
+        signatures, "_log", structlog.wrap_logger(None, processors=processors, wrapper_class=everything)
+    )
     return capture.entries
 
 

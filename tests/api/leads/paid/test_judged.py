@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from adapters.clicks import networks, visitors
+from adapters.clicks import countries, networks, visitors
 from adapters.fraud import mail_domains
 from adapters.fraud import scorer as fraud_scorer
 from tests.support.api.racing import at_once
@@ -132,6 +132,15 @@ def test_a_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
     assert send(brand, slug).json == {"ok": True}
     assert rows(brand)[0][0] == "Invalidated"
     assert fraud_events(brand) == [("held", 50, ["data_centre"])]
+
+
+def test_a_language_that_nobody_speaks_where_the_lead_comes_from_weighs(brand, slug, monkeypatch):
+    monkeypatch.setattr(networks, "known", lambda: networks.parse("127.0.0.0/8"))
+    monkeypatch.setattr(countries, "country_of", {"127.0.0.1": "BR"}.get)
+
+    send(brand, slug, headers={"Accept-Language": "ru-RU,ru;q=0.9"})
+
+    assert fraud_events(brand) == [("held", 60, ["data_centre", "language_mismatch"])]
 
 
 def test_an_address_whose_domain_takes_no_mail_speaks_against_a_lead(brand, slug, monkeypatch):

@@ -23,7 +23,7 @@ def _id(brand, name):
 
 
 def _names(shown):
-    return re.findall(r'<th scope="row"><a [^>]*>([^<]+)</a>', shown)
+    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', shown)
 
 
 def _status(brand, name):
@@ -38,7 +38,7 @@ def _buttons(shown):
 def test_who_waits_is_listed_newest_first_with_what_they_say(campaign, people):
     shown = people().open(_HERE).text
 
-    assert '<table aria-label="Applications">' in shown
+    assert '<table aria-label="Applications" role="table">' in shown
     assert _names(shown) == ["Ada Ek", "Ben Osei", "Cleo"]
     assert _buttons(shown) == [f"{verb} {who}" for who in _names(shown) for verb in ("Approve", "Reject")]
     assert "I &lt;b&gt;like&lt;/b&gt; it" in shown

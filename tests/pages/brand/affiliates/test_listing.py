@@ -10,7 +10,7 @@ _HERE = "/dashboard/affiliates"
 
 
 def _names(shown):
-    return re.findall(r'<th scope="row"><a [^>]*>([^<]+)</a>', shown)
+    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', shown)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def campaign(brand):
 def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
     shown = people("Viewer").open(_HERE).text
 
-    assert '<table aria-label="Affiliates">' in shown
+    assert '<table aria-label="Affiliates" role="table">' in shown
     assert _names(shown) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
     assert "video, north" in shown
     assert '<span class="chip run">Paused</span>' in shown

@@ -43,7 +43,7 @@ def test_the_balance_is_by_currency_and_state(app, flask, visitor):
     payroll.sell("ben", 5_000, "JPY")
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
     shown = visitor.open(f"/dashboard/affiliates/{ben}").text
-    rows = re.findall(r'<tr><th scope="row">(\w{3})</th>(.*?)</tr>', shown)
+    rows = re.findall(r'<tr role="row"><th scope="row" role="rowheader">(\w{3})</th>(.*?)</tr>', shown)
 
     assert [(currency, re.findall(r">([^<]+)</td>", cells)) for currency, cells in rows] == [
         ("JPY", ["0 JPY", "1,000 JPY", "0 JPY", "0 JPY"]),

@@ -55,6 +55,15 @@ def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
     assert f'href="{CONFIRM}">Continue</a>' in shown
 
 
+def test_confirm_names_the_methods_by_which_money_leaves(due, owner):
+    due.affiliate("wal", method="Wallet")
+    due.affiliate("wim", method="Wallet")
+    for slug in ("wal", "wim"):
+        due.sell(slug, 10_000)
+
+    assert "Money leaves by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
+
+
 def test_with_nothing_due_there_is_nothing_to_continue_with(payroll, owner):
     assert "Nothing is due to be paid now" in owner.open(NEW).text
     assert "Continue" not in owner.open(NEW).text
@@ -235,7 +244,9 @@ def test_what_is_on_hold_stands_with_its_day(due, owner):
     shown = owner.open(NEW).text
 
     assert "On hold, until" in shown
-    assert re.search(r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num">2</td><td class="num">40.00 USD', shown)
+    assert re.search(
+        r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', shown
+    )
 
 
 _AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"

@@ -50,8 +50,8 @@ def _words(answer):
 def _button(answer, name):
     """Return the address and the fields of the form whose button is called so."""
     for action, inside in re.findall(r'<form method="post" action="([^"]*)".*?>(.*?)</form>', answer.text, re.DOTALL):
-        (label,) = re.findall(r"<button[^>]*>(.*?)</button>", inside, re.DOTALL)
-        if unescape(re.sub("<[^>]*>", "", label)).strip() == name:
+        labels = re.findall(r"<button[^>]*>(.*?)</button>", inside, re.DOTALL)
+        if name in [unescape(re.sub("<[^>]*>", "", label)).strip() for label in labels]:
             fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', inside)
             return unescape(action), {field: unescape(value) for field, value in fields}
     return None

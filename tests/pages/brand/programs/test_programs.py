@@ -64,35 +64,19 @@ def test_older_programs_are_on_the_next_page(brand, people):
 @pytest.mark.parametrize(
     ("terms", "said"),
     [
-        ({}, "% of each payment of a customer."),
-        ({"recurring_months": 0}, "% of a customer's first payment."),
-        ({"recurring_months": 1}, "% of each payment in a customer's first month."),
-        ({"recurring_delay_invoices": 1}, "% of each payment of a customer, nothing for the first invoice."),
-        (
-            {"default_commission_type": "Fixed", "default_commission_value": 5.5},
-            "5.5 in the sale's currency for each payment of a customer.",
-        ),
+        ({}, "20 % of each payment."),
         (
             {
                 "default_commission_model": "Cpl",
                 "default_commission_type": "Fixed",
-                "default_commission_value": 2,
-                "fee_currency": "EUR",
+                "default_commission_value": 7.5,
+                "fee_currency": "USD",
                 "sale_commission_type": "Percentage",
                 "sale_commission_value": 10,
+                "click_reward_cents": 5,
+                "click_reward_currency": "USD",
             },
-            "2 EUR for each lead. Besides, 10 % for each payment of a customer.",
-        ),
-        (
-            {
-                "default_commission_model": "Cpc",
-                "default_commission_type": "Fixed",
-                "default_commission_value": 0.05,
-                "fee_currency": "USD",
-                "lead_bounty_cents": 150,
-                "lead_bounty_currency": "USD",
-            },
-            "0.05 USD for each click. Besides, 1.50 USD for each lead.",
+            "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click.",
         ),
         ({"cookie_window_days": 1}, "Whoever brought a customer last is credited, within a day of the visit."),
         (
@@ -115,7 +99,7 @@ def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, p
     sold = conversion(brand, ben, amount_cents=123_450, is_test=True)
     shown = people("Viewer").open(f"{_HERE}/{program}").text
 
-    assert '<table aria-label="Recent events">' in shown
+    assert '<table aria-label="Recent events" role="table">' in shown
     assert "5,000.00 USD" in shown
     assert "1,234.50 USD" in shown
     assert f'href="/dashboard/conversions/{sold}"' in shown

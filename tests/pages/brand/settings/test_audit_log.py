@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support.api.auditing import enter
+
 _HERE = "/dashboard/audit-log"
 
 
@@ -24,6 +26,15 @@ def test_an_entry_says_who_changed_what_from_what_to_what(owner):
     assert "</span> Acme &lt;b&gt;</li>" in shown
     assert "<b>billingEmail</b>: –" in shown
     assert "<code>program.created</code>" in shown
+
+
+def test_what_an_agent_did_for_somebody_is_told_from_what_they_did(owner, brand):
+    enter(brand, actor_type="oauth", via="mcp", client="helper <b>")
+    enter(brand, via="mcp")
+    shown = owner.open(_HERE).text
+
+    assert shown.count("by an agent") == 2
+    assert "by an agent: helper &lt;b&gt;</span>" in shown
 
 
 def test_the_filter_stands_in_the_address(owner, brand):

@@ -10,6 +10,7 @@ from adapters.gateways.storefront.shopify import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
+from tests.support.gateways.storefront.shopify_pixels import ShopifyPixels
 
 SHOP, CLIENT, SECRET, TOKEN = "mugs.myshopify.com", "client_fake", "shpss_fake", "shpca_fake"
 _FIRST_ORDER = 9_007_199_254_740_993  # a number that a float does not hold
@@ -30,6 +31,7 @@ class ShopifyStage(Stage):
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
         self.codes = ShopifyCodes(self.number)
+        self.pixels = ShopifyPixels()
         self.token = TOKEN
         self.scopes = ["read_orders", "read_shopify_payments_disputes"]
         self.tokens_given = 0
@@ -52,6 +54,8 @@ class ShopifyStage(Stage):
             return 404, {"errors": "Not Found"}
         if (coded := self.codes.answer(asked)) is not None:
             return coded
+        if (told := self.pixels.answer(asked)) is not None:
+            return told
         name = asked.json["query"].split("(")[0].split("{")[0].split()[1]
         said = getattr(self, f"_said_{name.lower()}")(asked.json["variables"])
         return 200, {"data": said, "extensions": {"cost": {"requestedQueryCost": 3}}}

@@ -1,0 +1,1 @@
+"""Copies of the database and the way back: PostgreSQL's own programs, told what to do."""

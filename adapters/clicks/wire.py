@@ -1,0 +1,47 @@
+"""How a click travels from the web process that saw it: as JSON, from this release or the one before.
+
+Thousands are written and read a second, so what its parts are is seen by one look at all their types.
+"""
+
+import itertools
+from operator import itemgetter
+from typing import Any, get_args, get_type_hints
+
+import orjson
+
+from domain.clicks.raw_click import RawClick
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """Return as what JSON brings a field: a text, a text or nothing, a flag, or a list."""
+    if hint in (str, bool):
+        return (hint,)
+    return get_args(hint) if type(None) in get_args(hint) else (list,)
+
+
+_parts = itemgetter(*RawClick._fields)
+_KINDS = frozenset(itertools.product(*map(_kinds, get_type_hints(RawClick).values())))
+_TEXTS = frozenset([str])
+
+
+def to_bytes(click: RawClick) -> bytes:
+    """Return a click as the JSON that travels."""
+    return orjson.dumps(click._asdict())
+
+
+def from_bytes(sent: bytes) -> RawClick:
+    """Return the click that `to_bytes` wrote, here or in the release before. Raises ValueError for anything else."""
+    read = orjson.loads(sent)
+    if not isinstance(read, dict):
+        raise ValueError("not a click")
+    read.setdefault("country", None)
+    try:
+        parts = _parts(read)
+    except KeyError as error:
+        raise ValueError("not a click") from error
+    if len(read) != len(parts) or tuple(map(type, parts)) not in _KINDS:
+        raise ValueError("not a click")
+    click = RawClick._make([tuple(part) if type(part) is list else part for part in parts])
+    if not _TEXTS.issuperset(map(type, click.query_names + click.languages)):
+        raise ValueError("not a click")
+    return click

@@ -1,0 +1,119 @@
+"""shopify's web pixel: an app has one at most at a shop, whose settings are given through the Admin API.
+
+The pixel's own script is deployed with the app (`integrations/shopify-pixel`). What is there is looked up before
+anything is changed, so that asking again after a lost answer makes nothing twice.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
+from adapters.gateways.storefront import shopify_api
+
+#: The setting that says whose pixel it is; shopify gives settings to the script as they are.
+ACCOUNT = "accountID"
+
+_NONE_YET = "no web pixel was found"
+_NO_EXTENSION = ("NO_EXTENSION", "no extension found")
+_DEPLOY = "the app has no web pixel extension: deploy it with integrations/shopify-pixel, and check the connection"
+_SCOPES = "the app needs the scopes write_pixels, read_pixels and read_customer_events for its web pixel"
+_DENIED = 403
+
+_FIND = "query Pixel { webPixel { id settings } }"
+_MAKE = """mutation PixelMake($pixel: WebPixelInput!) {
+  webPixelCreate(webPixel: $pixel) { webPixel { id } userErrors { code message } }
+}"""
+_CHANGE = """mutation PixelChange($id: ID!, $pixel: WebPixelInput!) {
+  webPixelUpdate(id: $id, webPixel: $pixel) { webPixel { id } userErrors { code message } }
+}"""
+_DELETE = """mutation PixelDelete($id: ID!) {
+  webPixelDelete(id: $id) { deletedWebPixelId userErrors { code message } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    id: str
+    settings: Mapping[str, str]
+
+
+def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
+    """Have the app's pixel at the shop with these settings, and return its id there. Repeatable.
+
+    Raises CredentialsRefused, GatewayRejected (also where the app lacks the extension or a scope) and
+    GatewayUnreachable: what was asked for may have happened then.
+    """
+    there = _find(account)
+    if there is not None and there.settings == wanted:
+        return there.id
+    pixel = {"settings": json.dumps(dict(wanted), sort_keys=True)}
+    if there is not None:
+        return _id(_asked(account, _CHANGE, {"id": there.id, "pixel": pixel}, "webPixelUpdate"))
+    return _id(_asked(account, _MAKE, {"pixel": pixel}, "webPixelCreate"))
+
+
+def remove(account: GatewayAccount, of_account: str) -> None:
+    """Delete the app's pixel at the shop where it is of this account; what is gone, or another's, is well.
+
+    Raises as `settle`.
+    """
+    there = _find(account)
+    if there is None or there.settings.get(ACCOUNT) != of_account:
+        return
+    said = shapes.at(_mutated(account, _DELETE, {"id": there.id}), "webPixelDelete")
+    for error in shapes.items(said, "userErrors"):
+        if shapes.text(error, "code") != "NOT_FOUND":
+            raise GatewayRejected(422, shapes.text(error, "message") or "it says no")
+
+
+def _find(account: GatewayAccount) -> _Found | None:
+    try:
+        there = shapes.at(shopify_api.graphql(account, _FIND), "webPixel")
+    except GatewayRejected as error:
+        if error.status == _DENIED:
+            raise GatewayRejected(_DENIED, _SCOPES) from error
+        if _NONE_YET in str(error).lower():
+            return None
+        raise
+    pixel_id = shapes.text(there, "id")
+    return _Found(pixel_id, _settings(shapes.at(there, "settings"))) if pixel_id else None
+
+
+def _settings(told: Any) -> Mapping[str, str]:
+    if isinstance(told, str):
+        try:
+            told = json.loads(told)
+        except ValueError:
+            return {}
+    return {str(name): str(said) for name, said in told.items()} if isinstance(told, Mapping) else {}
+
+
+def _mutated(account: GatewayAccount, mutation: str, variables: Mapping[str, object]) -> Any:
+    try:
+        return shopify_api.graphql(account, mutation, variables)
+    except GatewayRejected as error:
+        if error.status == _DENIED:
+            raise GatewayRejected(_DENIED, _SCOPES) from error
+        if _NO_EXTENSION[1] in str(error).lower():
+            raise GatewayRejected(422, _DEPLOY) from error
+        raise
+
+
+def _asked(account: GatewayAccount, mutation: str, variables: Mapping[str, object], name: str) -> Any:
+    said = shapes.at(_mutated(account, mutation, variables), name)
+    for error in shapes.items(said, "userErrors"):
+        code, words = shapes.text(error, "code"), shapes.text(error, "message") or "it says no"
+        if code in ("TAKEN", "NOT_FOUND"):
+            raise GatewayUnreachable("its web pixel was made or deleted at the same moment")
+        raise GatewayRejected(422, _DEPLOY if code == _NO_EXTENSION[0] else f"its web pixel: {words}")
+    return said
+
+
+def _id(said: Any) -> str:
+    pixel_id = shapes.identity(said, "webPixel", "id")
+    if pixel_id is None:
+        raise GatewayUnreachable("no web pixel came")
+    return pixel_id

@@ -1,0 +1,80 @@
+"""Who looks at our page in the frame of a brand's site: one affiliate of one brand, by an embed token.
+
+Such a token opens nothing else, and nothing else opens what it does.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from adapters import clock, embed_bearer
+from api.access import callers, strangers
+from domain.statuses import AffiliateStatus
+from models import db
+from models.affiliates import embed_tokens
+from models.affiliates.embed_tokens import TokenHolder
+
+_CACHE = "embed"
+# When a token was last used is known to the hour, so that hardly any look-up writes.
+_USED_EVERY = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameViewer:
+    """An affiliate in the frame, and what their brand's plan is."""
+
+    token_id: UUID
+    organization_id: UUID
+    affiliate_id: UUID
+    plan_tier: str
+    subscription_status: str
+    trial_ends_at: datetime | None
+
+    @property
+    def label(self) -> str:
+        """Return what the audit log calls them."""
+        return f"Embed token {self.token_id}"
+
+
+def viewer(token: str | None) -> FrameViewer | None:
+    """Return whom an embed token speaks for; None for one that is forged, over, or of an affiliate who is not Approved.
+
+    A forged one costs nothing. What is found is remembered as keys are: its end and a ban take effect within
+    KEY_CACHE_S. Budget: 1 statement, none within KEY_CACHE_S after the last, once an hour another with the commit.
+    """
+    return callers.looked_up(token, _CACHE, _find)
+
+
+def _find(token: str) -> tuple[FrameViewer | None, float]:
+    named = embed_bearer.read(token)
+    if named is None or (strangers.are_stopped() and not callers.is_known(token, _CACHE)):
+        return None, 0
+    token_id, generation = named
+    now = clock.now()
+    with db.any_org_work():
+        holder = embed_tokens.any_org_holder(token_id)
+        if holder is not None and _is_in_force(holder, generation, now):
+            _note_use(holder, now)
+            return _viewer(holder), (holder.expires_at - now).total_seconds()
+    strangers.count()
+    return None, 0
+
+
+def _is_in_force(holder: TokenHolder, generation: int, now: datetime) -> bool:
+    return holder.generation == generation and now < holder.expires_at and holder.status == AffiliateStatus.Approved
+
+
+def _note_use(holder: TokenHolder, now: datetime) -> None:
+    if holder.last_used_at is None or now - holder.last_used_at > _USED_EVERY:
+        embed_tokens.stage_used(organization_id=holder.organization_id, token_id=holder.id, at=now)
+
+
+def _viewer(holder: TokenHolder) -> FrameViewer:
+    return FrameViewer(
+        token_id=holder.id,
+        organization_id=holder.organization_id,
+        affiliate_id=holder.affiliate_id,
+        plan_tier=holder.plan_tier,
+        subscription_status=holder.subscription_status,
+        trial_ends_at=holder.trial_ends_at,
+    )

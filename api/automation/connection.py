@@ -1,0 +1,38 @@
+"""Whom a key connects to: asked when somebody connects a no-code platform, and shown as the connection's name."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint
+
+from api.access import guards
+from api.access.guards import Guard
+from api.edge.operations import one, operation
+from domain.organization import plans
+from models import db
+from models.organization import api_keys
+from schemas.automation.hook import AutomationConnectionRecord
+
+blueprint = Blueprint("automation_connection", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_RECORD = AutomationConnectionRecord()
+
+
+@blueprint.get("/api/v1/automation/connection")
+@operation(_READ, one(_RECORD))
+def get_automation_connection() -> Mapping[str, object]:
+    """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
+    caller = guards.caller()
+    with db.unit_of_work(caller.organization_id):
+        found = api_keys.name_and_hint(organization_id=caller.organization_id, key_id=caller.id)
+    shown: Mapping[str, object] = _RECORD.dump(
+        {
+            "organization_id": caller.organization_id,
+            "organization_name": found.organization_name,
+            "key_hint": found.key_hint,
+            "scope": caller.scope,
+            "is_test": caller.is_test,
+            "plan_tier": caller.plan_tier,
+        }
+    )
+    return shown

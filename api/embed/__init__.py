@@ -1,0 +1,11 @@
+"""What a brand's own site shows an affiliate of what they have here.
+
+tokens   the tokens that the brand's servers make
+own      what the affiliate sees by one
+history  their conversions and payouts
+view     what pages/hosted needs to know to show the page
+"""
+
+from api.embed import history, own, tokens
+
+BLUEPRINTS = (tokens.blueprint, own.blueprint, history.blueprint)

@@ -1,0 +1,128 @@
+"""What an affiliate sees of themselves by an embed token: one program of one brand, and nothing else that they have.
+
+Source: core spec, section 8 "Limits" (affiliate links).
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
+
+from flask import Blueprint, Response, jsonify
+
+import settings
+from adapters import clock
+from api.access import guards
+from api.access.frames import FrameViewer
+from api.access.guards import Guard
+from api.edge import answers, audit, body
+from api.edge.operations import array, one, operation
+from domain.organization import plans
+from domain.programs import daily
+from domain.programs.daily import KeyedNumbers
+from domain.refused import Refused, not_found
+from domain.statuses import AffiliateStatus, LinkFormat
+from models import db
+from models.affiliates import affiliates, memberships, tracking_links
+from models.ledger import balances
+from models.organization import organizations
+from models.programs import own_numbers, programs
+from pipelines.affiliates import deciding, linking, recruiting
+from pipelines.payouts import choose_account
+from schemas.embed import own
+from schemas.embed.own import EmbedDayRecord, EmbedDaysQuery, EmbedLinkBody, EmbedLinkRecord, EmbedMeRecord, FramedRows
+
+blueprint = Blueprint("embed_own", __name__)
+
+_READ = Guard(audience="embed", plan=plans.Tier.Growth, bucket="embed", closed_cors=True)
+_WRITE = Guard(audience="embed", scope="read_write", plan=plans.Tier.Growth, bucket="embed", closed_cors=True)
+_DAY = EmbedDayRecord()
+
+
+@blueprint.get("/api/v1/embed/me")
+@operation(_READ, one(EmbedMeRecord()), asks=EmbedDaysQuery())
+def get_embedded_self() -> Mapping[str, object]:
+    """Show an affiliate what they have: terms, links, balances, and what each of the last days brought.
+
+    Budget: 7 statements, one more where the program pays for recruiting.
+    """
+    viewer, now, number = guards.viewer(), clock.now(), body.query()["days"]
+    with db.unit_of_work(viewer.organization_id):
+        found = _rows(viewer, number, now)
+    return own.me_record(found, base_url=settings.current().web.url)
+
+
+def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
+    organization_id, affiliate_id = viewer.organization_id, viewer.affiliate_id
+    affiliate = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
+    joined = memberships.of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
+    if affiliate is None or joined is None:  # deleted a moment ago
+        raise Refused(401)
+    money = balances.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id], now=now)
+    return FramedRows(
+        affiliate=affiliate,
+        joined=joined,
+        brand=organizations.find(organization_id),
+        links=tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id]),
+        balances=money[affiliate_id],
+        days=_days(viewer, number, now),
+        recruiting_url=_recruiting_url(viewer) if joined.recruits else None,
+        has_payout_account=choose_account.is_said(organization_id=organization_id, affiliate_id=affiliate_id),
+    )
+
+
+@blueprint.get("/api/v1/embed/me/series")
+@operation(_READ, array(_DAY), asks=EmbedDaysQuery(), may_lag="answer")
+def list_embedded_days() -> Response:
+    """Show an affiliate what each of the last days (UTC) brought. Budget: 1 statement."""
+    viewer = guards.viewer()
+    with db.unit_of_work(viewer.organization_id):
+        found = _days(viewer, body.query()["days"], clock.now())
+    return jsonify(_DAY.dump(found, many=True))
+
+
+@blueprint.post("/api/v1/embed/links")
+@operation(
+    _WRITE,
+    one(EmbedLinkRecord()),
+    status=201,
+    takes=EmbedLinkBody(),
+    refuses=("404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
+)
+def create_embedded_link() -> Response:
+    """Make one more link for the affiliate, unless their program is archived. 201 with it."""
+    wanted, viewer = body.load_optional(), guards.viewer()
+    return answers.once(lambda: _create(viewer, wanted["alias"]), organization_id=viewer.organization_id)
+
+
+def _create(viewer: FrameViewer, alias: str | None) -> answers.Answer:
+    now, organization_id = clock.now(), viewer.organization_id
+    affiliate = deciding.lock(organization_id=organization_id, affiliate_id=viewer.affiliate_id)
+    if affiliate.status != AffiliateStatus.Approved:  # a moment ago
+        raise Refused(401)
+    program = programs.find(organization_id=organization_id, program_id=affiliate.program_id)
+    if program is None or program.archived_at is not None:
+        raise not_found("program", affiliate.program_id)
+    made = linking.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
+    (shown,) = own.embed_link_records([made], base_url=settings.current().web.url)
+    audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=organization_id)
+    return 201, shown
+
+
+def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]:
+    last = now.date()
+    first = last - timedelta(days=number - 1)
+    parts = own_numbers.of_affiliate_by_day(
+        organization_id=viewer.organization_id,
+        affiliate_id=viewer.affiliate_id,
+        since=datetime.combine(first, time(), UTC),
+        until=datetime.combine(last, time(), UTC) + timedelta(days=1),
+    )
+    return daily.by_day(parts, first=first, last=last)
+
+
+def _recruiting_url(viewer: FrameViewer) -> str | None:
+    """Return the address that recruits; None while the brand has no portal that it could lead to."""
+    try:
+        found = recruiting.invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
+    except Refused:
+        return None
+    return found.url

@@ -1,0 +1,1 @@
+"""tools/call: a tool is called, by way of a confirmation where it is dangerous."""

@@ -1,0 +1,244 @@
+"""What a dangerous call would do, told before it is done: made of reads that there are, by the rules of these."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from marshmallow import ValidationError
+
+from api.edge import errors
+from api.mcp.asking import arguments, asker, results
+from api.mcp.asking.arguments import SentArguments
+from api.mcp.asking.asker import ToolAnswer, ToolAsker
+from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
+
+_MOST_SHOWN = 10
+_LONGEST_TEXT = 200
+_PLAN = "plan_tier_required"
+
+#: What changes what somebody earns, or whether: the fields of a program that are confirmed.
+_TERMS = frozenset(
+    {
+        "defaultCommissionType",
+        "defaultCommissionValue",
+        "defaultCommissionModel",
+        "saleCommissionType",
+        "saleCommissionValue",
+        "recurringMonths",
+        "recurringDelayInvoices",
+        "cookieWindowDays",
+        "attributionModel",
+        "leadBountyCents",
+        "clickRewardCents",
+        "minPayoutCents",
+        "budgetCents",
+        "isActive",
+    }
+)
+_RATE = frozenset({"customCommissionType", "customCommissionValue", "partnerGroupId"})
+_ENDS = ("Paused", "Rejected", "Banned")
+
+# By which tool an id is read, and what is shown of it.
+_NAMED: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "programId": ("get_program", ("programId",), ("name", "slug", "isActive")),
+    "affiliateId": ("get_affiliate", ("affiliateId",), ("fullName", "email", "status")),
+    "conversionId": (
+        "get_conversion",
+        ("conversionId",),
+        ("amountCents", "commissionCents", "currency", "status", "occurredAt"),
+    ),
+    "couponId": (
+        "get_campaign_coupon",
+        ("programId", "couponId"),
+        ("name", "discountType", "discountValue", "isActive"),
+    ),
+}
+
+
+class NothingToShow(Exception):
+    """What a call is about cannot be shown, so the call would be refused as well: the answer says why."""
+
+    def __init__(self, answer: ToolAnswer):
+        super().__init__(str(answer.data.get("error")))
+        self.answer = answer
+
+
+class PreviewReader:
+    """Reads by the tools that only read, whether the client sees these or not."""
+
+    def __init__(self, tools: Mapping[str, BoundTool], asker: ToolAsker) -> None:
+        self._tools, self._asker = tools, asker
+
+    def read(self, tool: str, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a tool shows; nothing where the plan has it not. Raises NothingToShow for any other refusal."""
+        bound = self._tools[tool]
+        answer = self._asker.ask(bound, arguments.placed(bound, sent))
+        if answer.is_refusal and answer.data.get("error") != _PLAN:
+            raise NothingToShow(answer)
+        return {} if answer.is_refusal else answer.data
+
+
+def is_due(bound: BoundTool, sent: Mapping[str, Any], reader: PreviewReader) -> bool:
+    """Say whether a call does what has to be confirmed. Its body may be malformed yet. Raises NothingToShow."""
+    condition = _CONDITIONS.get(bound.tool.name)
+    return condition is None or condition(sent, reader)
+
+
+def named(ids: Iterable[str], sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    """Return what stands behind the ids of a call, by their arguments. Raises NothingToShow, Refused for no ids."""
+    return {kind: _named(kind, sent, reader) for kind in ids if kind in _NAMED and isinstance(sent.get(kind), str)}
+
+
+def of(bound: BoundTool, sent: Mapping[str, Any], about: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    """Return what a well-formed call would do; `about` is what stands behind the ids of its address.
+
+    Raises NothingToShow, and Refused for ids that are none.
+    """
+    name = bound.tool.name
+    about = {**about, **named(bound.body, sent, reader)}
+    more = _MORE[name](sent, reader) if name in _MORE else {}
+    told = {name: _short(value) for name, value in sent.items() if name != CONFIRM_TOKEN}
+    return results.without_nulls({"does": bound.tool.about, "arguments": told, "about": about, **more})
+
+
+def check_body(bound: BoundTool, placed: SentArguments) -> None:
+    """Raise what the operation would say of a malformed body (NothingToShow), so that nobody is asked about one."""
+    takes = bound.operation.takes
+    if takes is None:
+        return
+    try:
+        takes.load(orjson.loads(placed.body) if placed.body else {})
+    except ValidationError as error:
+        raise NothingToShow(asker.read(errors.malformed(error))) from error
+
+
+def text(preview: Mapping[str, Any]) -> str:
+    """Return a preview as lines for a person."""
+    lines = [str(preview["does"])]
+    for part, found in preview.items():
+        if part != "does" and found:
+            lines += [f"{part}:", *_lines(found, "  ")]
+    return "\n".join(lines)
+
+
+def _lines(found: Any, indent: str) -> list[str]:
+    lines = []
+    for name, value in found.items() if isinstance(found, Mapping) else enumerate(found, 1):
+        if isinstance(value, Mapping | list):
+            lines += [f"{indent}{name}:", *_lines(value, f"{indent}  ")]
+        else:
+            lines.append(f"{indent}{name}: {value}")
+    return lines
+
+
+def _named(kind: str, sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    tool, ids, shown = _NAMED[kind]
+    if not all(isinstance(sent.get(id), str) for id in ids):
+        return {}
+    found = reader.read(tool, {id: sent[id] for id in ids})
+    return _picked(found, shown)
+
+
+def _picked(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: found[name] for name in names if name in found}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list) and len(value) > _MOST_SHOWN:
+        return [*value[:_MOST_SHOWN], f"and {len(value) - _MOST_SHOWN} more"]
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        return f"{value[:_LONGEST_TEXT]}… ({len(value)} characters)"
+    return value
+
+
+def _changes_terms(sent: Mapping[str, Any], _: PreviewReader) -> bool:
+    return not _TERMS.isdisjoint(sent)
+
+
+def _changes_standing(sent: Mapping[str, Any], _: PreviewReader) -> bool:
+    return not _RATE.isdisjoint(sent) or sent.get("status") in _ENDS
+
+
+def _writes_letter(_: Mapping[str, Any], __: PreviewReader) -> bool:
+    return False  # nobody is told that they were turned down
+
+
+def _loses_codes(sent: Mapping[str, Any], reader: PreviewReader) -> bool:
+    return bool(_ungranted(sent, reader))
+
+
+def _ungranted(sent: Mapping[str, Any], reader: PreviewReader) -> list[str]:
+    kept = sent.get("grantedAffiliateIds")
+    if not isinstance(kept, list):
+        return []
+    coupon = reader.read("get_campaign_coupon", _picked(sent, ("programId", "couponId")))
+    still = {str(one).lower() for one in kept}
+    return [one for one in coupon.get("grantedAffiliateIds", []) if one not in still]
+
+
+#: When a tool that asks only sometimes asks.
+_CONDITIONS: Mapping[str, Callable[[Mapping[str, Any], PreviewReader], bool]] = {
+    "update_program": _changes_terms,
+    "update_affiliate": _changes_standing,
+    "reject_affiliate": _writes_letter,
+    "update_campaign_coupon": _loses_codes,
+}
+
+
+def _before(tool: str, ids: tuple[str, ...]) -> Callable[[Mapping[str, Any], PreviewReader], Mapping[str, Any]]:
+    """Return what shows how the fields that are sent stand now."""
+
+    def now(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+        found = reader.read(tool, _picked(sent, ids))
+        return {"now": _picked(found, [name for name in sent if name not in ids])}
+
+    return now
+
+
+def _stats(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    rows = reader.read("get_program_stats", {}).get("items", [])
+    return {"last30Days": next((row for row in rows if row.get("programId") == sent["programId"].lower()), {})}
+
+
+def _people(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    ids = [str(one) for one in sent["affiliateIds"]]
+    shown = [reader.read("get_affiliate", {"affiliateId": one}) for one in ids[:_MOST_SHOWN]]
+    return {"number": len(ids), "affiliates": [_picked(one, ("fullName", "email", "status")) for one in shown]}
+
+
+def _import(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    kept = ("programId", "conversions", "file", "excludePaid")
+    return {"preview": reader.read("preview_conversion_import", _picked(sent, kept))}
+
+
+def _rows(name: str) -> Callable[[Mapping[str, Any], PreviewReader], Mapping[str, Any]]:
+    def count(sent: Mapping[str, Any], _: PreviewReader) -> Mapping[str, Any]:
+        return {"number": len(sent[name])} if isinstance(sent.get(name), list) else {}
+
+    return count
+
+
+def _code(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    rows = reader.read("list_affiliate_coupons", {"affiliateId": sent["affiliateId"], "take": 100}).get("items", [])
+    return {"code": next((row for row in rows if row.get("id") == sent["codeId"].lower()), {})}
+
+
+def _lost(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
+    return {"lose their codes": _ungranted(sent, reader)}
+
+
+#: What is shown besides what the ids stand for.
+_MORE: Mapping[str, Callable[[Mapping[str, Any], PreviewReader], Mapping[str, Any]]] = {
+    "update_program": _before("get_program", ("programId",)),
+    "archive_program": _stats,
+    "set_sub_affiliate_config": _before("get_sub_affiliate_config", ("programId",)),
+    "update_affiliate": _before("get_affiliate", ("affiliateId",)),
+    "bulk_update_affiliates": _people,
+    "import_affiliates": _rows("affiliates"),
+    "bulk_invite_affiliates": _rows("recipients"),
+    "import_conversions": _import,
+    "set_home_currency": _before("get_home_currency", ()),
+    "set_attribution_params": _before("get_attribution_params", ()),
+    "update_campaign_coupon": _lost,
+    "revoke_affiliate_coupon": _code,
+}

@@ -1,0 +1,94 @@
+"""JSON-RPC 2.0: reads one message of a client, writes what it is answered; any bytes give a message or an RpcError."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.edge import body
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+
+RpcId = str | int | float
+
+
+class RpcError(Exception):
+    """A message that cannot be answered with a result: the error's code, and the HTTP status around it."""
+
+    def __init__(self, code: int, message: str, *, status: int = 400, data: Mapping[str, Any] | None = None):
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.data = data
+
+
+@dataclass(frozen=True, slots=True)
+class RpcMessage:
+    """One message. `id` is None for a notification, and for an answer to something that nobody asked."""
+
+    id: RpcId | None
+    method: str
+    params: Mapping[str, Any]
+
+
+def sent_id(raw: bytes) -> RpcId | None:
+    """Return the id of a message as far as it can be read, for the answer that it is malformed."""
+    sent = body.parsed(raw)
+    found = sent.get("id") if isinstance(sent, dict) else None
+    return found if _is_id(found) else None
+
+
+def read(raw: bytes) -> RpcMessage:
+    """Return the message in a body. Raises RpcError."""
+    sent = body.parsed(raw)
+    if sent is None:
+        raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
+    if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not taken.")
+    if "id" in sent and not _is_id(sent["id"]):
+        raise RpcError(INVALID_REQUEST, "The id must be a text or a number.")
+    if "method" not in sent and ("result" in sent or "error" in sent):
+        return RpcMessage(None, "", {})
+    method = sent.get("method")
+    if not isinstance(method, str) or not method:
+        raise RpcError(INVALID_REQUEST, "The method must be a text.")
+    params = an_object(sent, "params")
+    return RpcMessage(sent.get("id"), method, params)
+
+
+def an_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object that may be missing. Raises RpcError when something else stands in its place."""
+    found = holder.get(name, {})
+    if not isinstance(found, dict):
+        raise RpcError(INVALID_PARAMS, f"{name} must be an object.")
+    return found
+
+
+def a_text(holder: Mapping[str, Any], name: str) -> str:
+    """Return a text that must be there. Raises RpcError."""
+    found = holder.get(name)
+    if not isinstance(found, str) or not found:
+        raise RpcError(INVALID_PARAMS, f"{name} must be a text.")
+    return found
+
+
+def result(id: RpcId | None, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that holds a result."""
+    return {"jsonrpc": "2.0", "id": id, "result": found}
+
+
+def failure(id: RpcId | None, error: RpcError) -> dict[str, Any]:
+    """Return the answer that holds an error."""
+    said: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        said["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": said}
+
+
+def _is_id(found: object) -> bool:
+    return isinstance(found, str | int | float) and not isinstance(found, bool)

@@ -1,0 +1,40 @@
+"""Whether a request came to a name of ours, and from no page of a stranger's.
+
+A page whose host name suddenly leads to this machine (DNS rebinding) names a host that is not ours.
+Source: Model Context Protocol, "Streamable HTTP", Security.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from flask import request
+
+import settings
+from domain.refused import Refused
+
+
+def check() -> None:
+    """Refuse a request with a foreign Host or Origin (403)."""
+    origin = request.headers.get("Origin")
+    if not _is_ours(f"//{request.host}") or (origin is not None and not _is_ours(origin)):
+        raise Refused(403, "forbidden", "This address is asked by its own name, and by no page of another origin.")
+
+
+def _is_ours(address: str) -> bool:
+    chosen = settings.current()
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    public = urlsplit(chosen.web.url).hostname or ""
+    is_local = _is_loopback(public) or chosen.servers.database_url is None
+    return bool(host) and (host == public or (is_local and _is_loopback(host)))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

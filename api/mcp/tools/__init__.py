@@ -1,0 +1,1 @@
+"""The tools of agents: which there are, and how each is bound to its operation."""

@@ -1,0 +1,28 @@
+"""All tools there are, in one order, by toolset."""
+
+import functools
+from collections.abc import Mapping
+
+from flask import Flask
+
+from api.mcp.tools import affiliates, binding, campaigns, conversions, coupons, fraud, organization, payouts
+from api.mcp.tools.binding import BoundTool
+from api.mcp.tools.row import Tool
+
+#: A client that needs only some names their sets in its address.
+TOOLSETS: Mapping[str, tuple[Tool, ...]] = {
+    "campaigns": campaigns.TOOLS,
+    "affiliates": affiliates.TOOLS,
+    "conversions": conversions.TOOLS,
+    "fraud": fraud.TOOLS,
+    "payouts": payouts.TOOLS,
+    "coupons": coupons.TOOLS,
+    "settings": organization.TOOLS,
+}
+
+
+@functools.cache
+def of(app: Flask) -> Mapping[str, BoundTool]:
+    """Return the tools of an application by name. Raises KeyError where one asks an operation that there is not."""
+    every = [(tool, toolset) for toolset, tools in TOOLSETS.items() for tool in tools]
+    return {tool.name: binding.bound(app, tool, toolset) for tool, toolset in every}

@@ -1,0 +1,56 @@
+"""Tools of the brand itself: what it is, its settings, and what was done in it."""
+
+from api.mcp.tools.row import Tool, ToolKind
+
+TOOLS = (
+    Tool(
+        "get_audit_log",
+        "audit_log.list_audit_log",
+        ToolKind.Read,
+        "What was changed in the brand, and when, newest first.",
+        hides=("format", "actorUserId", "ip"),
+    ),
+    Tool(
+        "get_home_currency",
+        "home_currency.get_home_currency",
+        ToolKind.Read,
+        "The currency that totals are shown in.",
+    ),
+    Tool(
+        "set_home_currency",
+        "home_currency.put_home_currency",
+        ToolKind.Destructive,
+        "Change the home currency of all reports and fees.",
+        always_asked=True,
+    ),
+    Tool(
+        "get_organization",
+        "organization.get_organization",
+        ToolKind.Read,
+        "Name, branding and payout settings of the brand.",
+    ),
+    Tool(
+        "get_billing_state",
+        "billing.get_billing_state",
+        ToolKind.Read,
+        "Plan, trial and limits; read it after plan_tier_required.",
+    ),
+    Tool(
+        "get_install_snippet",
+        "install_snippet.get_install_snippet",
+        ToolKind.Read,
+        "The HTML tag for the brand's pages.",
+    ),
+    Tool(
+        "get_attribution_params",
+        "attribution_params.get_attribution_params",
+        ToolKind.Read,
+        "Which query parameters of a link name an affiliate.",
+    ),
+    Tool(
+        "set_attribution_params",
+        "attribution_params.change_attribution_params",
+        ToolKind.Destructive,
+        "Replace the custom attribution parameters; links with removed ones stop counting.",
+    ),
+)

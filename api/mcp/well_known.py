@@ -1,0 +1,50 @@
+"""Where a client learns who gives out tokens for /mcp. Source: RFC 9728; Model Context Protocol, "Authorization".
+
+Without MCP_OAUTH_ISSUER nobody does: a client that was told of OAuth would try to register, and fail.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint
+
+import settings
+from adapters.identity import tokens
+from api.access.guards import Guard
+from api.edge.operations import one, operation
+from domain.refused import Refused
+from schemas.mcp import ProtectedResource
+
+blueprint = Blueprint("mcp_metadata", __name__)
+
+_OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
+_METADATA = ProtectedResource()
+
+
+@blueprint.get("/.well-known/oauth-protected-resource/mcp")
+@operation(_OPEN, one(_METADATA), refuses=("404 not_found",))
+def get_mcp_resource_metadata() -> Mapping[str, Any]:
+    """Say who gives out tokens for `/mcp`, and with which scopes. 404 where agents come with API keys alone."""
+    return _metadata()
+
+
+@blueprint.get("/.well-known/oauth-protected-resource")
+@operation(_OPEN, one(_METADATA), refuses=("404 not_found",))
+def get_resource_metadata() -> Mapping[str, Any]:
+    """Say the same to clients that look at the root."""
+    return _metadata()
+
+
+def _metadata() -> Mapping[str, Any]:
+    chosen = settings.current()
+    if chosen.identity.mcp_issuer is None:
+        raise Refused(404, "not_found", "Agents come with API keys here: no tokens are given out for /mcp.")
+    shown: Mapping[str, Any] = _METADATA.dump(
+        {
+            "resource": f"{chosen.web.url}/mcp",
+            "authorization_servers": [chosen.identity.mcp_issuer],
+            "scopes_supported": [tokens.READ_SCOPE, tokens.WRITE_SCOPE],
+            "bearer_methods_supported": ["header"],
+        }
+    )
+    return shown

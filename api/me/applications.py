@@ -1,0 +1,70 @@
+"""Applications of the affiliate who signed in whose form has a second step.
+
+Source: tracking spec, section 6, affiliate.application_completed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, body, path
+from api.edge.operations import array, one, operation
+from api.edge.wake import wake_relay
+from api.storefront import answering
+from domain.refused import not_found
+from models import db
+from models.affiliates import own_applications
+from schemas.me.application import (
+    HandedInRecord,
+    OwnApplicationRecord,
+    SecondStepBody,
+    own_application_records,
+)
+
+blueprint = Blueprint("own_applications", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+_WRITE = Guard(audience="affiliate", scope="read_write", verified_email=True, max_body_bytes=256 * KIB)
+_ANSWER = HandedInRecord()
+
+
+@blueprint.get("/api/me/applications")
+@operation(_READ, array(OwnApplicationRecord()))
+def list_own_applications() -> list[dict[str, Any]]:
+    """List the caller's applications to programs whose form has a second step. Budget: 1 statement."""
+    account = guards.account()
+    with db.any_org_work():
+        found = own_applications.any_org_own(account_id=account.id, email=account.email)
+    return own_application_records(found)
+
+
+@blueprint.post("/api/me/applications/<affiliate_id>/answers")
+@operation(
+    _WRITE,
+    one(_ANSWER),
+    takes=SecondStepBody(),
+    refuses=("400 invalid_request", "404 not_found", "409 application_closed"),
+)
+def submit_own_answers(affiliate_id: str) -> Response:
+    """Hand in the second step of an application, or hand it in again. 200 with what is kept."""
+    wanted_id, account = path.uuid(affiliate_id, "application"), guards.account()
+    with db.any_org_work():
+        organization_id = own_applications.any_org_organization(
+            account_id=account.id, email=account.email, affiliate_id=wanted_id
+        )
+    if organization_id is None:
+        raise not_found("application", wanted_id)
+    sent = body.load()["answers"]
+    answer = answers.once(lambda: _submit(organization_id, wanted_id, sent), organization_id=organization_id)
+    wake_relay()
+    return answer
+
+
+def _submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
+    handed_in = answering.hand_in(organization_id, affiliate_id, sent, now=clock.now())
+    return 200, _ANSWER.dump(handed_in)

@@ -1,0 +1,60 @@
+"""Texts and images that brands give the affiliate who signed in."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response
+
+import settings
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import body, paging, path
+from api.edge.operations import operation, page, text
+from api.programs import asset_files
+from domain.refused import Refused
+from models import db
+from models.programs import assets
+from models.programs.assets import ShownAsset
+from schemas.programs.asset import AssetsQuery, OwnAssetRecord
+
+blueprint = Blueprint("own_assets", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+_RECORD = OwnAssetRecord(exclude=("file_url",))
+_ASSETS = "/api/me/assets"
+
+
+@blueprint.get(_ASSETS)
+@operation(_READ, page(OwnAssetRecord()), asks=AssetsQuery(), may_lag="answer")
+def list_own_assets() -> Mapping[str, object]:
+    """List what the programs that the caller is Approved in give to advertise with, newest first.
+
+    Budget: 1 statement.
+    """
+    query, account = body.query(), guards.account()
+    asked = paging.wanted(query)
+    with db.any_org_work():
+        rows = assets.any_org_own(
+            account_id=account.id,
+            email=account.email,
+            program_id=query["program_id"],
+            after=asked.after,
+            limit=asked.limit,
+        )
+    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+
+
+@blueprint.get(f"{_ASSETS}/<asset_id>/file")
+@operation(_READ, text("image/*"), refuses=("404 not_found",))
+def get_own_asset_file(asset_id: str) -> Response:
+    """Download an image that is listed, under a name that is made of the asset's."""
+    wanted_id, account = path.uuid(asset_id, "asset"), guards.account()
+    with db.any_org_work():
+        found = assets.any_org_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
+    if found is None:
+        raise Refused(404, "not_found", f"You have no image {wanted_id}.")
+    return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
+
+
+def _shown(row: ShownAsset) -> dict[str, object]:
+    address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
+    return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

@@ -1,0 +1,117 @@
+"""The creator network for the affiliate who signed in: found, looked at, applied to.
+
+Source: core spec, "Program fields accepted on create or update", rule 5.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+import settings
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.affiliates import view
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page
+from api.edge.wake import wake_relay
+from models import db
+from models.programs import programs
+from pipelines.programs import networking
+from pipelines.storefront import matching
+from schemas.me.network import (
+    NetworkApplicationBody,
+    NetworkApplicationRecord,
+    NetworkProgramRecord,
+    NetworkQuery,
+    application_record,
+    network_records,
+)
+
+blueprint = Blueprint("creator_network", __name__)
+
+_READ = Guard(audience="affiliate", verified_email=True)
+# As the public form takes.
+_MOST_BYTES = 256 * KIB
+_APPLY = Guard(
+    audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", max_body_bytes=_MOST_BYTES
+)
+
+
+@blueprint.get("/api/me/network")
+@operation(_READ, page(NetworkProgramRecord()), asks=NetworkQuery(), may_lag="answer")
+def list_network_programs() -> Mapping[str, Any]:
+    """List programs of every brand that take applications from affiliates of the service, those listed last first.
+
+    A description is cut after 500 characters. Budget: 1 statement.
+    """
+    query, account = body.query(), guards.account()
+    asked = paging.wanted(query)
+    filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
+    with db.any_org_work():
+        rows = networking.any_org_page(
+            account_id=account.id, email=account.email, filters=filters, after=asked.after, limit=asked.limit
+        )
+    base_url = settings.current().web.url
+    return paging.envelope(asked, rows, lambda some: network_records(some, base_url=base_url), moment="listed_at")
+
+
+@blueprint.get("/api/me/network/<program_id>")
+@operation(_READ, one(NetworkProgramRecord()), refuses=("404 not_found",))
+def get_network_program(program_id: str) -> Mapping[str, Any]:
+    """Show one program of the network with its whole description. Budget: 1 statement."""
+    wanted_id, account = path.uuid(program_id, "program"), guards.account()
+    with db.any_org_work():
+        found = networking.any_org_find(wanted_id, account_id=account.id, email=account.email)
+    return network_records([found], base_url=settings.current().web.url)[0]
+
+
+@blueprint.post("/api/me/network/<program_id>/apply")
+@operation(
+    _APPLY,
+    one(NetworkApplicationRecord()),
+    takes=NetworkApplicationBody(),
+    refuses=(
+        "400 invalid_request",
+        "404 not_found",
+        "403 affiliate_not_active",
+        "409 alias_already_taken",
+        "409 program_at_capacity",
+    ),
+)
+def apply_to_network_program(program_id: str) -> Response:
+    """Apply to a program of the network with the address that one signed in with. 200 with how one stands in it.
+
+    The brand is told of it (`affiliate.created`) once the application is approved.
+    """
+    wanted_id, sent = path.uuid(program_id, "program"), body.load()
+    with db.any_org_work():
+        organization_id = programs.any_org_owner(wanted_id)
+    if organization_id is None:
+        raise networking.not_listed()
+    answer = answers.once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
+    wake_relay()
+    return answer
+
+
+def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
+    now, account = clock.now(), guards.account()
+    matched = matching.apply(
+        organization_id=organization_id,
+        program_id=program_id,
+        account_id=account.id,
+        application={**sent, "email": account.email},
+        now=now,
+    )
+    filed = matched.filed
+    if filed is not None and filed.affiliate is not None:
+        audit.record(
+            "affiliate.applied",
+            filed.affiliate_id,
+            after=view.audited(filed.affiliate, filed.links),
+            now=now,
+            organization_id=organization_id,
+        )
+    return 200, application_record(program_id=program_id, status=matched.status)

@@ -1,0 +1,105 @@
+"""Texts and images that a brand gives its affiliates to advertise with. An addition to the interface."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+import settings
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body, paging, path
+from api.edge.operations import one, operation, page, text
+from api.programs import asset_files
+from domain.organization.images import Image
+from domain.programs.assets import MOST_IMAGE_BYTES
+from domain.refused import not_found
+from models import db
+from models.programs import assets
+from models.programs.assets import ShownAsset
+from pipelines.programs import giving
+from schemas.programs.asset import AssetBody, AssetRecord, AssetsQuery
+
+blueprint = Blueprint("assets", __name__)
+
+_READ = Guard(audience="brand")
+_WRITE = Guard(audience="dashboard", scope="read_write")
+# An image that is base64 in JSON takes a third more than the image itself; a text has four bytes a character at most.
+_UPLOAD = Guard(audience="dashboard", scope="read_write", max_body_bytes=MOST_IMAGE_BYTES * 4 // 3 + 32 * KIB)
+
+_RECORD = AssetRecord(exclude=("file_url",))
+_ASSETS = "/api/v1/assets"
+
+
+@blueprint.get(_ASSETS)
+@operation(_READ, page(AssetRecord()), asks=AssetsQuery(), may_lag="answer")
+def list_assets() -> Mapping[str, object]:
+    """List texts and images for affiliates, newest first; with `programId` those that its affiliates see."""
+    query, organization_id = body.query(), guards.organization_id()
+    asked = paging.wanted(query)
+    with db.unit_of_work(organization_id):
+        rows = assets.page(
+            organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
+        )
+    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+
+
+@blueprint.post(_ASSETS)
+@operation(
+    _UPLOAD,
+    one(AssetRecord()),
+    status=201,
+    takes=AssetBody(),
+    refuses=("400 invalid_image", "404 not_found", "409 asset_limit_reached", "413 payload_too_large"),
+)
+def create_asset() -> Response:
+    """Give affiliates a text, or an image (PNG, JPEG, WebP or GIF), of one program or of all. 201 with it."""
+    wanted = body.load()
+    image = giving.check(wanted)
+    return answers.once(lambda: _create(wanted, image))
+
+
+def _create(wanted: Mapping[str, Any], image: Image | None) -> answers.Answer:
+    now, organization_id = clock.now(), guards.organization_id()
+    made_id = giving.add(organization_id=organization_id, wanted=wanted, image=image, now=now)
+    shown = _find(made_id)
+    audit.record("asset.created", made_id, after=shown, now=now)
+    return 201, shown
+
+
+@blueprint.delete(f"{_ASSETS}/<asset_id>")
+@operation(_WRITE, status=204, refuses=("404 not_found",))
+def delete_asset(asset_id: str) -> Response:
+    """Take a text or an image away. 204."""
+    wanted_id = path.uuid(asset_id, "asset")
+    with db.unit_of_work(guards.organization_id()):
+        before = _find(wanted_id)
+        giving.remove(organization_id=guards.organization_id(), asset_id=wanted_id)
+        audit.record("asset.deleted", wanted_id, before=before, now=clock.now())
+    return Response(status=204)
+
+
+@blueprint.get(f"{_ASSETS}/<asset_id>/file")
+@operation(_READ, text("image/*"), refuses=("404 not_found",))
+def get_asset_file(asset_id: str) -> Response:
+    """Download an image, under a name that is made of the asset's."""
+    wanted_id = path.uuid(asset_id, "asset")
+    with db.unit_of_work(guards.organization_id()):
+        found = assets.file(organization_id=guards.organization_id(), asset_id=wanted_id)
+    if found is None:
+        raise not_found("image", wanted_id)
+    return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
+
+
+def _find(asset_id: UUID) -> Mapping[str, Any]:
+    row = assets.find(organization_id=guards.organization_id(), asset_id=asset_id)
+    if row is None:
+        raise not_found("asset", asset_id)
+    return _shown(row)
+
+
+def _shown(row: ShownAsset) -> dict[str, Any]:
+    address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
+    return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

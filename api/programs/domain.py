@@ -1,0 +1,75 @@
+"""A program's custom domain: what proves it, and how that stands.
+
+Source: core spec, "Program" (customDomain, customDomainVerified); tracking spec, "Public storefront".
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from flask import Blueprint, Response
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import Guard
+from api.edge import answers, audit, path
+from api.edge.operations import one, operation
+from domain.host_proofs.records import DnsReading
+from domain.organization import plans
+from models import db
+from pipelines.host_proofs import holding
+from pipelines.host_proofs.held import HeldHost
+from schemas.host_proof import DomainProofRecord
+
+blueprint = Blueprint("program_domain", __name__)
+
+_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_CHECK = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, bucket="domain_check")
+_RECORD = DomainProofRecord()
+_DOMAIN = "/api/v1/programs/<program_id>/domain"
+
+
+@blueprint.get(_DOMAIN)
+@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+def get_program_domain(program_id: str) -> Mapping[str, object]:
+    """Show what proves a program's custom domain, and what was found at the last look. Budget: 1 statement."""
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):
+        held = holding.show(organization_id=guards.organization_id(), program_id=wanted_id)
+    shown: Mapping[str, object] = _RECORD.dump(held)
+    return shown
+
+
+@blueprint.post(f"{_DOMAIN}/check")
+@operation(
+    _CHECK,
+    one(_RECORD),
+    refuses=(
+        "404 not_found",
+        "409 custom_domain_already_taken",
+        "409 domain_changed",
+        "409 invalid_status_transition",
+        "409 no_custom_domain",
+        "503 domain_check_busy",
+    ),
+)
+def check_program_domain(program_id: str) -> Response:
+    """Look a program's custom domain up in DNS, and verify it if a record proves it. 200 with how it stands.
+
+    A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
+    """
+    wanted_id = path.uuid(program_id, "program")
+    with db.unit_of_work(guards.organization_id()):
+        held = holding.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
+    repeated = answers.repeated()
+    if repeated is not None:
+        return repeated
+    reading = holding.look(held)
+    return answers.once(lambda: _noted(wanted_id, held, reading))
+
+
+def _noted(program_id: UUID, held: HeldHost, reading: DnsReading) -> answers.Answer:
+    now = clock.now()
+    noted = holding.note(held, reading, now=now, is_asked=True)
+    if noted.action is not None:
+        audit.record(noted.action, program_id, after=noted.told, now=now)
+    return 200, _RECORD.dump(noted.held)

@@ -1,0 +1,70 @@
+"""Pictures for the landing pages of programs. An addition to the interface."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, request
+
+from adapters import clock
+from api.access import guards
+from api.access.guards import KIB, Guard
+from api.edge import answers, audit, body
+from api.edge.operations import one, operation
+from api.organization import brand_files
+from domain.organization import plans
+from domain.organization.images import Image
+from domain.storefront import MOST_PICTURE_BYTES
+from pipelines.programs import landing
+from schemas.programs.landing_page import HeroImageBody, HeroImageRecord
+
+blueprint = Blueprint("hero_images", __name__)
+
+# An image that is base64 in JSON takes a third more than the image itself.
+_UPLOAD = Guard(
+    audience="brand",
+    scope="read_write",
+    plan=plans.Tier.Starter,
+    max_body_bytes=MOST_PICTURE_BYTES * 4 // 3 + KIB,
+)
+_RECORD = HeroImageRecord()
+
+
+@blueprint.post("/api/v1/programs/hero-images")
+@operation(
+    _UPLOAD,
+    one(_RECORD),
+    status=201,
+    takes=HeroImageBody(),
+    takes_as=("image/*",),
+    refuses=("400 invalid_image", "413 payload_too_large"),
+)
+def create_hero_image() -> Response:
+    """Upload a picture for the head of landing pages. 201 with its id, which goes into `landingPageConfig`.
+
+    The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64. Pictures
+    that no program names end with later uploads; the newest 20 of them stay.
+    """
+    content, declared_type = _sent()
+    image = landing.read(content, declared_type=declared_type)
+    return answers.once(lambda: _keep(content, image))
+
+
+def _sent() -> tuple[bytes, str | None]:
+    if request.mimetype != "application/json":
+        return request.get_data(cache=True), request.mimetype
+    sent = body.load()
+    return sent["content"], sent["content_type"]
+
+
+def _keep(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
+    now = clock.now()
+    file_id = landing.keep(organization_id=guards.organization_id(), content=content, image=image, now=now)
+    shown: Mapping[str, object] = {
+        "id": str(file_id),
+        "url": brand_files.url(file_id),
+        "contentType": image.content_type,
+        "width": image.width,
+        "height": image.height,
+        "sizeBytes": len(content),
+    }
+    audit.record("hero_image.uploaded", file_id, after=shown, now=now)
+    return 201, shown

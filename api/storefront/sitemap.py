@@ -1,0 +1,46 @@
+"""The campaigns that strangers may find, with their addresses, as sitemaps list them."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import settings
+from models import db, storefront
+from models.storefront import BrandPlace
+
+#: The protocol's own limit of one sitemap.
+MOST = 50_000
+_MOST_PAGES = 1000
+
+
+class Listed(NamedTuple):
+    """Where a campaign's page is, and when the campaign was changed last."""
+
+    address: str
+    changed_at: datetime
+
+
+def any_org_pages() -> int:
+    """Return how many sitemaps there are: 1 at least. Budget: 1 statement."""
+    with db.any_org_work():
+        number = storefront.any_org_discoverable_number()
+    return max(1, -(-number // MOST))
+
+
+def any_org_page(page: int) -> list[Listed]:
+    """Return what stands in one sitemap, from 1 on; nothing in one that is not there. Budget: 1 statement."""
+    if not 1 <= page <= _MOST_PAGES:
+        return []
+    base = settings.current().web.url
+    with db.any_org_work():
+        found = storefront.any_org_discoverable(after=(page - 1) * MOST, limit=MOST)
+    return [Listed(f"{base}/p/{one.handle}/{one.slug}", one.updated_at) for one in found]
+
+
+def any_org_listed_at(host: str, place: BrandPlace) -> list[Listed]:
+    """Return what a brand's host lists: its one campaign where it is a campaign's own, else all of the brand's.
+
+    Budget: 1 statement.
+    """
+    with db.any_org_work():
+        found = storefront.any_org_discoverable_of_brand(handle=place.handle, slug=place.slug, limit=MOST)
+    return [Listed(f"https://{host}/{'' if place.slug is not None else one.slug}", one.updated_at) for one in found]

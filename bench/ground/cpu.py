@@ -1,0 +1,115 @@
+"""How much CPU processes used, out of the kernel's own counters: time that a process waits for its turn counts nowhere.
+
+A busy machine makes work slow and hardly makes it dearer, so what is counted here bends little where clocks bend much.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PROC = Path("/proc")
+# Of a process's line, counted from behind its name, which may hold anything.
+_PARENT, _FIRST_TIME, _TIMES = 1, 11, 4
+# Of a core's line: idle, and idle while a disk was at work. What follows the eighth the first two count as well.
+_IDLE, _COUNTED = (3, 4), 8
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A process, its parent, and the CPU seconds of it and of those of its children that ended and were waited for."""
+
+    pid: int
+    parent: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """CPU seconds that some cores had since they were switched on, and those that anybody used."""
+
+    seconds: float
+    used: float
+
+
+def of_process(line: str) -> Used:
+    """Read a line of /proc/PID/stat."""
+    pid, _, rest = line.partition(" (")
+    fields = rest.rpartition(") ")[2].split()
+    times = fields[_FIRST_TIME : _FIRST_TIME + _TIMES]
+    return Used(int(pid), int(fields[_PARENT]), sum(map(int, times)) / _TICKS_PER_S)
+
+
+def of_cores(lines: str, cores: Iterable[int]) -> Capacity:
+    """Read /proc/stat; what a hypervisor gave to others was used."""
+    wanted = {f"cpu{core}" for core in cores}
+    counted = [
+        [int(ticks) for ticks in rest.split()[:_COUNTED]]
+        for name, _, rest in (line.partition(" ") for line in lines.splitlines())
+        if name in wanted
+    ]
+    ticks = sum(map(sum, counted))
+    idle = sum(core[place] for core in counted for place in _IDLE)
+    return Capacity(ticks / _TICKS_PER_S, (ticks - idle) / _TICKS_PER_S)
+
+
+def of_tree(root: int, processes: Iterable[Used]) -> float:
+    """Return the CPU seconds of a process and all below it, those that ended included; 0 if it is gone."""
+    return sum(process.seconds for process in tree(root, processes))
+
+
+def tree(root: int, processes: Iterable[Used]) -> list[Used]:
+    """Return a process and all below it, none if it is gone."""
+    known = list(processes)
+    below: dict[int, list[Used]] = {}
+    for process in known:
+        below.setdefault(process.parent, []).append(process)
+    waiting = [process for process in known if process.pid == root]
+    found = []
+    while waiting:
+        found.append(process := waiting.pop())
+        waiting += below.get(process.pid, [])
+    return found
+
+
+def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
+    """Return what each of the named trees has used by now."""
+    known = running()
+    return {name: of_tree(pid, known) for name, pid in roots.items()}
+
+
+class Neighbours:
+    """What others than our own process trees use of this process's cores, from its making on."""
+
+    def __init__(self, ours: Mapping[str, int]) -> None:
+        self._ours = ours
+        self._began = self._now()
+
+    def share(self) -> float:
+        """Return their share of the cores' time so far, 0 to 1."""
+        (capacity, ours), (capacity_then, ours_then) = self._now(), self._began
+        return share_of_others(capacity_then, capacity, ours=ours - ours_then)
+
+    def _now(self) -> tuple[Capacity, float]:
+        cores = of_cores((_PROC / "stat").read_text(), os.sched_getaffinity(0))
+        return cores, sum(of_trees(self._ours).values())
+
+
+def share_of_others(before: Capacity, after: Capacity, *, ours: float) -> float:
+    """Return which share of the time between, 0 to 1, was used by others than those who used `ours` seconds of it."""
+    passed = after.seconds - before.seconds
+    others = after.used - before.used - ours
+    return min(max(others / passed, 0.0), 1.0) if passed > 0 else 0.0
+
+
+def running() -> list[Used]:
+    """Return every process of this machine."""
+    found = []
+    for folder in _PROC.iterdir():
+        if folder.name.isdigit():
+            try:
+                found.append(of_process((folder / "stat").read_text(errors="replace")))
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # It ended meanwhile, and its parent has its time.
+    return found

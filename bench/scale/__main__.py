@@ -1,0 +1,68 @@
+"""`python -m bench.scale` says what loads take; `--results FILE` reckons with figures of your own machine."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from bench.scale import page
+from bench.scale.costs import MEASURED, Costs, CostsMissing
+from bench.scale.demand import Load
+from bench.scale.sizing import Prices, Sizing, answer
+
+_CLICKS = (10**5, 10**7, 10**9)
+_SALES = (10**4, 10**6, 10**7)
+
+
+def main() -> int:
+    """Print what the loads take; return the exit status."""
+    chosen = _arguments()
+    try:
+        costs = Costs.read(chosen.results)
+    except (OSError, ValueError, CostsMissing) as problem:
+        print(f"bench.scale: {problem}", file=sys.stderr)
+        return 1
+    loads = [Load(clicks, sales) for clicks in chosen.clicks or _CLICKS for sales in chosen.sales or _SALES]
+    answers = [answer(load, costs, Prices()) for load in loads]
+    if chosen.json:
+        print(json.dumps([_as_json(found) for found in answers], indent=2))
+    else:
+        page.show(answers, Prices())
+    return 0
+
+
+def _as_json(found: Sizing) -> dict[str, object]:
+    step = found.verdict.step
+    return {
+        **asdict(found.load),
+        "fleets": [asdict(fleet) for fleet in found.fleets],
+        "needs": dict(found.needs),
+        "dollars_a_month": dict(found.money),
+        "step": step and step.name,
+        "broke": dict(found.verdict.broke),
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.scale", description="What a load takes, from measured costs."
+    )
+    parser.add_argument(
+        "--results", type=Path, default=MEASURED, help="a results.json (default: the ones that came along)"
+    )
+    parser.add_argument("--clicks", type=_count, action="append", help="clicks a day; may be repeated")
+    parser.add_argument("--sales", type=_count, action="append", help="sales a day; may be repeated")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def _count(text: str) -> int:
+    count = int(text.replace("_", "").replace(",", ""))
+    if count < 0:
+        raise ValueError
+    return count
+
+
+if __name__ == "__main__":
+    sys.exit(main())

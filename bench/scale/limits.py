@@ -1,0 +1,111 @@
+"""What stands between a service and more load, step by step: what each way of running it can take, and what to change.
+
+The bounds of a step are round numbers for machines that anybody can rent: assumptions, not measurements.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Something that runs out: in which unit it is counted, and what to change when it does."""
+
+    unit: str
+    change: str
+
+
+LIMITS: Mapping[str, Limit] = {
+    "cores": Limit("cores of one machine", "give the fleets machines of their own"),
+    "connections": Limit("connections of PostgreSQL", "put a PgBouncer between (DATABASE_POOL=transaction)"),
+    "postgres": Limit(
+        "cores of the PostgreSQL that writes", "a larger machine, reads from a replica; then distribute the tenants"
+    ),
+    "wal": Limit("MB/s of write-ahead log", "a disk of its own for it; then distribute the tenants"),
+    "disk": Limit(
+        "TB of one PostgreSQL after a year", "keep clicks and events for fewer days; then distribute the tenants"
+    ),
+    "valkey": Limit(
+        "cores of Valkey, which works with one", "jobs by RabbitMQ; then clicks, which are one stream, by installation"
+    ),
+    "turn": Limit(
+        "share of the time in which the largest brand's clicks are written, one batch after the other",
+        "nothing that is built: a turn per program in place of one per organization would be needed",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A way of running the service: how much it can take of each, and how to get there."""
+
+    name: str
+    how: str
+    bounds: Mapping[str, float]
+
+
+_MANY = float("inf")
+
+#: From the smallest on. A later step holds all that the earlier ones changed.
+STEPS = (
+    Step(
+        "one machine",
+        "all units of docs/deploy/systemd.md on it, 8 cores",
+        {"cores": 8, "connections": 100, "postgres": 6, "wal": 100, "disk": 2, "valkey": 0.7, "turn": 0.7},
+    ),
+    Step(
+        "fleets apart",
+        "PostgreSQL and Valkey on machines of their own, fleets as in docs/deploy/kubernetes.md, a PgBouncer between",
+        {"cores": _MANY, "connections": 2_000, "postgres": 24, "wal": 300, "disk": 8, "valkey": 0.7, "turn": 0.7},
+    ),
+    Step(
+        "a large primary",
+        "the largest machine for PostgreSQL, lists and figures from replicas, jobs by RabbitMQ",
+        {"cores": _MANY, "connections": 10_000, "postgres": 90, "wal": 1_000, "disk": 60, "valkey": 0.9, "turn": 0.7},
+    ),
+    Step(
+        "tenants apart",
+        "a distributed PostgreSQL of twenty nodes",
+        {
+            "cores": _MANY,
+            "connections": 200_000,
+            "postgres": 1_800,
+            "wal": 20_000,
+            "disk": 1_200,
+            "valkey": 0.9,
+            "turn": 0.7,
+        },
+    ),
+    Step(
+        "brands apart",
+        "several installations, each with some of the brands and its own host",
+        {
+            "cores": _MANY,
+            "connections": _MANY,
+            "postgres": _MANY,
+            "wal": _MANY,
+            "disk": _MANY,
+            "valkey": _MANY,
+            "turn": 0.7,
+        },
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Runway:
+    """The step on which a load can run (None: on none of these), and what broke first on each step before it."""
+
+    step: Step | None
+    broke: Mapping[str, str]
+
+
+def verdict(needs: Mapping[str, float]) -> Runway:
+    """Return where a load can run; `needs` has a number for each of LIMITS."""
+    broke: dict[str, str] = {}
+    for step in STEPS:
+        worst = max(step.bounds, key=lambda what: needs[what] / step.bounds[what])
+        if needs[worst] <= step.bounds[worst]:
+            return Runway(step, broke)
+        broke[step.name] = worst
+    return Runway(None, broke)

@@ -1,0 +1,60 @@
+"""How much longer a tool call of an agent takes than the same request to the operation behind it.
+
+One gunicorn worker answers both, over one kept-alive connection: `list_affiliates` by POST /mcp and GET
+/api/v1/affiliates, 20 rows of 10,000 with their links. In: HTTP, the key, the limit, the page, and for the tool
+reading the message, the arguments, the request within the request, leaving out what is null, and the result as object
+and as text.
+Out: confirmations and lists that are too long. Value and anchor are times; their ratio is the figure.
+"""
+
+import json
+
+from bench.affiliates import deep_page
+from bench.affiliates.pages import LINKS
+from bench.figure import Figure, Target, interleaved
+from bench.ground import brand, history, load
+from bench.ground.fleets import gunicorn
+from bench.ground.machine import free_port, owner
+from bench.plan import Plan
+
+_ROUNDS, _CALLS_PER_ROUND, _WARM_UP, _AFFILIATES, _ROWS = 7, 1_000, 100, 10_000, 20
+
+
+def measure(plan: Plan) -> list[Figure]:
+    """Measure and return the one figure."""
+    url = plan.machine.fresh("tool_call")
+    seller = brand.create(url)
+    with owner(url) as cursor:
+        deep_page.load(plan, cursor, seller, plan.size(_AFFILIATES))
+        cursor.execute(LINKS, (seller.id,))
+        history.settle_down(cursor)
+    port = free_port()
+    with gunicorn(plan.machine, "web", "app:create_app()", port):
+        call, request = _call(seller, port), _request(seller, port)
+        for warmed in (call, request):
+            _mean_ms(port, warmed, _WARM_UP)
+        size = plan.size(_CALLS_PER_ROUND)
+        value, anchor = interleaved(
+            lambda: _mean_ms(port, call, size), lambda: _mean_ms(port, request, size), rounds=_ROUNDS
+        )
+    return [Figure("tool_call", value, "ms", Target(1.3, is_ceiling=True), anchor)]
+
+
+def _mean_ms(port: int, request: bytes, count: int) -> float:
+    return 1000 / load.fire(load.Order(port, [request] * count, connections=1))
+
+
+def _call(seller: brand.Brand, port: int) -> bytes:
+    params = {"name": "list_affiliates", "arguments": {"take": _ROWS}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    return _sent("POST /mcp", seller, port, f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n", body)
+
+
+def _request(seller: brand.Brand, port: int) -> bytes:
+    return _sent(f"GET /api/v1/affiliates?take={_ROWS}", seller, port)
+
+
+def _sent(line: str, seller: brand.Brand, port: int, headers: str = "", body: str = "") -> bytes:
+    return (
+        f"{line} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {seller.api_key}\r\n{headers}\r\n{body}"
+    ).encode()

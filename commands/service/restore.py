@@ -1,0 +1,109 @@
+"""`flask restore`: back to a moment, and payouts on their way again once they were compared with the rails."""
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+from flask.cli import AppGroup
+
+import settings
+from adapters import clock
+from adapters.backups import restoring, store
+from adapters.embedded import places
+from commands import output, trail
+from commands.moments import moment
+from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
+from models.upkeep import known_servers
+from pipelines.operating import restored
+
+group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
+
+
+@group.command("run")
+@folder_argument
+@click.option("--to", "to", type=moment, help="The moment to go back to. Without: the end of the log.")
+@click.option("--backup", "name", help="The copy to begin with. Without: the newest that was taken before.")
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Prepare this folder for a server of your own.",
+)
+@output.json_option
+def run(folder: Path, to: datetime | None, name: str | None, into: Path | None, as_json: bool) -> None:
+    """Restore a copy of FOLDER into an empty DATA_DIR, and replay the log up to a moment."""
+    if into is None and settings.current().servers.database_url is not None:
+        raise click.ClickException(
+            "DATABASE_URL leads to a server of your own: say with --into where it is to be. Nothing was changed."
+        )
+    with failing_in_a_line():
+        found = store.find(folder.resolve(), name, before=to)
+        store.verify(found.path, tell=progress)
+        if into is not None:
+            _prepare(found, into.resolve(), to)
+        else:
+            _restore(found, to)
+    where = into or settings.current().servers.data_dir
+    done = f"Restored into {where}; payouts are held. Next: start the service, flask restore status"
+    if into is not None:
+        done = (
+            f"Prepared in {where}. Next: start PostgreSQL there, as a user who may read {folder.resolve() / 'log'};"
+            " it takes sessions when it has replayed the log. Then lead DATABASE_URL to it: flask restore status"
+        )
+    output.show(
+        {"backup": shown(found), "to": to and to.isoformat(), "into": str(where)},
+        as_json=as_json,
+        person=lambda: click.echo(done),
+    )
+
+
+@group.command("status")
+@output.json_option
+def status(as_json: bool) -> None:
+    """Say whether payouts are held because the database was restored, and which wait, with the key that rails know."""
+    with output.every_tenant():
+        is_held, server, unsure = not known_servers.is_known(), known_servers.name(), restored.any_org_unsure()
+
+    def person() -> None:
+        click.echo(f"{server}: payouts and deals are {'HELD' if is_held else 'not held'}")
+        output.table(
+            ("payout", "affiliate", "US cents", "method", "key at the rail"),
+            [(one.payout_id, one.affiliate_id, one.amount_cents, one.method, one.key) for one in unsure],
+            empty="No payout waits to be sent.",
+        )
+        if is_held:
+            click.echo("Next: the runbook, After a restore")
+
+    output.show(
+        {"server": server, "held": is_held, "waiting": [asdict(one) for one in unsure]}, as_json=as_json, person=person
+    )
+
+
+@group.command("release")
+@click.option("--restored-to", type=moment, required=True, help="The moment whose books these are.")
+@click.option("--why", required=True, help="What was compared, for the audit log.")
+@output.json_option
+def release(restored_to: datetime, why: str, as_json: bool) -> None:
+    """Let payouts and deals go on. What could be sent at that moment is looked up at its rail by its key first."""
+    with output.every_tenant():
+        looked_up = restored.any_org_release(restored_to=restored_to, by="flask", now=clock.now())
+        said = {"restoredTo": restored_to.isoformat(), "why": why, "lookedUp": looked_up}
+        trail.record("restore.released", said, about=known_servers.name())
+    output.show(
+        said,
+        as_json=as_json,
+        person=lambda: click.echo(f"Payouts go on; {looked_up} of them are looked up at their rail first."),
+    )
+
+
+def _restore(found: store.Backup, to: datetime | None) -> None:
+    try:
+        restoring.restore(found, settings.current().servers.data_dir, to=to, tell=progress)
+    except places.DidNotStart as failure:
+        raise click.ClickException(f"{failure.what}\n{failure.advice}") from failure
+
+
+def _prepare(found: store.Backup, into: Path, to: datetime | None) -> None:
+    if into.exists() and any(into.iterdir()):
+        raise click.ClickException(f"{into} is not empty. Nothing was changed.")
+    restoring.prepare(found, into, to=to, tell=progress)

@@ -1,0 +1,1 @@
+"""What runs at others': clients of the interface, and what writes them."""

@@ -1,0 +1,29 @@
+"""`make sdk`: write the generated files of both clients, and remove those that nothing makes any more."""
+
+import os
+
+from integrations import generate
+
+
+def main() -> None:
+    """Write what changed, and say it."""
+    # Nothing is asked of the servers: the routes alone are read.
+    os.environ.update(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/none", REDIS_URL="redis://127.0.0.1:1/0", SECRET_KEY="none" * 8
+    )
+    from api.service import description
+    from app import create_app
+
+    with create_app().app_context():
+        made = generate.files(description.document())
+    for path in generate.stale(made):
+        if path in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(made[path], "utf-8")
+        else:
+            path.unlink()
+        print(path.relative_to(generate.ROOT.parent))
+
+
+if __name__ == "__main__":
+    main()

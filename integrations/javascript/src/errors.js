@@ -1,0 +1,40 @@
+// What can go wrong with a call or a webhook. Branch on `code`; the message is for people and may change.
+
+const SAID = {
+  401: "The API key or the signature is not accepted; look at the signing secret, the exact bytes and the clock.",
+  429: "Too many requests.",
+};
+
+export class FinderfeeError extends Error {
+  constructor(message, options) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+export class ApiError extends FinderfeeError {
+  constructor(status, { body = null, requestId = null, retryAfterS = null } = {}) {
+    const said = isRecord(body) ? body : {};
+    const errors = isRecord(said.errors) ? said.errors : {};
+    const field = said.field ?? Object.keys(errors)[0] ?? null;
+    const message = said.message ?? said.title ?? SAID[status] ?? "The request was refused.";
+    const parts = [status, said.error, message, field && `(field ${field})`, requestId && `(request ${requestId})`];
+    super(parts.filter(Boolean).join(" "));
+    this.status = status;
+    this.code = said.error ?? null;
+    this.reason = message;
+    this.field = field;
+    this.errors = errors;
+    this.requestId = requestId;
+    this.retryAfterS = retryAfterS;
+    this.body = body;
+  }
+}
+
+export class ConnectionFailed extends FinderfeeError {}
+
+export class InvalidSignature extends FinderfeeError {}
+
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,191 @@
+// The pixel in a sandbox of our own: Shopify's events in, what is sent out. Nothing is called but this machine.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, beforeEach, test } from "node:test";
+
+import { referral, settingsOf, start, withoutValues } from "../src/pixel.js";
+
+const CLICK = { ok: true, clickId: "c1", slug: "ann", cookieWindowDays: 30, attributionModel: "LastTouch" };
+let service, endpoint, sent, answer;
+
+before(async () => {
+  service = createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", () => {
+      sent.push({ method: request.method, path: request.url, type: request.headers["content-type"], body: JSON.parse(body) });
+      if (answer === "cut") return request.socket.destroy();
+      response.writeHead(answer.status ?? 200, { "Content-Type": "application/json" });
+      response.end(answer.raw ?? JSON.stringify(answer));
+    });
+  });
+  await new Promise((resolve) => service.listen(0, "127.0.0.1", resolve));
+  endpoint = `http://127.0.0.1:${service.address().port}`;
+});
+after(() => service.close());
+beforeEach(() => {
+  sent = [];
+  answer = CLICK;
+});
+
+/** Start the pixel in a sandbox. What it returns lets the store tell of events and says what is stored. */
+function sandbox({ settings = {}, cookies = true, storage = true } = {}) {
+  const heard = {}, jar = new Map(), local = new Map();
+  const refused = async () => {
+    throw new Error("not in this sandbox");
+  };
+  const browser = {
+    cookie: {
+      get: cookies ? async (name) => jar.get(name) ?? "" : refused,
+      set: cookies ? async (text) => jar.set(...text.split(";")[0].split("=")) : refused,
+    },
+    localStorage: {
+      getItem: storage ? async (name) => local.get(name) ?? null : refused,
+      setItem: storage ? async (name, value) => void local.set(name, value) : refused,
+    },
+  };
+  const analytics = { subscribe: (name, listener) => (heard[name] = listener) };
+  start({ analytics, browser, settings: { accountID: "px_abcdefgh", endpoint, params: "friend,via,ref", ...settings } });
+  const tell = (name, event) => heard[name]?.(event);
+  return {
+    heard, jar, local,
+    view: (href, more = {}) =>
+      tell("page_viewed", { clientId: "v-1", context: { document: { location: { href }, referrer: "https://blog.test/a?b=c", ...more } } }),
+    begin: (token) => tell("checkout_started", { data: { checkout: { token, totalPrice: { amount: 118 }, email: "a@b.test" } } }),
+    complete: (token) => tell("checkout_completed", { data: { checkout: { token, order: { id: "1" }, totalPrice: { amount: 118 } } } }),
+  };
+}
+
+test("a visit that a link brought is told, with the names of its parameters alone", async () => {
+  const shop = sandbox();
+  await shop.view("https://mugs.test/?via=ann&email=secret%40x.test&subId=Mail!#top");
+
+  assert.deepEqual(sent, [{
+    method: "POST", path: "/api/v1/track/click", type: "text/plain;charset=UTF-8",
+    body: {
+      pixelKey: "px_abcdefgh", slug: "ann", subId: "mail", url: "https://mugs.test/?via=1&email=1&subId=1",
+      referrer: "https://blog.test/a", visitorId: "v-1",
+    },
+  }]);
+});
+
+test("a page that no link led to is nobody's business", async () => {
+  const shop = sandbox();
+  for (const href of ["https://mugs.test/", "https://mugs.test/?q=via", "https://mugs.test/?via=", "https://mugs.test/?via=%00", "", undefined]) {
+    await shop.view(href);
+  }
+  await shop.heard.page_viewed(undefined);
+  await shop.heard.page_viewed({});
+
+  assert.deepEqual(sent, []);
+});
+
+test("a checkout after it says by which link its browser had come, and nothing of money", async () => {
+  const shop = sandbox();
+  await shop.view("https://mugs.test/?via=ann&subId=mail");
+  await shop.begin("tok-1");
+  await shop.complete("tok-1");
+
+  const told = { pixelKey: "px_abcdefgh", checkoutToken: "tok-1", slug: "ann", subId: "mail" };
+  assert.deepEqual(sent.slice(1).map(({ path, body }) => [path, body]), [
+    ["/api/v1/track/checkout", told],
+    ["/api/v1/track/checkout", told],
+  ]);
+});
+
+test("a checkout that is told before the visit was answered waits for it", async () => {
+  const shop = sandbox();
+  shop.view("https://mugs.test/?via=ann");
+  await shop.begin("tok-1");
+
+  assert.deepEqual(sent.map(({ path }) => path), ["/api/v1/track/click", "/api/v1/track/checkout"]);
+});
+
+test("a checkout of nobody's visitor, and one without a token, are not told", async () => {
+  const shop = sandbox();
+  await shop.begin("tok-1");
+  await shop.view("https://mugs.test/?via=ann");
+  for (const token of [undefined, null, "", 7, "x".repeat(200)]) await shop.complete(token);
+  await shop.heard.checkout_completed(undefined);
+
+  assert.equal(sent.length, 1);
+});
+
+test("a link that is nobody's, or earns nothing now, is not remembered", async () => {
+  for (const said of [{ ok: true }, { status: 429 }, { status: 500 }, { raw: "<html>" }, "cut"]) {
+    const shop = sandbox();
+    answer = said;
+    await shop.view("https://mugs.test/?via=ann");
+    await shop.begin("tok-1");
+    assert.deepEqual([shop.jar.size, shop.local.size], [0, 0], JSON.stringify(said));
+  }
+  assert.deepEqual([...new Set(sent.map(({ path }) => path))], ["/api/v1/track/click"]);
+});
+
+test("whatever the sandbox refuses, the rest goes on", async () => {
+  for (const lack of [{ cookies: false }, { storage: false }]) {
+    sent = [];
+    const shop = sandbox(lack);
+    await shop.view("https://mugs.test/?via=ann");
+    await shop.begin("tok-1");
+    assert.equal(sent.length, 2, JSON.stringify(lack));
+  }
+  const shop = sandbox({ cookies: false, storage: false });
+  await shop.view("https://mugs.test/?via=ann");
+  await shop.begin("tok-1");
+  assert.equal(sent.length, 3);
+});
+
+test("the first link stays where the campaign says so, and the last one counts elsewhere", async () => {
+  for (const [model, credited] of [["FirstTouch", "ann"], ["LastTouch", "ben"]]) {
+    sent = [];
+    const shop = sandbox();
+    for (const slug of ["ann", "ben"]) {
+      answer = { ...CLICK, slug, attributionModel: model };
+      await shop.view(`https://mugs.test/?via=${slug}`);
+    }
+    await shop.begin("tok-1");
+    assert.equal(sent.at(-1).body.slug, credited);
+  }
+});
+
+test("what is kept ends with the campaign's window", async () => {
+  const shop = sandbox();
+  const kept = (until) => JSON.stringify({ slug: "ann", until });
+  shop.local.set("finderfee_pixel", kept(Date.now() - 1));
+  shop.jar.set("finderfee_pixel", "%7Bnonsense");
+  await shop.begin("tok-1");
+  assert.equal(sent.length, 0);
+
+  shop.local.set("finderfee_pixel", kept(Date.now() + 1000));
+  await shop.begin("tok-1");
+  assert.equal(sent.length, 1);
+});
+
+test("settings that are not ours start nothing", () => {
+  const fine = { accountID: "px_abcdefgh", endpoint: "https://api.test/", params: "via, Ref" };
+  assert.deepEqual(settingsOf(fine), { key: "px_abcdefgh", endpoint: "https://api.test", params: ["via", "ref"] });
+  const wrong = [undefined, {}, { ...fine, accountID: "" }, { ...fine, accountID: "x" }, { ...fine, endpoint: "ftp://x" }, { ...fine, params: "" }];
+  for (const settings of wrong) assert.equal(settingsOf(settings), null);
+  assert.deepEqual(sandbox({ settings: { accountID: "another's" } }).heard, {});
+});
+
+test("who sent a visitor is found as the loader finds it", () => {
+  const params = ["friend", "via", "ref"];
+  const slug = (address) => referral(address, params)?.slug ?? null;
+  const expected = [
+    ["https://m.test/?ref=ben&via=ann", "ann"],
+    ["https://m.test/?ref=ben&via=ann&friend=cleo", "cleo"],
+    ["https://m.test/?VIA=ann", "ann"],
+    ["https://m.test/?via=&via=ann", "ann"],
+    ["https://m.test/?via=an%20n&ref=ben", "ben"],
+    ["https://m.test/?via=%E0%A4%A", null],
+    ["https://m.test/#via=ann", "ann"],
+    ["https://m.test/#/home?via=ann", "ann"],
+    ["https://m.test/via/ann/mugs", "ann"],
+    ["https://m.test/via/%2e%2f", null],
+    [`https://m.test/?via=${"x".repeat(65)}`, null],
+  ];
+  assert.deepEqual(expected.map(([address]) => slug(address)), expected.map(([, found]) => found));
+  assert.equal(withoutValues("https://m.test/?a=1&b=two=3#c=4"), "https://m.test/?a=1&b=1");
+});

@@ -1,0 +1,25 @@
+'use strict';
+
+const { CHOICES } = require('../common/choices');
+const { apiOf } = require('./http');
+
+/** Return a field of the common list as Zapier describes one. */
+function inputField({ key, label, help, required, type, choices, from, dependsOn, found }) {
+  const field = { key, label, required: required === true, type: type === 'text' ? 'text' : 'string' };
+  if (help) field.helpText = help;
+  if (type === 'list') field.list = true;
+  if (choices) field.choices = choices;
+  if (found) field.search = found;
+  if (from) field.choices = { perform: dropDown(from) };
+  if (dependsOn) field.dependsOn = [dependsOn];
+  return field;
+}
+
+function dropDown(from) {
+  return async (z, bundle) => {
+    const page = await CHOICES[from](apiOf(z, bundle), bundle.inputData ?? {}, bundle.meta?.paging_token);
+    return { results: page.choices, paging_token: page.cursor };
+  };
+}
+
+module.exports = { inputField };

@@ -1,0 +1,156 @@
+"""Embed tokens: with which a brand's own site shows one affiliate what they have. One for each affiliate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+from models.listing import Position
+from models.table import Rows, Table, columns
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedToken:
+    """A token. Only the bearer value of its `generation` lets anybody in."""
+
+    id: UUID
+    organization_id: UUID
+    affiliate_id: UUID
+    generation: int
+    allowed_origins: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+    def is_live(self, now: datetime) -> bool:
+        """Say whether it lets anybody in at this moment."""
+        return self.revoked_at is None and now < self.expires_at
+
+
+_TABLE = Table("embed_token", EmbedToken)
+_LOCK = f"select {_TABLE.columns} from embed_token where organization_id = %s and affiliate_id = %s for no key update"
+_REVOKE = f"""
+update embed_token set revoked_at = %s where organization_id = %s and id = %s and revoked_at is null
+returning {_TABLE.columns}
+"""
+
+
+def insert(values: Mapping[str, Any]) -> EmbedToken | None:
+    """Insert a token and return it; None when its affiliate has one."""
+    return _TABLE.create(values)
+
+
+def lock(*, organization_id: UUID, affiliate_id: UUID) -> EmbedToken | None:
+    """Return an affiliate's token, live or not, locked until the transaction ends."""
+    return _TABLE.first(_LOCK, (organization_id, affiliate_id))
+
+
+def change(token: EmbedToken, changes: Mapping[str, Any]) -> EmbedToken:
+    """Change columns of a locked token and return it as it is now."""
+    return _TABLE.change(token, changes)
+
+
+def revoke(*, organization_id: UUID, token_id: UUID, at: datetime) -> EmbedToken | None:
+    """End a token and return it; None when the organization has no such token that was not ended."""
+    return _TABLE.first(_REVOKE, (at, organization_id, token_id))
+
+
+class ShownToken(NamedTuple):
+    """What is shown of a token, ids as texts, with whom it is for. Nothing that lets anybody in."""
+
+    id: str
+    affiliate_id: str
+    affiliate_name: str
+    affiliate_email: str
+    allowed_origins: list[str]
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+
+
+_OF_WHOM = {"affiliate_name": "a.full_name", "affiliate_email": "a.email"}
+_SHOWN = Rows(ShownToken)
+_PAGE = Hot(f"""
+select {columns(ShownToken, "e", id="e.id::text", affiliate_id="e.affiliate_id::text", **_OF_WHOM)}
+from embed_token e join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id
+where e.organization_id = %(org)s and e.revoked_at is null and a.deleted_at is null
+  and (%(affiliate)s::uuid is null or e.affiliate_id = %(affiliate)s::uuid)
+  and (%(before)s::timestamptz is null or (e.created_at, e.id) < (%(before)s, %(before_id)s::uuid))
+order by e.created_at desc, e.id desc limit %(limit)s
+""")
+
+
+def page(*, organization_id: UUID, affiliate_id: UUID | None, after: Position | None, limit: int) -> list[ShownToken]:
+    """Return up to `limit` tokens that were not ended, newest first, after a position. Budget: 1 statement."""
+    before, before_id = after or (None, None)
+    known = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
+    return _SHOWN.all(_PAGE, known | {"limit": limit})
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHolder:
+    """Whom a token (`id`) speaks for, and what their organization may do."""
+
+    id: UUID
+    organization_id: UUID
+    affiliate_id: UUID
+    generation: int
+    status: str
+    plan_tier: str
+    subscription_status: str
+    trial_ends_at: datetime | None
+    expires_at: datetime
+    last_used_at: datetime | None
+
+
+_HOLDERS = Rows(TokenHolder)
+_OF_ORGANIZATION = {name: f"o.{name}" for name in ("plan_tier", "subscription_status", "trial_ends_at")}
+_HOLDER_COLUMNS = columns(TokenHolder, "e", status="a.status", **_OF_ORGANIZATION)
+_ANY_ORG_HOLDER = f"""
+select {_HOLDER_COLUMNS}
+from embed_token e
+join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id and a.deleted_at is null
+join organization o on o.id = e.organization_id
+where e.id = %s and e.revoked_at is null
+"""
+
+
+def any_org_holder(token_id: UUID) -> TokenHolder | None:
+    """Return whom a token speaks for; None for one that was ended, or whose affiliate was. Budget: 1 statement."""
+    return _HOLDERS.first(_ANY_ORG_HOLDER, (token_id,))
+
+
+def stage_used(*, organization_id: UUID, token_id: UUID, at: datetime) -> None:
+    """Stage that somebody came with a token."""
+    db.stage(
+        "update embed_token set last_used_at = %s where organization_id = %s and id = %s",
+        (at, organization_id, token_id),
+    )
+
+
+_ANY_ORG_EXPIRE = f"""
+update embed_token set expires_at = least(expires_at, %s) where id = %s and revoked_at is null
+returning {_TABLE.columns}
+"""
+
+
+def any_org_expire(token_id: UUID, *, at: datetime) -> EmbedToken | None:
+    """Have a token's time be over and return it; None when there is no such token. For the operator."""
+    return _TABLE.first(_ANY_ORG_EXPIRE, (at, token_id))
+
+
+_ANY_ORG_FRAMERS = """
+select e.allowed_origins from embed_token e
+join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id and a.deleted_at is null
+where e.id = %s and e.revoked_at is null and e.expires_at > %s and a.status = 'Approved'
+"""
+
+
+def any_org_framers(token_id: UUID, *, now: datetime) -> tuple[str, ...]:
+    """Return the origins that may frame the page of a live token; none for every other. Budget: 1 statement."""
+    row = db.row(_ANY_ORG_FRAMERS, (token_id, now))
+    return tuple(row[0]) if row else ()

@@ -1,0 +1,84 @@
+"""Who holds a host name, whether it is verified, and whether somebody else has it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.table import Rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class HostHolder:
+    """Who holds a host name: a program its custom domain, an organization (`program_id` None) its tracking domain."""
+
+    organization_id: UUID
+    program_id: UUID | None
+    name: str | None
+    is_verified: bool = False
+    is_over: bool = False
+
+    @property
+    def holder_id(self) -> UUID:
+        """What its proof is known by."""
+        return self.program_id or self.organization_id
+
+
+_HOLDERS = Rows(HostHolder)
+#: What of a program `p`, and of an organization `o`, makes a holder.
+OF_PROGRAM = columns(
+    HostHolder,
+    "p",
+    program_id="p.id",
+    name="p.custom_domain",
+    is_verified="p.custom_domain_verified",
+    is_over="p.archived_at is not null",
+)
+OF_ORGANIZATION = columns(
+    HostHolder,
+    organization_id="o.id",
+    program_id="null::uuid",
+    name="o.tracking_domain",
+    is_verified="o.tracking_domain_verified",
+    is_over="false",
+)
+_PROGRAM = f"select {OF_PROGRAM} from program p where p.organization_id = %s and p.id = %s for no key update"
+_ORGANIZATION = f"select {OF_ORGANIZATION} from organization o where o.id = %s for no key update"
+
+
+def lock(*, organization_id: UUID, program_id: UUID | None) -> HostHolder | None:
+    """Return a holder as it is, locked until the transaction ends."""
+    if program_id is None:
+        return _HOLDERS.first(_ORGANIZATION, (organization_id,))
+    return _HOLDERS.first(_PROGRAM, (organization_id, program_id))
+
+
+def stage_verified(of: HostHolder, *, is_verified: bool, at: datetime) -> None:
+    """Stage whether the name of a locked holder is verified."""
+    if of.program_id is None:
+        sql = "update organization set tracking_domain_verified = %s where id = %s"
+        db.stage(sql, (is_verified, of.organization_id))
+    else:
+        sql = "update program set custom_domain_verified = %s, updated_at = %s where organization_id = %s and id = %s"
+        db.stage(sql, (is_verified, at, of.organization_id, of.program_id))
+
+
+def is_held_elsewhere(of: HostHolder) -> bool:
+    """Say whether somebody else answers for a holder's name. Asked behind `turns.stage_domain`."""
+    found = db.row("select is_host_proved_elsewhere(%s, %s, %s)", (of.name, of.organization_id, of.program_id))
+    return found == (True,)
+
+
+_ANY_ORG_IS_SERVED = """
+select from program where custom_domain = %(host)s and custom_domain_verified and archived_at is null
+union all
+select from organization where tracking_domain = %(host)s and tracking_domain_verified
+union all
+select from organization where portal_host = %(host)s or subdomain = %(handle)s
+limit 1
+"""
+
+
+def any_org_is_served(*, host: str, handle: str | None) -> bool:
+    """Say whether a host is a brand's: a verified domain, its portal's own host, or (`handle`) its subdomain."""
+    return bool(db.run(_ANY_ORG_IS_SERVED, {"host": host, "handle": handle}))

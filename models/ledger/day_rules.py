@@ -1,0 +1,81 @@
+"""What must be true of the kept days of programs and affiliates: they come to what the conversions themselves say.
+
+A day that is to be reckoned says nothing of what it owes, and neither does one with a change that is not folded yet.
+"""
+
+from collections.abc import Mapping
+
+_KEPT = ("leads", "sales", "refunds", "revenue_cents", "refunded_cents", "commission_cents", "override_cents")
+_SUMS = ", ".join(f"sum({name}) as {name}" for name in _KEPT)
+_SAID = ", ".join(f"coalesce(said.{name}, 0)" for name in _KEPT)
+_COUNTED = ", ".join(f"coalesce(kept.{name}, 0)" for name in _KEPT)
+_IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
+
+# Written out once more and not by the function that keeps them, so that this is checked, too.
+_CONVERSIONS = f"""
+  select {{owner}}, (c.occurred_at at time zone 'UTC')::date as day, c.currency,
+    count(*) filter (where c.type = 'LeadReward' and c.parent_id is null) as leads,
+    count(*) filter (where {_IS_SALE}) as sales,
+    count(*) filter (where {_IS_SALE} and c.refunded_cents > 0) as refunds,
+    sum(c.amount_cents) filter (where {_IS_SALE}) as revenue_cents,
+    sum(c.refunded_cents) filter (where {_IS_SALE}) as refunded_cents,
+    sum(c.commission_cents - c.reversed_cents) as commission_cents,
+    sum(c.commission_cents - c.reversed_cents) filter (where c.parent_id is not null) as override_cents
+  from conversion c where {{{{org:c}}}} and not c.is_test and c.status not in {{{{earns_nothing}}}} group by 1, 2, 3
+"""
+
+
+def _kept(table: str, owner: str) -> str:
+    conversions = _CONVERSIONS.format(owner=f"c.{owner}")
+    return f"""
+select format('%s %s %s', coalesce(kept.{owner}, said.{owner}), coalesce(kept.day, said.day),
+  coalesce(kept.currency, said.currency))
+from (
+  select {owner}, day, currency, {_SUMS} from (
+    select {owner}, day, currency, {", ".join(_KEPT)} from {table} d where {{org:d}} and currency is not null
+    union all
+    select {owner}, day, currency, {", ".join(_KEPT)} from day_change d where {{org:d}} and currency is not null
+  ) part group by 1, 2, 3
+) kept full join ({conversions}) said using ({owner}, day, currency)
+where ({_COUNTED}) is distinct from ({_SAID})"""
+
+
+# Written out once more for the same reason, its rounding too. By which fraction a day was valued is looked up with it.
+_OWED = """
+select format('%s %s %s, held until %s: kept %s (at home %s), its conversions say %s (at home %s)', owed.program_id,
+  owed.day, owed.currency, owed.hold, owed.kept, owed.kept_home, owed.said, owed.said_home)
+from (
+  select organization_id, program_id, day, currency, hold, kept.cents as kept, kept.home_cents as kept_home,
+    said.cents as said, said.home_cents as said_home
+  from (
+    select d.*, coalesce(d.hold_day, '-infinity') as hold from owed_day d where {org:d}
+  ) kept full join (
+    select c.organization_id, c.program_id, c.day, c.currency, c.hold, sum(c.cents) as cents,
+      sum(sign(c.cents) * (div(v.times, f.over)
+        + (2 * mod(v.times, f.over) + mod(div(v.times, f.over), 2) > f.over)::int)) as home_cents
+    from (
+      select c.organization_id, c.program_id, (c.occurred_at at time zone 'UTC')::date as day, c.currency,
+        {earned} - c.paid_cents as cents,
+        case when c.status = 'Pending' and {earned} > c.paid_cents then (c.hold_until at time zone 'UTC')::date
+          else '-infinity' end as hold
+      from conversion c where {org:c} and not c.is_test and not c.payout_locked
+        and (c.status in ('Pending', 'Approved') or c.paid_cents > {earned})
+    ) c left join (
+      select distinct d.organization_id, d.program_id, d.day, d.currency, d.times, d.over from owed_day d where {org:d}
+    ) f using (organization_id, program_id, day, currency)
+    cross join lateral (select abs(c.cents) * f.times as times) v
+    group by 1, 2, 3, 4, 5
+  ) said using (organization_id, program_id, day, currency, hold)
+) owed
+where (owed.kept, owed.kept_home) is distinct from (owed.said, owed.said_home)
+and not exists (select from day_to_reckon t
+  where t.organization_id = owed.organization_id and t.program_id = owed.program_id and t.day = owed.day)
+and not exists (select from day_change t where t.organization_id = owed.organization_id
+  and t.program_id = owed.program_id and t.day = owed.day and t.currency is not null)"""
+
+#: What is counted, earned and owed by day.
+DAYS: Mapping[str, str] = {
+    "the days of an affiliate come to what their conversions say": _kept("affiliate_day", "affiliate_id"),
+    "the days of a program come to what its conversions say": _kept("program_day", "program_id"),
+    "what a day is kept to owe is what its conversions say": _OWED,
+}

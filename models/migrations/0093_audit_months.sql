@@ -1,0 +1,1 @@
+select partition_by_month('audit_entry');

@@ -1,0 +1,142 @@
+"""Reads what the kept days of programs and affiliates come to, valued in the home currency by the rate of each day.
+
+What a program, or an affiliate, had on one day in one currency is valued together and rounded once.
+"""
+
+import functools
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.money.valuation import Factors
+from domain.programs.days import DayRange
+from domain.programs.metrics import MOST_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
+from models.db import reading_whole_tables
+from models.money import fx_sums
+from models.programs.kept_days import FIGURES
+from models.table import Rows
+
+_MONEY = ("revenue", "refunded", "commission", "override")
+_COUNTED = ("clicks", "leads", "sales", "refunds")
+_HOME_AND_HELD = tuple(f"{name}_{kind}" for name in _MONEY for kind in ("home", "held"))
+
+_KEYS = {
+    MetricsGroup.day: "day::text",
+    MetricsGroup.week: "date_trunc('week', day)::date::text",
+    MetricsGroup.month: "date_trunc('month', day)::date::text",
+    MetricsGroup.program: "program_id::text",
+    MetricsGroup.affiliate: "affiliate_id::text",
+    MetricsGroup.country: "country",
+}
+_NAMES = {
+    MetricsGroup.program: "select name from program where organization_id = %(org)s and id = key::uuid",
+    MetricsGroup.affiliate: "select full_name from affiliate where organization_id = %(org)s and id = key::uuid",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsOf:
+    """Whose metrics; None is every program, archived ones too, and every affiliate."""
+
+    organization_id: UUID
+    program_id: UUID | None = None
+    affiliate_id: UUID | None = None
+
+
+def _valued(name: str) -> str:
+    cents = f"cell.{name}_cents"
+    by_rate = f"coalesce({fx_sums.narrow(cents=cents)}, {fx_sums.wide(cents=cents)})"
+    return f"""sum(case when cell.currency = %(fx_home)s then {cents} else {by_rate} end) as {name}_home,
+  sum({cents}) filter (where cell.currency <> %(fx_home)s and r.over is null) as {name}_held"""
+
+
+_CELLS = f"""
+with part as (
+  {{parts}}
+), cell as (
+  select key, currency, day, {", ".join(f"sum({name}) as {name}" for name in _COUNTED)},
+    {", ".join(f"sum({name}_cents)::bigint as {name}_cents" for name in _MONEY)}
+  from part group by key, owner, day, currency
+), valued as (
+  select key, cell.currency, {", ".join(f"sum({name})::bigint as {name}" for name in _COUNTED)},
+    {", ".join(map(_valued, _MONEY))}
+  from cell left join {fx_sums.TABLE} on r.currency = cell.currency and r.day = cell.day
+  group by key, cell.currency
+)"""
+_PART = f"""select {{owner}} as owner, {{key}} as key, day, currency, {FIGURES} from {{table}}
+  where organization_id = %(org)s and day between %(first)s and %(last)s
+    and (%(program)s::uuid is null or program_id = %(program)s){{narrowed}}"""
+_OF_ONE = " and (%(affiliate)s::uuid is null or affiliate_id = %(affiliate)s)"
+_SHOWN = ", ".join((*_COUNTED, *(f"{name}::bigint" for name in _HOME_AND_HELD)))
+_SUMMED = ", ".join(
+    (*(f"sum({name})::bigint" for name in _COUNTED), *(f"sum({name})::bigint" for name in _HOME_AND_HELD))
+)
+_PARTS = f"""{_CELLS}
+select false, key, ({{name}}), currency, {_SHOWN} from valued where {{limited}}
+union all
+select true, null, null, currency, {_SUMMED} from valued group by currency
+"""
+_MOST_REVENUE = f"""key in (select key from valued group by key
+  order by coalesce(sum(revenue_home), 0) desc, coalesce(sum(commission_home), 0) desc, sum(clicks) desc, key
+  limit {MOST_ROWS})"""
+_PARTS_ROWS = Rows(MetricsPart)
+
+
+@functools.cache
+def _cells(key: str, *, by_affiliate: bool) -> str:
+    """Return SQL of `valued` by a key, out of the days of affiliates or of programs and what is not folded yet."""
+    kept, owner = ("affiliate_day", "affiliate_id") if by_affiliate else ("program_day", "program_id")
+    narrowed = _OF_ONE if by_affiliate else ""
+    parts = (_PART.format(owner=owner, key=key, table=table, narrowed=narrowed) for table in (kept, "day_change"))
+    return "\n  union all\n  ".join(parts)
+
+
+def parts(whose: MetricsOf, days: DayRange, group: MetricsGroup, factors: Factors) -> list[MetricsPart]:
+    """Return what the days come to by key and currency, and in total. Of affiliates at most MOST_ROWS have a key.
+
+    Budget: 1 statement, over a row per program or affiliate, day and currency, however many sales there were.
+    """
+    is_of_affiliates = group is MetricsGroup.affiliate
+    cells = _cells(_KEYS[group], by_affiliate=is_of_affiliates or whose.affiliate_id is not None)
+    sql = _PARTS.format(
+        parts=cells, name=_NAMES.get(group, "null::text"), limited=_MOST_REVENUE if is_of_affiliates else "true"
+    )
+    with reading_whole_tables():
+        return _PARTS_ROWS.all(sql, _params(whose, days, factors))
+
+
+_VALUES = {
+    BoardMetric.revenue: ("coalesce(revenue_home, 0) - coalesce(refunded_home, 0)", "revenue_held - refunded_held"),
+    BoardMetric.commission: ("coalesce(commission_home, 0)", "commission_held"),
+}
+_BOARD_ROWS = Rows(BoardEntry)
+_BOARD = f"""{_CELLS}, scored as (
+  select key::uuid as id, sum({{value}})::bigint as value, jsonb_object_agg(currency, {{held}}) filter (
+    where {{held}} <> 0) as held from valued group by key
+)
+select rank() over (order by s.value desc), a.id::text, a.full_name, a.program_id::text, s.value, s.held
+from scored s join affiliate a on a.organization_id = %(org)s and a.id = s.id
+where s.value > 0 and a.deleted_at is null and not a.is_test
+order by 1, a.full_name, a.id limit %(limit)s
+"""
+
+
+def board(whose: MetricsOf, days: DayRange, metric: BoardMetric, factors: Factors, *, limit: int) -> list[BoardEntry]:
+    """Return up to `limit` affiliates who have anything of a metric in these days, the most first.
+
+    Deleted ones are left out, and those of rehearsals. Budget: 1 statement.
+    """
+    value, held = _VALUES.get(metric, (str(metric), "null::bigint"))
+    sql = _BOARD.format(parts=_cells(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=held)
+    with reading_whole_tables():
+        return _BOARD_ROWS.all(sql, {**_params(whose, days, factors), "limit": limit})
+
+
+def _params(whose: MetricsOf, days: DayRange, factors: Factors) -> dict[str, object]:
+    return {
+        "org": whose.organization_id,
+        "program": whose.program_id,
+        "affiliate": whose.affiliate_id,
+        "first": days.first,
+        "last": days.last,
+        **fx_sums.table_params(factors),
+    }

@@ -1,0 +1,1 @@
+"""What programs still owe: kept by day, and summed."""

@@ -1,0 +1,115 @@
+"""Keeps what every day of a program owes: which days are to be reckoned, and their reckoning.
+
+A day that changes is to be reckoned (the database sees to that, migration 0096_owed_days), and nobody looks up what was
+kept of it until it is. So what is kept is at any moment what the conversions of its days say.
+"""
+
+from datetime import date, datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from domain.money.valuation import Factors
+from models import turns
+from models.db import db
+from models.programs.owed import due
+from models.table import Rows
+
+_BEFORE_ALL = UUID(int=0)
+
+
+class CountedIn(NamedTuple):
+    """In which currency an organization counts, and when its first conversion occurred (None: it has none)."""
+
+    currency: str
+    first_at: datetime | None
+
+
+_HOME_ROWS = Rows(CountedIn)
+_HOME = """
+select o.home_currency, (
+  select min(f.at) from program p cross join lateral (
+    select min(occurred_at) as at from conversion c where c.organization_id = p.organization_id and c.program_id = p.id
+  ) f where p.organization_id = o.id)
+from organization o where o.id = %s
+"""
+
+
+def home(organization_id: UUID) -> CountedIn:
+    """Return in which currency the organization counts, and since when."""
+    found = _HOME_ROWS.first(_HOME, (organization_id,))
+    assert found is not None
+    return found
+
+
+_PAST = f"""
+with {due.RATES}, past as (
+  select distinct due.day, due.program_id from owed_day due {due.RATED}
+  where due.organization_id = %(org)s
+    and (due.times, due.over) is distinct from ({due.fraction("due.currency")})
+), gone as (
+  delete from owed_day o using past
+  where o.organization_id = %(org)s and o.day = past.day and o.program_id = past.program_id
+)
+insert into day_to_reckon (organization_id, day, program_id)
+select %(org)s, day, program_id from past on conflict do nothing
+"""
+_RECKON = f"""
+with {due.RATES}, taken as (
+  delete from day_to_reckon t using (
+    select day, program_id from day_to_reckon where organization_id = %(org)s order by day, program_id limit %(limit)s
+  ) following
+  where t.organization_id = %(org)s and t.day = following.day and t.program_id = following.program_id
+  returning t.program_id, t.day
+), kept as (
+  insert into owed_day (organization_id, program_id, day, currency, hold_day, cents, times, over, home_cents)
+  select %(org)s, due.program_id, due.day, due.currency, (due.held_until at time zone 'UTC')::date, sum(due.cents),
+    {due.fraction("due.currency")}, sum({due.HOME})
+  from {due.of_days("taken")} {due.RATED}
+  group by due.program_id, due.day, due.currency, 5, r.wide_times, r.wide_over
+)
+select count(*) from taken
+"""
+
+
+def reckon(organization_id: UUID, *, factors: Factors, limit: int) -> int:
+    """Reckon up to `limit` of the organization's days that are to be; return how many. Days with another rate are.
+
+    Nothing is folded meanwhile; sales go on. What changes a day after this looked at it has a change of its own.
+    """
+    turns.stage_reckoning(organization_id)
+    db.stage("set local statement_timeout = '10min'")
+    params = {"org": organization_id, "limit": limit, **due.params(factors)}
+    db.stage(_PAST, params)
+    row = db.row(_RECKON, params)
+    assert row is not None
+    return int(row[0])
+
+
+_FORGET = """
+with gone as (delete from owed_day where organization_id = %(org)s)
+insert into day_to_reckon (organization_id, day, program_id)
+select distinct organization_id, (occurred_at at time zone 'UTC')::date, program_id from conversion
+where organization_id = %(org)s on conflict do nothing
+"""
+
+
+def stage_forget(organization_id: UUID) -> None:
+    """Stage that every day of an organization is to be reckoned, for who has the turn of all days."""
+    db.stage(_FORGET, {"org": organization_id})
+
+
+_NEXT_TO_RECKON = """
+select distinct organization_id from day_to_reckon where organization_id > %(after)s
+order by organization_id limit %(limit)s
+"""
+_NEXT_SINCE = """
+select o.id from organization o where o.id > %(after)s
+  and exists (select from owed_day d where d.organization_id = o.id and d.day >= %(since)s)
+order by o.id limit %(limit)s
+"""
+
+
+def any_org_next(*, since: date | None, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
+    """Return the next organizations with days to reckon, by id; with `since`, those that owe anything since then."""
+    sql = _NEXT_TO_RECKON if since is None else _NEXT_SINCE
+    return [organization_id for (organization_id,) in db.run(sql, {"after": after, "since": since, "limit": limit})]

@@ -1,0 +1,22 @@
+"""A connection of the owner's, beside those of the service."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg2
+from peewee import OperationalError
+
+
+@contextmanager
+def connected(owner_url: str) -> Iterator[Any]:
+    """Give a connection as the owner of the tables, on which each statement is committed by itself."""
+    try:
+        connection = psycopg2.connect(owner_url, connect_timeout=5)
+    except psycopg2.OperationalError as error:
+        raise OperationalError(str(error)) from error  # one of db.UNAVAILABLE, as from the service's own connections
+    connection.autocommit = True
+    try:
+        yield connection
+    finally:
+        connection.close()

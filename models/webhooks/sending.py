@@ -1,0 +1,170 @@
+"""Attempts to send deliveries: begun, ended, or not made after all. Each function does one or many in one statement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+from models.table import Rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one attempt sends, where to, and how many attempts there were including this one."""
+
+    delivery_id: UUID
+    event_id: UUID
+    endpoint_id: UUID
+    url: str
+    secret_sealed: bytes
+    is_endpoint_gone: bool
+    event_type: str
+    body: str
+    event_at: datetime
+    number: int
+    organization_id: UUID
+    failing_since: datetime | None
+    managed_by: str | None
+
+
+_ATTEMPTS = Rows(Attempt)
+_OF_ENDPOINT = ("url", "secret_sealed", "failing_since", "managed_by")
+_SENT = columns(
+    Attempt,
+    "d",
+    **{name: f"w.{name}" for name in _OF_ENDPOINT},
+    delivery_id="d.id",
+    is_endpoint_gone="w.deleted_at is not null",
+    body="e.body",
+    event_at="e.created_at",
+    number="d.attempt_count",
+)
+# Each look-up behind `offset 0` goes by the whole key; joined, all of an organization's endpoints and events are read
+# for it where the plan was made of an empty table (decision 49).
+_BEGIN = Hot(f"""
+with d as (
+  update delivery set attempt_count = attempt_count + 1, next_attempt_at = null
+  where organization_id = %(org)s and event_id = any(%(events)s) and event_id between %(first)s and %(last)s
+    and id = any(%(ids)s) and status = 'Pending'
+  returning id, organization_id, event_id, endpoint_id, event_type, attempt_count
+)
+select {_SENT} from d
+cross join lateral (
+  select url, secret_sealed, deleted_at, failing_since, managed_by from webhook_endpoint
+  where organization_id = d.organization_id and id = d.endpoint_id offset 0
+) w
+cross join lateral (
+  select body, created_at from event
+  where organization_id = d.organization_id and id = d.event_id and id between %(first)s and %(last)s offset 0
+) e
+""")
+
+
+def begin(*, organization_id: UUID, events: Mapping[UUID, UUID]) -> Mapping[UUID, Attempt]:
+    """Count an attempt of each delivery that is still pending and return what to send, by delivery.
+
+    `events` are the deliveries with the event of each, which says where they lie.
+    """
+    if not events:
+        return {}
+    wanted = {"org": organization_id, "ids": list(events), **_in_months(list(events.values()))}
+    begun = _ATTEMPTS.all(_BEGIN, wanted)
+    return {attempt.delivery_id: attempt for attempt in begun}
+
+
+_EVENTS_OF = "select id, event_id from delivery where organization_id = %s and id = any(%s)"
+
+
+def events_of(*, organization_id: UUID, delivery_ids: Sequence[UUID]) -> dict[UUID, UUID]:
+    """Return the event of each delivery that is there, for who knows the delivery alone. Looks into every month."""
+    return dict(db.run(_EVENTS_OF, (organization_id, list(delivery_ids))))
+
+
+_CURRENT = Hot("""
+select from webhook_endpoint
+where organization_id = %s and id = %s and deleted_at is null and url = %s and secret_sealed = %s::bytea
+""")
+
+
+def is_current(attempt: Attempt) -> bool:
+    """Say whether the endpoint is there and has the URL and the secret that the attempt is about to use."""
+    endpoint = (attempt.organization_id, attempt.endpoint_id, attempt.url, attempt.secret_sealed)
+    return bool(db.run(_CURRENT, endpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """What attempt `number` of a delivery led to: what came back, and what the delivery is from then on."""
+
+    delivery_id: UUID
+    event_id: UUID
+    number: int
+    began_at: datetime
+    ended_at: datetime
+    response_status: int | None
+    response_excerpt: str | None
+    failure_reason: str | None
+    status: str
+    next_attempt_at: datetime | None
+    settled_at: datetime | None
+
+
+# The deliveries are looked up by arrays of ids: the plan is kept, and must never read all of an organization's. Their
+# events say where they lie (`_in_months`).
+_RESULTS = Hot("""
+with result as materialized (
+  select * from unnest(%(delivery_id)s::uuid[], %(number)s::int[], %(began_at)s::timestamptz[],
+    %(ended_at)s::timestamptz[], %(response_status)s::int[], %(response_excerpt)s::text[], %(failure_reason)s::text[],
+    %(status)s::text[], %(next_attempt_at)s::timestamptz[], %(settled_at)s::timestamptz[])
+  as result (delivery_id, number, began_at, ended_at, response_status, response_excerpt, failure_reason, status,
+    next_attempt_at, settled_at)
+), noted as (
+  insert into delivery_attempt (organization_id, event_id, delivery_id, number, began_at, ended_at, response_status,
+    response_excerpt, failure_reason)
+  select d.organization_id, d.event_id, d.id, r.number, r.began_at, r.ended_at, r.response_status, r.response_excerpt,
+    r.failure_reason
+  from delivery d join result r on r.delivery_id = d.id
+  where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d.id = any(%(delivery_id)s::uuid[])
+    and d.event_id between %(first)s and %(last)s
+  on conflict do nothing
+)
+update delivery d set status = r.status, response_status = r.response_status, response_excerpt = r.response_excerpt,
+  failure_reason = r.failure_reason, next_attempt_at = r.next_attempt_at, settled_at = r.settled_at
+from result r
+where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d.id = any(%(delivery_id)s::uuid[])
+  and d.event_id between %(first)s and %(last)s
+  and r.delivery_id = d.id and d.status = 'Pending' and d.attempt_count = r.number
+""")
+
+
+def stage_results(results: Sequence[AttemptResult], *, organization_id: UUID) -> None:
+    """Stage what attempts led to: one statement. A delivery that has moved on since stays as it is.
+
+    The commit need not wait for the disk: losing it in a crash only sends the same deliveries once more.
+    """
+    db.stage("set local synchronous_commit = off")
+    told = {name: [getattr(each, name) for each in results] for name in AttemptResult.__dataclass_fields__}
+    db.stage(_RESULTS, {"org": organization_id, **told, **_in_months(told["event_id"])})
+
+
+_NOT_MADE = Hot("""
+update delivery d set attempt_count = attempt_count - 1, next_attempt_at = now()
+from unnest(%(ids)s::uuid[], %(numbers)s::int[]) as begun (id, number)
+where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d.id = any(%(ids)s::uuid[])
+  and d.event_id between %(first)s and %(last)s
+  and d.id = begun.id and d.status = 'Pending' and d.attempt_count = begun.number
+""")
+
+
+def stage_not_made(attempts: Sequence[Attempt], *, organization_id: UUID) -> None:
+    """Stage that attempts were begun and nothing was sent: they are due again, under the same numbers."""
+    ids, numbers = [each.delivery_id for each in attempts], [each.number for each in attempts]
+    events = _in_months([each.event_id for each in attempts])
+    db.stage(_NOT_MADE, {"org": organization_id, "ids": ids, "numbers": numbers, **events})
+
+
+def _in_months(events: Sequence[UUID]) -> Mapping[str, object]:
+    """Return events with the first and the last of them: the array finds rows, the two say which months are opened."""
+    return {"events": list(events), "first": min(events), "last": max(events)}

@@ -1,0 +1,151 @@
+"""The co-pilot: a question, what was said so far, and what is proposed, which nobody but the person confirms.
+
+All of it is at one address, with the conversation in its query. What a model says is shown as plain text.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from api.copilot.acts import confirm_copilot_act, decline_copilot_act
+from api.copilot.conversations import (
+    create_copilot_conversation,
+    delete_copilot_conversation,
+    get_copilot_conversation,
+    list_copilot_conversations,
+    retry_copilot_question,
+    run_copilot_steps,
+    send_copilot_message,
+)
+from domain.money import wording
+from pages import calls, forms, fragments, kept, screens
+from pages.calls import CallAnswer, View
+from pages.forms import FormState
+from pages.screens import screen
+
+blueprint = Blueprint("copilot_page", __name__)
+
+_HERE = "/dashboard/co-pilot"
+_USES = (list_copilot_conversations, get_copilot_conversation, run_copilot_steps)
+_SENDS = (
+    *_USES,
+    create_copilot_conversation,
+    send_copilot_message,
+    retry_copilot_question,
+    delete_copilot_conversation,
+    confirm_copilot_act,
+    decline_copilot_act,
+)
+_SHOWN = 10
+#: What the buttons of the page ask for, besides a question.
+_ACTS: Mapping[str, View] = {
+    "retry": retry_copilot_question,
+    "delete": delete_copilot_conversation,
+    "confirm": confirm_copilot_act,
+    "decline": decline_copilot_act,
+}
+_OF_ONE_ACT = ("confirm", "decline")
+
+
+@blueprint.get(_HERE)
+@screen("member", uses=_USES)
+def show_copilot() -> Response:
+    """Show a conversation, or the form that begins one; looks up what the model wants to see. Budget: 6 round trips."""
+    return _page(_wanted(), kept.form() or forms.EMPTY)
+
+
+@blueprint.get(f"{_HERE}/fragment")
+@screen("member", uses=_USES)
+def show_copilot_part() -> Response:
+    """Show what was said alone, and look up what the model wants to see. Budget: 7 round trips."""
+    return fragments.show("brand/_copilot.html", **_shown(_wanted()))
+
+
+@blueprint.post(_HERE)
+@screen("member", uses=_SENDS)
+def send_copilot() -> Response:
+    """Ask, or do what a button says: confirm or decline what is proposed, ask once more, delete the conversation."""
+    wanted, word = request.form.get("conversation", ""), request.form.get("do", "")
+    answer = _sent(wanted, word)
+    if answer.refusal is not None:
+        return _page(wanted, forms.refused(answer.refusal), status=answer.status)
+    return screens.sent_on(_HERE if word == "delete" else _address(answer.data["id"]))
+
+
+def _sent(wanted: str, word: str) -> CallAnswer:
+    path: dict[str, object] = {"conversation_id": wanted}
+    if word in _ACTS:
+        named = path | {"act_id": request.form.get("act", "")} if word in _OF_ONE_ACT else path
+        return calls.tried(_ACTS[word], path=named, key=forms.key())
+    view = send_copilot_message if wanted else create_copilot_conversation
+    body = {"text": request.form.get("text", "")}
+    return calls.tried(view, path=path if wanted else None, body=body, key=forms.key())
+
+
+def _page(wanted: str, form: FormState, *, status: int = 200) -> Response:
+    here, shown = _address(wanted) if wanted else _HERE, _shown(wanted)
+    latest = calls.needed(list_copilot_conversations, query={"take": _SHOWN})  # as they stand after that look
+    return screens.show("brand/copilot.html", status=status, form=form, latest=latest["items"], address=here, **shown)
+
+
+def _shown(wanted: str) -> dict[str, Any]:
+    if not wanted:
+        return {"talk": None, "timeline": [], "is_live": False}
+    # The model's reply waits in the conversation until its person comes by: then it is looked up for it, as them.
+    talk = calls.needed(run_copilot_steps, path={"conversation_id": wanted})
+    return {
+        "talk": talk,
+        "timeline": sorted(
+            [*talk["entries"], *map(_worded, talk["acts"], count(1))], key=lambda one: str(one["createdAt"])
+        ),
+        "is_live": talk["state"] in ("Thinking", "Working"),
+        "fragment": f"{_HERE}/fragment?{urlencode({'conversation': wanted})}",
+    }
+
+
+def _worded(act: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return a proposed act, of so many in its conversation, with its name and its lines in words."""
+    preview = {name: found for name, found in act["preview"].items() if name not in ("does", "arguments")}
+    result = act["result"] or {}
+    name = act["tool"].replace("_", " ").capitalize()
+    return {
+        **act,
+        "kind": "Act",
+        "name": name,
+        "title": f"{name} ({number})",
+        "does": act["preview"]["does"],
+        "lines": list(_lines(act["arguments"])),
+        "about": list(_lines({**preview.pop("about", {}), **preview})),
+        "refusal": result.get("message") or result.get("error"),
+    }
+
+
+def _lines(found: Any, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what a document holds as labels and texts, however deep it stands; amounts as money."""
+    pairs = found.items() if isinstance(found, Mapping) else enumerate(found, 1)
+    currency = found.get("currency") if isinstance(found, Mapping) else None
+    for name, value in pairs:
+        label = f"{above} › {name}" if above else str(name)
+        if isinstance(value, Mapping | list) and value:
+            yield from _lines(value, label)
+        else:
+            yield label, _text(str(name), value, currency)
+
+
+def _text(name: str, value: Any, currency: Any) -> str:
+    if name.endswith("Cents") and type(value) is int and isinstance(currency, str):
+        return wording.money(value, currency)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return wording.NOTHING if value is None or value in ({}, [], "") else str(value)
+
+
+def _wanted() -> str:
+    return request.args.get("conversation", "")
+
+
+def _address(conversation_id: str) -> str:
+    return f"{_HERE}?{urlencode({'conversation': conversation_id})}"

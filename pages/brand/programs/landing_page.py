@@ -1,0 +1,221 @@
+"""The landing page of a program: what it says, its picture, and how that looks before strangers see it."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, request
+from marshmallow import ValidationError
+
+from api.organization.organization import get_organization
+from api.programs.hero_images import create_hero_image
+from api.programs.programs import change_program, get_program
+from api.storefront import landing_page
+from domain.programs import application_form
+from domain.refused import Refused
+from domain.storefront import MOST_PICTURE_BYTES, MOST_SECTIONS
+from pages import calls, forms, screens, show
+from pages.calls import CallAnswer
+from pages.forms import FormState
+from pages.hosted.landing import shown
+from pages.screens import screen
+from schemas.programs.landing_page import LandingPageBody
+
+blueprint = Blueprint("program_landing_page", __name__)
+
+_PAGE = "/dashboard/programs/<program_id>/landing-page"
+_LOOKS = (get_program, get_organization)
+# The texts in any script, as forms send them, and a picture.
+_MOST_FORM_BYTES = MOST_PICTURE_BYTES + 512 * 1024
+_TOO_LARGE = f"It is larger than {MOST_PICTURE_BYTES // 1024**2} MiB."
+# Empty sections that stand ready; whoever fills them in finds more.
+_SPARE, _LEAST = 2, 3
+_BODY = LandingPageBody()
+_NOTHING: Mapping[str, Any] = {
+    "headline": None,
+    "intro": None,
+    "sections": [],
+    "heroImageId": None,
+    "accentColor": None,
+    "showTerms": True,
+}
+
+
+@blueprint.get(_PAGE)
+@screen("member", uses=_LOOKS)
+def show_landing_words(program_id: str) -> Response:
+    """Show what the page says, to be changed. Budget: 2 round trips."""
+    program, organization = _both(program_id)
+    said = program["landingPageConfig"] or _NOTHING
+    filled = {name: said[name] for name in ("headline", "intro", "accentColor", "heroImageId")}
+    filled["showTerms"] = "on" if said["showTerms"] else None
+    for place, section in enumerate(said["sections"]):
+        filled |= {f"title-{place}": section["title"], f"text-{place}": section["text"]}
+    return _show(program, organization, forms.blank(**filled))
+
+
+@blueprint.post(_PAGE)
+@screen("member", uses=(*_LOOKS, change_program, create_hero_image), most_bytes=_MOST_FORM_BYTES)
+def save_landing_words(program_id: str) -> Response:
+    """Keep a new picture if there is one, then what the page says, and show it."""
+    program, organization = _both(program_id)
+    if not calls.may(change_program):
+        raise Refused(403)
+    picture = _kept_picture()
+    if isinstance(picture, FormState):
+        return _show(program, organization, picture, 422)
+    said, places = _typed(picture)
+    body = {"landingPageConfig": None if said == _NOTHING else said}
+    answer = calls.tried(change_program, path={"program_id": program_id}, body=body, key=forms.key())
+    if answer.refusal is not None:
+        return _show(program, organization, _refused(answer, places, picture), answer.status)
+    return screens.sent_on(f"/dashboard/programs/{program['id']}/landing-page?done=saved")
+
+
+@blueprint.get(f"{_PAGE}/preview")
+@screen("member", uses=_LOOKS)
+def show_landing_preview(program_id: str) -> Response:
+    """Show the page as it is kept, also while strangers cannot see it. Budget: 2 round trips."""
+    program, organization = _both(program_id)
+    return _previewed(program, organization, program["landingPageConfig"] or _NOTHING)
+
+
+@blueprint.post(f"{_PAGE}/preview")
+@screen("member", uses=_LOOKS, most_bytes=_MOST_FORM_BYTES)
+def preview_landing_words(program_id: str) -> Response:
+    """Show the page as it would be with what is typed; a picture that is only chosen is not in it yet."""
+    program, organization = _both(program_id)
+    said, places = _typed(_named_picture())
+    try:
+        return _previewed(program, organization, _BODY.load(said))
+    except ValidationError as error:
+        found = {str(name): told for name, told in error.normalized_messages().items()}
+        return _show(program, organization, _wrong(found, places, _named_picture()), 422)
+
+
+def _both(program_id: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return calls.needed(get_program, path={"program_id": program_id}), calls.needed(get_organization)
+
+
+def _previewed(program: Mapping[str, Any], organization: Mapping[str, Any], said: Mapping[str, Any]) -> Response:
+    picture = said["heroImageId"]
+    record = {
+        **program,
+        "organizationName": organization["name"],
+        "organizationDescription": organization["description"],
+        "logoUrl": organization["logoUrl"],
+        "faviconUrl": organization["faviconUrl"],
+        "customAliasSupported": True,
+        "applicationForm": application_form.public(program["applicationForm"]),
+        "landingPageConfig": {**said, "heroImageUrl": f"/api/brand-files/{picture}" if picture else None},
+    }
+    return shown.landing(_page(program, organization, record), is_preview=True)
+
+
+def _page(
+    program: Mapping[str, Any], organization: Mapping[str, Any], record: Mapping[str, Any]
+) -> landing_page.LandingPage:
+    return landing_page.of(
+        record,
+        earns=show.terms(program),
+        color=organization["primaryBrandColor"],
+        handle=organization["subdomain"] or "",
+        verified_domain=program["customDomain"] if program["customDomainVerified"] else None,
+    )
+
+
+def _typed(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
+    """Return what was typed, and at which place of the form each of its sections stood."""
+    written = {place: {part: _text(f"{part}-{place}") for part in ("title", "text")} for place in range(MOST_SECTIONS)}
+    places = [place for place, section in written.items() if any(section.values())]
+    said = {
+        "headline": _text("headline") or None,
+        "intro": _text("intro") or None,
+        "sections": [written[place] for place in places],
+        "heroImageId": picture,
+        "accentColor": _text("accentColor") or None,
+        "showTerms": "showTerms" in request.form,
+    }
+    return said, places
+
+
+def _text(name: str) -> str:
+    return request.form.get(name, "").replace("\r\n", "\n").strip()
+
+
+def _named_picture() -> str | None:
+    """Return the picture that the page has, None where it is to be taken away."""
+    return None if "noPicture" in request.form else request.form.get("heroImageId") or None
+
+
+def _kept_picture() -> str | FormState | None:
+    """Return the picture that the page is to have, or the form with what is wrong with the one that was chosen."""
+    content = _chosen()
+    if not content:
+        return _named_picture()
+    if len(content) > MOST_PICTURE_BYTES:
+        return forms.wrong({"file": _TOO_LARGE})
+    sent = {"dataBase64": base64.b64encode(content).decode()}
+    answer = calls.tried(create_hero_image, body=sent, key=forms.key())
+    if answer.refusal is not None:
+        return forms.wrong({"file": answer.refusal.message})
+    return str(answer.data["id"])
+
+
+def _chosen() -> bytes:
+    chosen = request.files.get("file")
+    try:
+        return chosen.read(MOST_PICTURE_BYTES + 1) if chosen is not None else b""
+    finally:
+        request.close()  # a large file was put into one on the disk
+
+
+def _refused(answer: CallAnswer, places: Sequence[int], picture: str | None) -> FormState:
+    assert answer.refusal is not None
+    told = answer.refusal.more.get("errors", {}).get("landingPageConfig")
+    if isinstance(told, dict):
+        return _wrong(told, places, picture)
+    return _with(FormState(forms.sent().values, {}, answer.refusal.message), picture)
+
+
+def _wrong(told: Mapping[str, Any], places: Sequence[int], picture: str | None) -> FormState:
+    """Return the form with each error at its field; `places` says where the sections stood in it."""
+    errors: dict[str, str] = {}
+    for name, found in told.items():
+        if isinstance(found, dict):
+            for number, parts in found.items():
+                named = parts.items() if isinstance(parts, dict) else ()
+                errors |= {f"{part}-{places[int(number)]}": str(said[0]) for part, said in named}
+        else:
+            errors[name] = str(found[0])
+    return _with(forms.wrong(errors), picture)
+
+
+def _with(form: FormState, picture: str | None) -> FormState:
+    """Return a form that goes on with a picture that was kept meanwhile."""
+    return replace(form, values={**form.values, "heroImageId": [picture] if picture else []})
+
+
+def _show(program: Mapping[str, Any], organization: Mapping[str, Any], form: FormState, status: int = 200) -> Response:
+    filled = [place for place in range(MOST_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
+    number = min(MOST_SECTIONS, max(_LEAST, (filled[-1] + 1 if filled else 0) + _SPARE))
+    page = _page(program, organization, {**program, "landingPageConfig": {}})
+    picture = form.value("heroImageId")
+    return screens.show(
+        "brand/programs/landing_page.html",
+        status=status,
+        form=form,
+        here=f"/dashboard/programs/{program['id']}/landing-page",
+        program=program,
+        base=f"/dashboard/programs/{program['id']}",
+        address=page.address if organization["subdomain"] else None,
+        path=page.path,
+        is_open=program["isActive"] and not program["archivedAt"],
+        sections=range(number),
+        picture=urlsplit(f"/api/brand-files/{picture}").path if picture else None,
+        most=MOST_PICTURE_BYTES // 1024**2,
+        can_change=calls.may(change_program) and not program["archivedAt"],
+        is_saved=request.args.get("done") == "saved",
+    )

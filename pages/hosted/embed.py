@@ -1,0 +1,101 @@
+"""The page that a brand's own site frames, and the script with which it does that.
+
+The page itself holds nothing of anybody: its script asks the API, by a token that stands behind the `#` of the address
+and so comes to no server. Who may frame it is said by the id in front of that, which is no secret.
+"""
+
+import secrets
+
+from flask import Blueprint, Response, request
+
+from api.access.guards import Guard
+from api.edge.operations import operation, text
+from api.embed import view
+from domain.conversions.own_words import EarningState
+from domain.money import currencies
+from domain.payouts.states import PayoutStatus
+from domain.statuses import ConversionType
+from pages import documents, statics
+
+blueprint = Blueprint("embed_page", __name__)
+
+_OPEN = Guard(audience="public", bucket="anonymous")
+_SCRIPT = Guard(audience="public", bucket=None)
+_FRESH_S = 3600
+_USUAL_EXPONENT = 2
+# What the page's own script says; `{}` is filled in.
+_WORDS = {
+    "expired": "Your session here is over. Load the page again.",
+    "failed": "This cannot be shown at the moment. Load the page again in a while.",
+    "plan": "This is not available at the moment.",
+    "copied": "Copied",
+    "copy": "Copy",
+    "added": "The link is there.",
+    "link": "Your link",
+    "minimum": "Paid out from {} on.",
+    "from": "payable from {}",
+    "chart": "Clicks by day: {}",
+    ConversionType.OneTime: "Sale",
+    ConversionType.Recurring: "Renewal",
+    ConversionType.Bonus: "Bonus",
+    ConversionType.ClickReward: "Click",
+    ConversionType.LeadReward: "Lead",
+    EarningState.Held: "On hold",
+    EarningState.Disputed: "Disputed",
+    EarningState.Payable: "Payable",
+    EarningState.OnItsWay: "On its way",
+    EarningState.Paid: "Paid out",
+    EarningState.Refunded: "Refunded",
+    EarningState.Denied: "Denied",
+    EarningState.Invalidated: "Not valid",
+    EarningState.NotPayable: "Not paid",
+    PayoutStatus.Pending: "About to be sent",
+    PayoutStatus.Processing: "On its way",
+    PayoutStatus.Failed: "It did not go through",
+    "Voided": "Given up: what it was for is payable again",
+}
+
+
+@blueprint.get("/embed/<embed_id>")
+@operation(_OPEN, documents.HTML, refuses=("400", "404"))
+def show_embedded_page(embed_id: str) -> Response:
+    """Show the page to the sites that its token names, and to no other. Budget: 1 statement."""
+    if "token" in request.args:  # whoever reads logs would have it by now
+        said = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
+        return documents.notice("The token is in the wrong place", said, status=400)
+    origins = view.framers(embed_id)
+    if not origins:
+        return documents.notice(
+            "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404
+        )
+    nonce = secrets.token_urlsafe(18)
+    return documents.page(
+        "hosted/embed.html",
+        allows={
+            "script-src": f"'nonce-{nonce}'",
+            "style-src": f"'nonce-{nonce}'",
+            "connect-src": "'self'",
+            "img-src": "'self' data:",
+            "form-action": "'none'",
+            "frame-ancestors": " ".join(origins),
+        },
+        nonce=nonce,
+        static=statics.url,
+        origins=origins,
+        exponents={code: number for code, number in currencies.EXPONENTS.items() if number != _USUAL_EXPONENT},
+        words={str(name): said for name, said in _WORDS.items()},
+    )
+
+
+@blueprint.get("/embed.js")
+@operation(_SCRIPT, text("text/javascript"))
+def get_embed_script() -> Response:
+    """Give the script that makes the frame in a brand's page, lets it grow and shrink, and renews its token."""
+    answer = Response(statics.content("embed.js"), content_type="text/javascript; charset=utf-8")
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    answer.cache_control.public = True
+    answer.cache_control.max_age = _FRESH_S
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer

@@ -1,0 +1,86 @@
+"""What a brand gives its affiliates to advertise with: texts, and images that were looked at byte by byte."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from domain.organization import images
+from domain.programs.assets import MOST_ASSETS, MOST_BYTES, MOST_IMAGE_BYTES, AssetKind
+from domain.refused import Refused, not_found
+from models import ids, stored_files, turns
+from models.programs import assets
+from pipelines.programs import lifecycle
+
+
+def check(wanted: Mapping[str, Any]) -> images.Image | None:
+    """Return what the image of a new asset is, None for a text. `wanted` is `schemas.programs.asset.AssetBody` loaded.
+
+    Raises Refused: 413 payload_too_large; 400 invalid_image.
+    """
+    if wanted["content"] is None:
+        return None
+    return images.check(wanted["content"], declared_type=wanted["content_type"], most_bytes=MOST_IMAGE_BYTES)
+
+
+def add(*, organization_id: UUID, wanted: Mapping[str, Any], image: images.Image | None, now: datetime) -> UUID:
+    """Add an asset whose image was checked, and return its id.
+
+    Raises Refused: 404 not_found for a program; 409 asset_limit_reached.
+    """
+    if wanted["program_id"] is not None:
+        lifecycle.find(organization_id=organization_id, program_id=wanted["program_id"])
+    content: bytes = wanted["text"].encode() if image is None else wanted["content"]
+    _check_room(organization_id, len(content))
+    asset_id = ids.new_id()
+    assets.insert(
+        {
+            "id": asset_id,
+            "organization_id": organization_id,
+            "program_id": wanted["program_id"],
+            "kind": AssetKind.Text if image is None else AssetKind.Image,
+            "name": wanted["name"],
+            "text": wanted["text"],
+            "file_id": None if image is None else _keep(organization_id, image, content, now),
+            "width": image and image.width,
+            "height": image and image.height,
+            "size_bytes": len(content),
+            "created_at": now,
+        }
+    )
+    return asset_id
+
+
+def remove(*, organization_id: UUID, asset_id: UUID) -> None:
+    """Delete an asset with its file. Raises Refused 404 not_found."""
+    gone = assets.remove(organization_id=organization_id, asset_id=asset_id)
+    if gone is None:
+        raise not_found("asset", asset_id)
+    if gone.file_id is not None:
+        stored_files.stage_delete(organization_id=organization_id, file_id=gone.file_id)
+
+
+def _check_room(organization_id: UUID, size_bytes: int) -> None:
+    turns.stage_assets(organization_id)
+    number, held_bytes = assets.held(organization_id)
+    if number >= MOST_ASSETS or held_bytes + size_bytes > MOST_BYTES:
+        message = (
+            f"An organization has at most {MOST_ASSETS} assets and {MOST_BYTES // 1024**2} MiB of them;"
+            " delete some first."
+        )
+        raise Refused(409, "asset_limit_reached", message)
+
+
+def _keep(organization_id: UUID, image: images.Image, content: bytes, now: datetime) -> UUID:
+    file_id = ids.new_id()
+    stored_files.insert(
+        {
+            "id": file_id,
+            "organization_id": organization_id,
+            "kind": "asset",
+            "content_type": image.content_type,
+            "content": content,
+            "created_at": now,
+        }
+    )
+    return file_id

@@ -1,0 +1,22 @@
+"""Lets no money move on a server that may have forgotten what was paid."""
+
+from datetime import datetime, timedelta
+
+import structlog
+
+from models.upkeep import known_servers
+from pipelines.work import TryAgain
+
+_log = structlog.get_logger(__name__)
+
+_LOOK_AGAIN = timedelta(minutes=1)
+
+
+def check(now: datetime) -> None:
+    """Raise TryAgain where the database was restored, or replaced by a replica, until an operator has compared it.
+
+    What was paid after the moment that it was restored to is not written here, and would be paid again.
+    """
+    if not known_servers.is_known():
+        _log.error("payout.server_unknown")
+        raise TryAgain(at=now + _LOOK_AGAIN)

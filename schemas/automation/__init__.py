@@ -1,0 +1,1 @@
+"""What no-code platforms send and are shown: hooks, samples, searches."""

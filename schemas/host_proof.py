@@ -1,0 +1,63 @@
+"""Domains of brands on the wire: what proves one, and how it stands."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load
+
+from domain.host_proofs.records import ProofKind
+from domain.host_proofs.standing import DomainState
+from domain.organization import host_names
+from schemas.base import Instant, Wire, one_of, text
+
+
+def host_name(value: str) -> None:
+    """Refuse a text that is no host name."""
+    # Only ASCII: lower case would turn a few other letters into ASCII ones.
+    if not (value.isascii() and host_names.is_host_name(value.lower())):
+        raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
+
+
+class TrackingDomainBody(Wire):
+    """The domain that the script for the brand's pages comes from; null for the service's own. Loads in lower case."""
+
+    tracking_domain = text(longest=host_names.LONGEST, allow_none=True, required=True, validate=[host_name])
+
+    @post_load
+    def _lower(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        name = sent["tracking_domain"]
+        return {"tracking_domain": name.lower() if name else None}
+
+
+class DomainRecordStep(Wire):
+    """A record to set up, and what was found in its place."""
+
+    wire_name = "DomainStep"
+
+    type = one_of((ProofKind.Cname.value, ProofKind.Txt.value))
+    name = fields.String()
+    value = fields.String()
+    found = fields.String(allow_none=True)
+
+
+class DomainProofRecord(Wire):
+    """How a domain stands. One of the steps is enough; there are none without a domain."""
+
+    domain = fields.String(allow_none=True)
+    state = one_of(tuple(DomainState))
+    proved_by = one_of(tuple(ProofKind), allow_none=True)
+    steps = fields.List(fields.Nested(DomainRecordStep))
+    checked_at = Instant(allow_none=True)
+    next_check_at = Instant(allow_none=True)
+    missing_since = Instant(allow_none=True)
+
+
+class TlsQuery(Wire):
+    """The host that a visitor came to."""
+
+    domain = fields.String(load_default="")
+
+
+class TlsAnswer(Wire):
+    """A host that may have a certificate."""
+
+    domain = fields.String()

@@ -1,0 +1,107 @@
+"""The form of those who apply to a program, on the wire. What a form may be is decided in `application_form`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+
+from domain.programs import application_form
+from domain.programs.application_form import FieldType
+from schemas.base import Flag, Wire, not_blank, one_of, text, whole
+
+_STEP = validate.OneOf(application_form.STEPS)
+
+
+def _key(value: str) -> None:
+    if not application_form.KEY.fullmatch(value):
+        raise ValidationError("It must be a small letter, then at most 39 of a-z, A-Z, 0-9 and underscore.")
+
+
+def _one_line(value: str) -> None:
+    if not application_form.is_line(value):
+        raise ValidationError("It must be one line of text.")
+
+
+def _line(longest: int, **options: Any) -> fields.String:
+    return text(longest=longest, validate=[not_blank, _one_line], **options)
+
+
+class FormFieldBody(Wire):
+    """A question of the form. Loads to a plain mapping, as it is kept."""
+
+    wire_name = "ApplicationFormFieldBody"
+
+    key = text(longest=40, required=True, validate=[_key])
+    step = whole(load_default=1, validate=_STEP)
+    label = _line(application_form.LONGEST_LABEL, required=True)
+    type = one_of(FieldType, required=True)
+    required = Flag(load_default=False)
+    options = fields.List(
+        _line(application_form.LONGEST_OPTION),
+        load_default=list,
+        allow_none=True,
+        validate=validate.Length(max=application_form.MOST_OPTIONS),
+    )
+
+    @post_load
+    def _settle(self, field: dict[str, Any], **_: object) -> dict[str, Any]:
+        options = [option.strip() for option in field["options"] or []]
+        return {**field, "label": field["label"].strip(), "options": options}
+
+
+class ApplicationFormBody(Wire):
+    """What those who apply are asked. Loads to a plain mapping, as it is kept."""
+
+    steps = whole(load_default=1, validate=_STEP)
+    questions = fields.List(
+        fields.Nested(FormFieldBody),
+        data_key="fields",
+        required=True,
+        validate=validate.Length(min=1, max=application_form.MOST_FIELDS),
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _check_together(self, form: dict[str, Any], **_: object) -> None:
+        wrong: dict[str, Any] = {}
+        for place, (name, why) in application_form.amiss(form["steps"], form["questions"]).items():
+            if place is None:
+                wrong[name] = [why]
+            else:
+                wrong.setdefault("fields", {})[place] = {name: [why]}
+        if wrong:
+            raise ValidationError(wrong)
+
+    @post_load
+    def _settle(self, form: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {"steps": form["steps"], "fields": form["questions"]}
+
+
+class FormFieldRecord(Wire):
+    """A question of the form of those who apply; the answer is kept under its key."""
+
+    wire_name = "ApplicationFormField"
+
+    key = fields.String()
+    step = fields.Integer()
+    label = fields.String()
+    type = one_of(FieldType)
+    required = fields.Boolean()
+    options = fields.List(fields.String())
+
+
+class ApplicationFormRecord(Wire):
+    """What those who apply are asked, in how many steps."""
+
+    wire_name = "ApplicationForm"
+
+    steps = fields.Integer()
+    questions = fields.List(fields.Nested(FormFieldRecord), data_key="fields", attribute="fields")
+
+
+_FORM = ApplicationFormRecord()
+
+
+def shown(kept: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a kept form as the API shows it."""
+    found: dict[str, Any] | None = None if kept is None else _FORM.dump(kept)
+    return found

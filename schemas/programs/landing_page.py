@@ -1,0 +1,98 @@
+"""The landing page of a program on the wire: what a brand says there, and the picture at its head.
+
+Texts are texts: markup in them is shown as it was typed. An addition to the interface.
+"""
+
+from typing import Any
+
+from marshmallow import RAISE, ValidationError, fields, post_load, validate
+
+from domain.programs.application_form import is_seen
+from domain.storefront import LONGEST_HEADLINE, LONGEST_INTRO, LONGEST_TEXT, LONGEST_TITLE, MOST_SECTIONS
+from schemas.base import Flag, Wire, color, from_base64, not_blank, text
+
+
+def _seen(value: str) -> None:
+    if not is_seen(_lines(value)):
+        raise ValidationError("It holds a character that cannot be shown.")
+
+
+class LandingSection(Wire):
+    """A part of the page: a heading, and a text in which an empty line begins a new paragraph."""
+
+    class Meta:
+        unknown = RAISE
+
+    title = text(longest=LONGEST_TITLE, required=True, validate=[not_blank, _seen])
+    words = text(longest=LONGEST_TEXT, required=True, attribute="text", data_key="text", validate=[not_blank, _seen])
+
+
+class LandingPageBody(Wire):
+    """The whole page: what is not sent, or sent as null, is not there. Loads to what is stored.
+
+    Unlike elsewhere a key that nobody knows is refused, so that a misspelt one is noticed.
+    """
+
+    class Meta:
+        unknown = RAISE
+
+    headline = text(longest=LONGEST_HEADLINE, allow_none=True, validate=[_seen])
+    intro = text(longest=LONGEST_INTRO, allow_none=True, validate=[_seen])
+    sections = fields.List(fields.Nested(LandingSection), allow_none=True, validate=validate.Length(max=MOST_SECTIONS))
+    hero_image_id = fields.UUID(allow_none=True)
+    accent_color = color(allow_none=True)
+    show_terms = Flag(allow_none=True)
+
+    @post_load
+    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+        hero, accent, shows = sent.get("hero_image_id"), sent.get("accent_color"), sent.get("show_terms")
+        sections = sent.get("sections") or ()
+        return {
+            "headline": _line(sent.get("headline") or "") or None,
+            "intro": _lines(sent.get("intro") or "").strip() or None,
+            "sections": [{"title": _line(one["title"]), "text": _lines(one["text"]).strip()} for one in sections],
+            "heroImageId": None if hero is None else str(hero),
+            "accentColor": accent and accent.lower(),
+            "showTerms": True if shows is None else shows,
+        }
+
+
+def _lines(said: str) -> str:
+    return said.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _line(said: str) -> str:
+    return " ".join(said.split())
+
+
+class LandingPageRecord(Wire):
+    """The landing page of a program as its brand set it up."""
+
+    headline = fields.String(allow_none=True)
+    intro = fields.String(allow_none=True)
+    sections = fields.List(fields.Nested(LandingSection))
+    hero_image_id = fields.UUID(attribute="heroImageId", allow_none=True)
+    accent_color = fields.String(attribute="accentColor", allow_none=True)
+    show_terms = fields.Boolean(attribute="showTerms")
+
+
+class HeroImageBody(Wire):
+    """An image in standard base64; `contentType` may be left out. Loads to `content` in bytes."""
+
+    data_base64 = fields.String(required=True)
+    content_type = text(longest=100, load_default=None, allow_none=True)
+
+    @post_load
+    def _settle(self, image: dict[str, Any], **_: object) -> dict[str, Any]:
+        return image | {"content": from_base64(image.pop("data_base64"), "dataBase64")}
+
+
+class HeroImageRecord(Wire):
+    """A picture for landing pages, with its address and its size in pixels."""
+
+    id = fields.UUID()
+    url = fields.String()
+    content_type = fields.String()
+    width = fields.Integer()
+    height = fields.Integer()
+    size_bytes = fields.Integer()

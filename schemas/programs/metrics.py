@@ -1,0 +1,89 @@
+"""Metrics and leaderboards on the wire. An addition to the interface.
+
+Amounts are home-currency minor units; what had no rate on its day is in the maps alone, in its own minor units.
+"""
+
+from marshmallow import fields, validate
+
+from domain.programs.metrics import MOST_BOARD_DAYS, MOST_ENTRIES, BoardMetric, MetricsGroup
+from schemas.base import Wire, one_of
+from schemas.paging import QueryInteger
+from schemas.programs.daily import DailyQuery
+
+
+class MetricsQuery(DailyQuery):
+    """Of which program and affiliate, None being all, which days, and what a row is of."""
+
+    group_by = one_of(MetricsGroup, load_default=str(MetricsGroup.day))
+
+
+def _cents(name: str) -> fields.Integer:
+    return fields.Integer(attribute=f"{name}.home_cents")
+
+
+def _held(name: str) -> fields.Dict:
+    return fields.Dict(keys=fields.String(), values=fields.Integer(), attribute=f"{name}.held", allow_none=True)
+
+
+class MetricsNumbers(Wire):
+    """What was counted and what it came to."""
+
+    clicks = fields.Integer()
+    leads = fields.Integer()
+    sales = fields.Integer()
+    refunds = fields.Integer()
+    revenue_cents = _cents("revenue")
+    refunded_cents = _cents("refunded")
+    commission_cents = _cents("commission")
+    override_cents = _cents("override")
+    revenue_unconvertible_by_currency = _held("revenue")
+    refunded_unconvertible_by_currency = _held("refunded")
+    commission_unconvertible_by_currency = _held("commission")
+    override_unconvertible_by_currency = _held("override")
+
+
+class MetricsRecord(MetricsNumbers):
+    """A row: of a day, week or month by its first day, of a program or an affiliate by id and name, of a country."""
+
+    wire_name = "MetricsRow"
+
+    key = fields.String(allow_none=True)
+    name = fields.String(allow_none=True)
+
+
+class MetricsAnswer(Wire):
+    """Rows of a range, and what all of it comes to."""
+
+    wire_name = "Metrics"
+
+    first = fields.Date(data_key="from", attribute="days.first")
+    last = fields.Date(data_key="to", attribute="days.last")
+    group_by = one_of(MetricsGroup, attribute="group")
+    currency = fields.String()
+    totals = fields.Nested(MetricsNumbers, attribute="found.totals")
+    rows = fields.List(fields.Nested(MetricsRecord), attribute="found.rows")
+
+
+class LeaderboardQuery(Wire):
+    """Of which program (None: all), by what, of how many days up to today, and how many entries."""
+
+    program_id = fields.UUID(load_default=None)
+    metric = one_of(BoardMetric, load_default=str(BoardMetric.sales))
+    days = QueryInteger(load_default=30, validate=validate.Range(min=1, max=MOST_BOARD_DAYS))
+    limit = QueryInteger(load_default=10, validate=validate.Range(min=1, max=MOST_ENTRIES))
+
+
+class BoardRecord(Wire):
+    """A place on a leaderboard; who is equal has the same rank."""
+
+    wire_name = "LeaderboardEntry"
+
+    rank = fields.Integer()
+    affiliate_id = fields.String()
+    full_name = fields.String()
+    program_id = fields.String()
+    value = fields.Integer()
+    currency = fields.String(allow_none=True)
+    unconvertible_by_currency = fields.Dict(
+        keys=fields.String(), values=fields.Integer(), attribute="held", allow_none=True
+    )

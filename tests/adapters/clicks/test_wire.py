@@ -1,0 +1,62 @@
+"""A click arrives as it was sent, and what is none is told. Source: tracking spec, "Public click endpoint"."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.clicks import wire
+from domain.clicks.raw_click import RawClick
+
+_TEXT = st.text(max_size=20)
+_LIST = st.lists(_TEXT, max_size=4).map(tuple)
+_CLICK = RawClick("id", "org", "program", "affiliate", "ben", None, "2026-01-01T00:00:00+00:00", "aa", "bb", "Firefox")
+
+
+@given(
+    st.builds(
+        RawClick,
+        **dict.fromkeys(("id", "organization_id", "program_id", "affiliate_id", "slug"), _TEXT),
+        **dict.fromkeys(("occurred_at", "visitor", "network", "agent"), _TEXT),
+        **{name: st.none() | _TEXT for name in ("sub_id", "referrer_host", "visitor_id", "country")},
+        **{name: st.booleans() for name in ("is_bot", "is_data_centre")},
+        query_names=_LIST,
+        languages=_LIST,
+    )
+)
+def test_a_click_arrives_as_it_was_sent(click):
+    assert wire.from_bytes(wire.to_bytes(click)) == click
+
+
+@pytest.mark.parametrize("sent", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"{}", b"\xff", b"[" * 100_000])
+def test_what_is_no_click_is_told(sent):
+    with pytest.raises(ValueError):  # noqa: PT011  # whatever it says
+        wire.from_bytes(sent)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"id": 1}, {"slug": None}, {"sub_id": 7}, {"is_bot": 1}, {"query_names": "via"}, {"languages": [1]}, {"more": 1}],
+    ids=str,
+)
+def test_a_click_with_a_part_of_another_kind_is_none(change):
+    sent = json.loads(wire.to_bytes(_CLICK)) | change
+
+    with pytest.raises(ValueError, match="not a click"):
+        wire.from_bytes(json.dumps(sent).encode())
+
+
+def test_a_click_that_lacks_a_part_is_none():
+    sent = json.loads(wire.to_bytes(_CLICK))
+    del sent["visitor"]
+
+    with pytest.raises(ValueError, match="not a click"):
+        wire.from_bytes(json.dumps(sent).encode())
+
+
+def test_a_click_of_the_release_before_has_no_country():
+    sent = json.loads(wire.to_bytes(_CLICK))
+    del sent["country"]
+
+    assert wire.from_bytes(json.dumps(sent).encode()) == _CLICK

@@ -1,0 +1,232 @@
+"""Hooks of no-code platforms, through HTTP: made and left as often as a platform likes."""
+
+import re
+import secrets
+from uuid import UUID, uuid4
+
+import settings
+from domain.webhooks import events
+from tests.support.databases import alter
+from tests.support.rows.brands import Brand
+from tests.support.threads import in_threads
+
+URL = "/api/v1/automation/hooks"
+ENDPOINTS = "/api/v1/webhooks"
+HOOK = "https://localhost/zap"
+
+
+def _on(brand, event="conversion.created", url=HOOK, **headers):
+    return brand.post(URL, {"event": event, "targetUrl": url}, **headers)
+
+
+def _living(brand):
+    return brand.rows("select id, url, events from webhook_endpoint where deleted_at is null order by created_at, id")
+
+
+def test_a_hook_shows_its_secret_once_and_stands_in_the_endpoint_list(brand):
+    made = _on(brand)
+
+    shown = dict(made.json)
+    assert made.status_code == 201
+    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", shown.pop("secret"))
+    assert set(shown) == {"id", "event", "createdAt"}
+    assert shown["event"] == "conversion.created"
+    (listed,) = brand.get(ENDPOINTS).json["items"]
+    assert (listed["id"], listed["url"], listed["events"], listed["managedBy"]) == (
+        shown["id"],
+        HOOK,
+        ["conversion.created"],
+        "automation",
+    )
+
+
+def test_the_same_pair_again_is_the_same_hook_without_its_secret(brand, rival):
+    first, again = _on(brand), _on(brand)
+    another, elsewhere = _on(brand, event="payout.paid"), _on(rival)
+
+    assert (again.status_code, again.json) == (200, {k: v for k, v in first.json.items() if k != "secret"})
+    assert [answer.status_code for answer in (another, elsewhere)] == [201, 201]
+    assert len({answer.json["id"] for answer in (first, another, elsewhere)}) == 3
+
+
+def test_a_repeated_request_with_its_key_gets_the_first_answer(brand):
+    first, again = _on(brand, Idempotency_Key="on"), _on(brand, Idempotency_Key="on")
+
+    assert (again.status_code, again.json) == (201, first.json)
+    assert len(_living(brand)) == 1
+
+
+def test_switched_on_twice_at_once_makes_one_hook(brand):
+    answers = []
+    in_threads(6, lambda _: answers.append(_on(brand)))
+
+    assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
+    assert len({answer.json["id"] for answer in answers}) == len(_living(brand)) == 1
+    assert brand.rows("select action from audit_entry") == [("webhook_endpoint.created",)]
+
+
+def test_each_trigger_and_nothing_else_can_be_subscribed_to(brand):
+    assert {event: _on(brand, event=event).status_code for event in events.TESTABLE} == dict.fromkeys(
+        events.TESTABLE, 201
+    )
+    for event in ("*", "test", "conversion.denied", "conversion.*", "conversion_created", ""):
+        refused = _on(brand, event=event)
+        assert (refused.status_code, refused.json["error"], refused.json["invalid"]) == (
+            400,
+            "unknown_event",
+            [event],
+        ), event
+        assert refused.json["valid"] == list(events.TESTABLE)
+
+
+def test_what_is_malformed_is_named_and_nothing_is_made(brand):
+    good = {"event": "payout.paid", "targetUrl": HOOK}
+    wrong = [("event", value) for value in (None, 5, ["payout.paid"], {}, "x" * 101, "payout.paid\x00")]
+    wrong += [("targetUrl", value) for value in (None, 5, [HOOK], {}, f"{HOOK}\x00", "x" * 70_000)]
+    for field, value in wrong:
+        answer = brand.post(URL, good | {field: value})
+        expected = 413 if isinstance(value, str) and len(value) > 65_536 else 400
+        assert answer.status_code == expected, (field, value)
+        if expected == 400:
+            assert list(answer.json["errors"]) == [field], (field, value)
+    for field in good:
+        assert list(brand.post(URL, {k: v for k, v in good.items() if k != field}).json["errors"]) == [field]
+    for raw in (b"", b"[]", b"{", b"null", b"\xff", b'{"event":"payout.paid","event":"payout.paid"}'):
+        assert brand.post(URL, raw).status_code == 400, raw
+    assert _living(brand) == []
+
+
+def test_a_target_keeps_to_the_rules_of_webhooks(brand, monkeypatch):
+    for url, code in [
+        ("http://example.com/hook", "https_required"),
+        ("ftp://example.com/hook", "https_required"),
+        ("nonsense", "invalid_url"),
+        ("", "invalid_url"),
+        ("https://example.com/" + "x" * 3000, "invalid_url"),
+        ("https://user:pass@example.com/", "url_not_allowed"),
+    ]:
+        refused = _on(brand, url=url)
+        assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, code, "targetUrl"), url
+    monkeypatch.setenv("WEBHOOK_ALLOW_PRIVATE", "off")
+    settings.current.cache_clear()
+    try:
+        for host in ("127.0.0.1", "localhost", "10.1.2.3", "169.254.169.254", "[::1]", "[fd00::1]", "2130706433"):
+            refused = _on(brand, url=f"https://{host}/hook")
+            assert (refused.status_code, refused.json["error"]) == (400, "url_not_allowed"), host
+    finally:
+        monkeypatch.undo()
+        settings.current.cache_clear()
+    assert _living(brand) == []
+
+
+def test_an_address_as_long_as_it_may_be_is_kept(brand):
+    url = "https://localhost/".ljust(2048, "a")[:1000] + secrets.token_hex(524)
+
+    assert len(url) == 2048
+    assert [_on(brand, url=url).status_code for _ in range(2)] == [201, 200]
+
+
+def test_hooks_have_a_cap_of_their_own(brand):
+    standing = _on(brand)
+    alter(
+        brand,
+        "insert into webhook_endpoint (id, organization_id, url, events, secret_sealed, managed_by)"
+        " select gen_random_uuid(), organization_id, url || n, events, secret_sealed, managed_by"
+        " from webhook_endpoint, generate_series(1, 199) n where id = %s",
+        standing.json["id"],
+    )
+
+    refused = _on(brand, url=f"{HOOK}/one-more")
+    assert (refused.status_code, refused.json["error"]) == (409, "webhook_limit_reached")
+    assert _on(brand).status_code == 200
+    assert brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).status_code == 201
+    assert brand.call("DELETE", f"{URL}/{standing.json['id']}").status_code == 204
+    answers = []
+    in_threads(4, lambda number: answers.append(_on(brand, url=f"{HOOK}/more-{number}").status_code))
+    assert sorted(answers) == [201, 409, 409, 409]
+
+
+def test_endpoints_of_the_brands_own_leave_room_for_hooks_at_their_url(brand):
+    own = [brand.post(ENDPOINTS, {"url": f"{HOOK}/{number}", "events": ["*"]}).status_code for number in range(20)]
+
+    assert set(own) == {201}
+    assert _on(brand, url=f"{HOOK}/0").status_code == 201
+    assert brand.post(ENDPOINTS, {"url": f"{HOOK}/20", "events": ["*"]}).json["error"] == "webhook_limit_reached"
+
+
+def test_leaving_succeeds_however_often_and_touches_nothing_else(brand, rival):
+    mine, theirs = _on(brand).json["id"], _on(rival).json["id"]
+    own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json["id"]
+
+    for hook_id in (mine, mine, theirs, own, str(uuid4()), "x", "%00", "9" * 3000):
+        assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204, hook_id
+
+    assert [str(id) for id, *_ in _living(brand)] == [own]
+    assert [str(id) for id, *_ in _living(rival)] == [theirs]
+    deleted = "select entity_id, before ->> 'managedBy' from audit_entry where action = 'webhook_endpoint.deleted'"
+    assert brand.rows(deleted) == [(mine, "automation")]
+    again = _on(brand)
+    assert (again.status_code, again.json["id"] != mine) == (201, True)
+
+
+def test_left_twice_at_once_is_one_end(brand):
+    hook_id, answers = _on(brand).json["id"], []
+    in_threads(4, lambda _: answers.append(brand.call("DELETE", f"{URL}/{hook_id}").status_code))
+
+    assert answers == [204] * 4
+    assert brand.rows("select count(*) from audit_entry where action = 'webhook_endpoint.deleted'") == [(1,)]
+
+
+def test_who_may_subscribe_and_who_may_leave(app, brand):
+    hook_id, reader = _on(brand).json["id"], brand.other_key(scope="read")
+    assert [_on(reader).status_code, reader.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
+    viewer = brand.person("Viewer")
+    assert [_on(viewer).status_code, viewer.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
+    stranger = Brand(app, brand.id, "nonsense", "")
+    assert [_on(stranger).status_code, stranger.call("DELETE", f"{URL}/{hook_id}").status_code] == [401, 401]
+
+    brand.set(plan="Free")
+    refused = _on(brand, event="payout.paid")
+    assert (refused.status_code, refused.json["error"]) == (402, "plan_tier_required")
+    assert len(_living(brand)) == 1
+    assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204
+    assert _living(brand) == []
+
+
+def test_a_revoked_key_leaves_its_hooks(brand):
+    passing = brand.other_key()
+    hook_id = _on(passing).json["id"]
+    brand.rows("update api_key set revoked_at = now() where created_at = (select max(created_at) from api_key)"
+               " returning id")  # fmt: skip
+
+    assert _on(passing, event="payout.paid").status_code == 401
+    assert [id for id, *_ in _living(brand)] == [UUID(hook_id)]
+
+
+def test_a_hook_is_removed_among_the_endpoints_and_not_changed_there(brand):
+    hook_id = _on(brand).json["id"]
+    own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json
+    url = f"{ENDPOINTS}/{hook_id}"
+
+    for answer in (
+        brand.call("PATCH", url, {"events": ["*"]}),
+        brand.call("PATCH", url, {"url": "https://localhost/b"}),
+        brand.post(f"{url}/rotate-secret"),
+    ):
+        assert (answer.status_code, answer.json["error"]) == (409, "endpoint_is_managed")
+    assert own["managedBy"] is None
+    lists = {query: [one["id"] for one in brand.get(f"{ENDPOINTS}{query}").json["items"]] for query in (
+        "", "?managed=true", "?managed=false")}  # fmt: skip
+    assert lists == {"": [own["id"], hook_id], "?managed=true": [hook_id], "?managed=false": [own["id"]]}
+    assert brand.get(f"{ENDPOINTS}?managed=yes").status_code == 400
+    assert brand.call("DELETE", url).status_code == 204
+    assert [str(id) for id, *_ in _living(brand)] == [own["id"]]
+
+
+def test_a_hook_is_tried_with_its_event_alone(brand):
+    url = f"{ENDPOINTS}/{_on(brand).json['id']}/test"
+
+    for sent in ({}, {"type": "test"}, {"type": "payout.paid"}):
+        refused = brand.post(url, sent)
+        assert (refused.status_code, refused.json["error"]) == (400, "event_not_subscribed"), sent
+    assert brand.post(url, {"type": "conversion.created"}).status_code == 200

@@ -1,0 +1,99 @@
+"""Searches and samples among many rows of each table read by an index what they show, and no more."""
+
+import re
+
+import psycopg2
+import pytest
+
+from models import db
+from tests.support import databases
+from tests.support.rows.brands import Brand
+
+# Tried with 100,000 as well, whose plans are the same; so many take minutes to write.
+MANY = 2_000
+SEARCH = "/api/v1/automation/search"
+
+# Like the one row that each table has; ids stand for their numbers, so that each can be asked for.
+_ROWS = """
+set session_replication_role = replica;
+alter table program alter column hero_file_id drop expression;
+create temp table n as select i, md5(i::text)::uuid as id, now() - i * interval '1 s' as at
+  from generate_series(1, {many}) i;
+insert into program select (jsonb_populate_record(p, jsonb_build_object('id', n.id, 'created_at', n.at,
+  'slug', 's-' || i, 'name', 'Campaign ' || i))).* from n, program p;
+insert into affiliate (id, organization_id, program_id, email, email_normalized, status, source, applied_at, created_at)
+  select n.id, a.organization_id, a.program_id, i || '@x.test', i || '@x.test', 'Approved', 'Direct', at, at
+  from n, affiliate a;
+insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default, created_at)
+  select n.id, l.organization_id, l.program_id, n.id, 'l-' || i, true, at from n, tracking_link l;
+insert into sale select (jsonb_populate_record(s, jsonb_build_object('id', n.id, 'external_event_id', 'o-' || i,
+  'settled_at', at))).* from n, sale s;
+insert into conversion select (jsonb_populate_record(c, jsonb_build_object('id', n.id, 'created_at', at,
+  'external_event_id', 'o-' || i, 'source', case when i % 2 = 0 then 's2s' else 'import' end))).* from n, conversion c;
+insert into payout_run (id, organization_id, confirmed_cents, confirmed_totals, filters, created_at)
+  select n.id, o.id, 100, '{{}}', '{{}}', at from n, organization o;
+insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination,
+  period_start, period_end, created_at)
+  select n.id, o.id, n.id, n.id, n.id, 100, 'Wallet', 'x', now(), now(), at from n, organization o;
+insert into event (id, organization_id, type, body, created_at)
+  select n.id, o.id, case when i % ({many} / 2) = 0 then 'payout.paid' else 'conversion.created' end, e.body, at
+  from n, organization o, event e;
+analyze program, affiliate, tracking_link, sale, conversion, payout_run, payout, event;
+"""
+
+
+@pytest.fixture(scope="module")
+def many(app):
+    """A brand with many of everything, in a database of its own."""
+    with databases.alone() as url:
+        brand = Brand.create(app)
+        brand.program()
+        brand.affiliate("ben")
+        sale = brand.sale(externalEventId="first").json["conversionId"]
+        assert brand.get(f"{SEARCH}/conversions?id={sale}").status_code == 200
+        connection = psycopg2.connect(url)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(_ROWS.format(many=MANY))
+        connection.close()
+        yield brand
+
+
+def _plans(brand, path):
+    """Return what was answered, and for each statement of the request how the database went about it."""
+    sent: list[bytes] = []
+    db.db.trip_hooks.append(sent.append)
+    answer = brand.get(path)
+    db.db.trip_hooks.remove(sent.append)
+    asked = [
+        part for trip in sent for part in trip.decode().split(";\n") if re.match(r"\s*(select|with|execute)\b", part)
+    ]
+    explain = "explain (analyze, timing off, summary off) "
+    return answer, ["\n".join(line for (line,) in brand.rows(explain + one)) for one in asked]
+
+
+def test_each_reads_by_an_index_what_it_shows(many):
+    ((number_7,),) = many.rows("select md5('7')::uuid")
+    failures = []
+    for path, found in [
+        ("affiliates?email=7@X.test", 1),
+        ("affiliates?slug=l-7", 1),
+        ("campaigns?slug=s-7", 1),
+        ("campaigns?name=Campaign 7", 1),
+        ("conversions?externalEventId=o-7", 1),
+        (f"conversions?id={number_7}", 1),
+        ("conversions?externalEventId=nowhere", 0),
+        (f"payouts?id={number_7}", 1),
+        (f"payouts?affiliateId={number_7}", 1),
+        ("../events/conversion.created/samples", 3),
+        ("../events/payout.paid/samples", 2),
+        ("../events/payout.failed/samples", 1),
+    ]:
+        address = f"/api/v1/automation/{path[3:]}" if path.startswith("..") else f"{SEARCH}/{path}"
+        answer, plans = _plans(many, address)
+        whole = "\n".join(plans)
+        read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", whole)]
+        passed_over = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", whole)]
+        if len(answer.json) != found or max(read + passed_over) > 20 or "Seq Scan on" in whole:
+            failures.append((path, answer.json, whole))
+
+    assert failures == [], "\n\n".join(f"{path}\n{shown}\n{plan}" for path, shown, plan in failures)

@@ -1,0 +1,143 @@
+"""Each list with each of its filters reads by an index what it shows, and sorts no more than a page.
+
+Rows in the thousands have the plans of a million: what a filter passes over is counted, and not how long it takes.
+"""
+
+import itertools
+import re
+from uuid import uuid4
+
+import psycopg2
+import pytest
+
+from models import db
+from tests.support import databases
+from tests.support.rows.brands import Brand
+
+_TAKE = 5
+# What is prepared, and what is planned for what it is asked.
+_LISTS = re.compile(r"\s*(execute\b|select k\.id|select d\.id)")
+_AFFILIATES, _CONVERSIONS, _PAYOUTS = 1_000, 4_000, 1_000
+
+_ROWS = """
+set session_replication_role = replica;
+insert into affiliate (id, organization_id, program_id, email, email_normalized, full_name, status, source, applied_at,
+    created_at)
+  select uuidv7(), %(org)s, (%(programs)s::uuid[])[1 + i %% 2], i || '@x.test', i || '@x.test', 'N' || i * 7 %% 997,
+    (array['Approved', 'Approved', 'Approved', 'Pending'])[1 + i / 2 %% 4], 'Direct', at, at
+  from (select i, now() - i * interval '1 s' as at from generate_series(1, %(affiliates)s) i) n;
+insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id, amount_cents,
+    currency, commission_cents, status, type, rate_source, rate_type, rate_value, sub_id, occurred_at, hold_until,
+    created_at)
+  select uuidv7(), %(org)s, (%(programs)s::uuid[])[1 + i %% 2], k.ids[1 + i %% 10], 's2s', 'o-' || i, 100, 'USD', 20,
+    (array['Pending', 'Approved', 'Approved', 'Paid'])[1 + i / 10 %% 4],
+    case when i / 40 %% 4 = 0 then 'LeadReward' else 'OneTime' end, 'program', 'Percentage', 20,
+    case when i / 11 %% 3 > 0 then 'tag-' || i / 11 %% 7 end, at, at, at
+  from (select array_agg(id) as ids from (select id from affiliate order by id limit 10) a) k,
+    (select i, now() - i * interval '1 s' as at from generate_series(1, %(conversions)s) i) n;
+insert into payout_run (id, organization_id, confirmed_cents, confirmed_totals, filters, created_at)
+  select uuidv7(), %(org)s, 100, '{}', '{}', now() from generate_series(1, 20);
+insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, status,
+    period_start, period_end, created_at)
+  select uuidv7(), %(org)s, r.ids[1 + i %% 20], (%(programs)s::uuid[])[1], k.ids[1 + i / 20 %% 50], 100, 'Wallet', 'x',
+    (array['Pending', 'Processing'])[1 + i %% 2], now(), now(), now() - i * interval '1 s'
+  from (select array_agg(id) as ids from payout_run) r,
+    (select array_agg(id) as ids from (select id from affiliate order by id limit 50) a) k,
+    generate_series(1, %(payouts)s) i;
+insert into affiliate_coupon (id, organization_id, program_id, affiliate_id, campaign_coupon_id, code, origin, status,
+    created_at, revoked_at)
+  select uuidv7(), %(org)s, (%(programs)s::uuid[])[1 + i %% 2], k.ids[1 + i %% 10], (%(coupons)s::uuid[])[1 + i %% 3],
+    'CODE-' || i, 'external', case when i / 2 %% 4 = 0 then 'Revoked' else 'Active' end, at,
+    case when i / 2 %% 4 = 0 then at end
+  from (select array_agg(id) as ids from (select id from affiliate order by id limit 10) a) k,
+    (select i, now() - i * interval '1 s' as at from generate_series(1, %(affiliates)s) i) n;
+insert into deal (id, organization_id, program_id, affiliate_id, title, currency, status, is_test, created_at)
+  select uuidv7(), %(org)s, (%(programs)s::uuid[])[1 + i %% 2], k.ids[1 + i %% 10], 'D', 'USD',
+    (array['Draft', 'Offered', 'Accepted', 'Accepted'])[1 + i / 2 %% 4], false, now() - i * interval '1 s'
+  from (select array_agg(id) as ids from (select id from affiliate order by id limit 10) a) k,
+    generate_series(1, %(affiliates)s) i;
+analyze;
+"""
+
+
+@pytest.fixture(scope="module")
+def many(app):
+    """A brand with two campaigns and many of everything, in a database of its own."""
+    with databases.alone() as url:
+        brand = Brand.create(app)
+        known = {
+            "org": brand.id,
+            "programs": [brand.program(), brand.program()],
+            "affiliates": _AFFILIATES,
+            "conversions": _CONVERSIONS,
+            "payouts": _PAYOUTS,
+            "coupons": [uuid4() for _ in range(3)],
+        }
+        connection = psycopg2.connect(url)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(_ROWS, known)
+        connection.close()
+        yield brand
+
+
+def _asked(brand):
+    """Return each list with each of its filters, and the pairs of filters that have an index."""
+    program = brand.programs[0]
+    ((affiliate, run),) = brand.rows("select affiliate_id, run_id from payout order by created_at desc limit 1")
+    by_program, by_affiliate = f"programId={program}", f"affiliateId={affiliate}"
+    since, until = "since=2020-01-01T00:00:00Z", "until=2999-01-01T00:00:00Z"
+    dated = f"{since}&{until}"
+
+    affiliates = ["", by_program, "status=Approved", "status=Pending", f"{by_program}&status=Pending"]
+    yield from _each("affiliates", affiliates, ["newest", "oldest"])
+    yield from _each("affiliates", [*affiliates, f"{by_program}&status=Approved"], ["name"])
+
+    pairs = [f"{by_affiliate}&status=Paid", f"{by_program}&status=Paid"]
+    pairs += [f"{by_affiliate}&subId=tag-1", f"{by_affiliate}&subId=untagged"]
+    pairs += [f"kind=lead&{other}" for other in ("status=Paid", by_program, by_affiliate)]
+    single = ["", by_affiliate, by_program, "status=Paid", "kind=lead", "subId=tag-1", "subId=untagged"]
+    yield from _each("conversions", [*single, *pairs], ["newest", "oldest"])
+    yield from _each("conversions", [f"{one}&{dated}" for one in (*single, *pairs)], ["newest"])
+    yield from _each("conversions", ["status=Pending"], ["payable"])
+
+    yield from _each("payouts", ["", by_affiliate, "status=Processing", f"runId={run}"], [""])
+
+    newest = "select affiliate_id, campaign_coupon_id from affiliate_coupon order by created_at desc limit 1"
+    ((owner, coupon),) = brand.rows(newest)
+    codes = ["", by_program, f"affiliateId={owner}", "status=Revoked", f"couponId={coupon}"]
+    yield from _each("coupon-codes", codes, [""])
+    yield from _each("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
+
+
+def _each(path, queries, orders):
+    for query, order in itertools.product(queries, orders):
+        yield f"/api/v1/{path}?take={_TAKE}&{query}" + (f"&sort={order}" if order else "")
+
+
+def _plans(brand, path):
+    """Return the answer, and for each statement of the request how the database went about it."""
+    sent: list[bytes] = []
+    db.db.trip_hooks.append(sent.append)
+    answer = brand.get(path)
+    db.db.trip_hooks.remove(sent.append)
+    asked = [part for trip in sent for part in trip.decode().split(";\n") if _LISTS.match(part)]
+    explain = "explain (analyze, timing off, summary off) "
+    return answer, ["\n".join(line for (line,) in brand.rows(explain + one)) for one in asked]
+
+
+def test_every_filter_of_every_list_reads_a_page_and_no_more(many):
+    failures = []
+    for path in _asked(many):
+        answer, plans = _plans(many, path)
+        whole = "\n".join(plans)
+        read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", whole)]
+        passed_over = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", whole)]
+        if (
+            not plans
+            or len(answer.json["items"]) != _TAKE
+            or max(read + passed_over) > _TAKE + 1
+            or "Seq Scan on" in whole
+        ):
+            failures.append((path, answer.json, whole))
+
+    assert failures == [], "\n\n".join(f"{path}\n{plan}" for path, _, plan in failures)

@@ -1,0 +1,297 @@
+"""Programs that a person let in at an identity provider (OAuth): which tokens pass at /mcp, where else they do not.
+
+Source: core spec, "Callers"; RFC 9728, RFC 8707, RFC 6750; Model Context Protocol, "Authorization".
+"""
+
+import json
+
+import pytest
+
+import settings
+from adapters.identity import tokens
+from api.access import callers
+from tests.support.api.agents import Agent
+from tests.support.outside import identity_provider as idp
+from tests.support.rows.brands import Brand
+
+HERE = "http://127.0.0.1:8000"
+METADATA = f'resource_metadata="{HERE}/.well-known/oauth-protected-resource/mcp"'
+BOTH = "finderfee.read finderfee.write"
+ADDRESSES = ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
+
+
+@pytest.fixture
+def issuer(monkeypatch, tmp_path):
+    """Configure one identity provider for people, affiliates and agents."""
+    path = tmp_path / "jwks.json"
+    path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
+    for name, value in {
+        "PUBLIC_BASE_URL": HERE,
+        "MCP_OAUTH_ISSUER": idp.ISSUER,
+        "MCP_OAUTH_JWKS": str(path),
+        "DASHBOARD_JWT_ISSUER": idp.ISSUER,
+        "DASHBOARD_JWT_JWKS": str(path),
+        "AFFILIATE_JWT_ISSUER": idp.ISSUER,
+        "AFFILIATE_JWT_JWKS": str(path),
+    }.items():
+        monkeypatch.setenv(name, value)
+    _forget()
+    yield
+    monkeypatch.undo()
+    _forget()
+
+
+def _forget():
+    settings.current.cache_clear()
+    tokens.forget_cached()
+    callers.forget_cached()
+
+
+def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
+    said = {
+        "aud": f"{HERE}/mcp",
+        "sub": f"ann-{brand.id.hex}",
+        "org_id": str(brand.id),
+        "role": "Owner",
+        "email": f"ann-{brand.id.hex}@example.com",
+        "scope": BOTH,
+    }
+    return idp.token(signer or idp.key(alg), idp.claims(**{**said, **changes}))
+
+
+def _let_in(brand, **changes) -> Brand:
+    return Brand(brand.app, brand.id, _token(brand, **changes), "")
+
+
+def _ping(brand, **changes):
+    return Agent(_let_in(brand, **changes), is_modern=False).send("ping")
+
+
+def test_clients_learn_where_tokens_come_from(app, brand, issuer):
+    for address in ADDRESSES:
+        answer = app.test_client().get(address, headers={"Origin": "https://a-client.example"})
+
+        assert answer.json == {
+            "resource": f"{HERE}/mcp",
+            "resource_name": "Finderfee",
+            "authorization_servers": [idp.ISSUER],
+            "scopes_supported": ["finderfee.read", "finderfee.write"],
+            "bearer_methods_supported": ["header"],
+        }
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://a-client.example"
+    stranger = app.test_client().post("/mcp", json={})
+    assert (stranger.status_code, stranger.data) == (401, b"")
+    assert stranger.headers["WWW-Authenticate"] == f'Bearer {METADATA}, scope="finderfee.read"'
+
+
+def test_without_an_issuer_nobody_is_sent_for_a_token(app, brand):
+    for address in ADDRESSES:
+        answer = app.test_client().get(address)
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert app.test_client().post("/mcp", json={}).headers["WWW-Authenticate"] == 'Bearer realm="finderfee"'
+
+
+def test_a_program_works_for_the_person_who_let_it_in(app, issuer):
+    brand = Brand.create(app, plan="Pro")
+    agent = Agent(_let_in(brand))
+
+    made = agent.done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    agent.done("archive_program", programId=made["id"])
+    assert len(agent.tools()) == 61
+    entries = brand.rows("select action, actor_type, actor_label, via, actor_user_id from audit_entry order by id")
+    [(member_id, role)] = brand.rows("select id, role from member where subject = %s", f"ann-{brand.id.hex}")
+    assert role == "Owner"
+    assert entries == [
+        (action, "oauth", f"ann-{brand.id.hex}@example.com", "mcp", member_id)
+        for action in ("program.created", "program.archived")
+    ]
+    shown = agent.call("get_audit_log")["items"][0]
+    assert (shown["actorType"], {"actorLabel", "actorUserId", "ip"} & shown.keys()) == ("oauth", set())
+
+
+def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, issuer):
+    forger = idp.key("EdDSA", "forger")
+    unsigned = ".".join(
+        (idp.encoded(b'{"alg":"none","typ":"JWT"}'), idp.encoded(json.dumps(idp.claims()).encode()), "")
+    )
+    for alg in ("RS256", "ES256", "EdDSA"):
+        assert _ping(brand, alg=alg).status_code == 200, alg
+    good = _token(brand)
+    bad = {
+        "another issuer": _token(brand, iss="https://evil.test/"),
+        "no issuer": _token(brand, iss=...),
+        "another audience": _token(brand, aud="https://other.example/mcp"),
+        "our name without the path": _token(brand, aud=HERE),
+        "no audience": _token(brand, aud=...),
+        "the dashboard's as well": _token(brand, aud=[f"{HERE}/mcp", "finderfee-dashboard"]),
+        "the affiliates' as well": _token(brand, aud=[f"{HERE}/mcp", "finderfee-affiliates"]),
+        "expired": _token(brand, exp=1_700_000_000),
+        "without an end": _token(brand, exp=...),
+        "not yet": _token(brand, nbf=4_000_000_000),
+        "no organization": _token(brand, org_id=...),
+        "an organization that is none": _token(brand, org_id="x"),
+        "an organization that there is not": _token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
+        "no role": _token(brand, role=...),
+        "a role that there is not": _token(brand, role="Root"),
+        "no subject": _token(brand, sub=...),
+        "another's signature": _token(brand, signer=forger),
+        "signed by nobody": unsigned,
+        "changed on the way": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
+        "endless": good + "A" * 9000,
+        "of the local issuer": _local(brand),
+    }
+    for name, token in bad.items():
+        answer = Agent(Brand(app, brand.id, token, ""), is_modern=False).send("ping")
+
+        assert (answer.status_code, answer.data) == (401, b""), name
+        assert answer.headers["WWW-Authenticate"].startswith(f"Bearer {METADATA}"), name
+
+
+def _local(brand) -> str:
+    """Return a token as this service would issue it if no provider were configured."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ISSUER", "JWKS"):
+            patch.delenv(f"MCP_OAUTH_{name}")
+        _forget()
+        token = tokens.issue_program(
+            organization_id=brand.id, role="Owner", email="x@example.com", scopes=[BOTH], ttl_s=600
+        )
+    _forget()
+    return token
+
+
+def test_a_token_passes_at_its_own_door_alone(app, brand, issuer):
+    program_id, person = brand.program(), {"org_id": str(brand.id), "role": "Owner", "email": "a@example.com"}
+    dashboard = idp.token(idp.key("EdDSA"), idp.claims(**person, aud="finderfee-dashboard", sid="s"))
+    affiliate = idp.token(idp.key("EdDSA"), idp.claims(email=f"{brand.id.hex}@example.com", aud="finderfee-affiliates"))
+    for token in (dashboard, affiliate):
+        answer = Agent(Brand(app, brand.id, token, ""), is_modern=False).send("ping")
+        assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+    agent = _let_in(brand)
+    assert Agent(agent).call("get_program", programId=str(program_id))["id"] == str(program_id)
+    for method, path in (
+        ("GET", "/api/v1/programs"),
+        ("GET", f"/api/v1/programs/{program_id}"),
+        ("DELETE", f"/api/v1/programs/{program_id}"),
+        ("GET", "/api/v1/api-keys"),
+        ("GET", "/api/v1/automation/connection"),
+        ("GET", "/api/me"),
+        ("POST", "/api/tracking/lead"),
+        ("GET", "/api/v1/embed/me"),
+    ):
+        answer = agent.call(method, path, {} if method == "POST" else None)
+        assert (answer.status_code, answer.data) == (401, b""), path
+        # Nothing that the network brings passes for what is carried within the process.
+        spoofed = agent.call(method, path, {} if method == "POST" else None, finderfee_program="x", **{"Api-Key": "x"})
+        assert spoofed.status_code == 401, path
+
+
+def test_other_tenants_ids_are_nobodys(app, brand, rival, issuer):
+    theirs = str(rival.program())
+    agent = Agent(_let_in(brand))
+
+    assert agent.refused("get_program", programId=theirs) == "not_found"
+    assert agent.refused("archive_program", programId=theirs) == "not_found"
+    assert agent.refused("update_program", programId=theirs, description="x") == "not_found"
+    token = Agent(_let_in(rival)).call("archive_program", programId=theirs)["confirmToken"]
+    assert agent.refused("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
+    assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
+
+
+def test_a_confirmation_is_good_for_whom_it_was_given(brand, issuer):
+    program_id = str(brand.program())
+    key, ann, bob = (Agent(one) for one in (brand, _let_in(brand), _let_in(brand, sub=f"bob-{brand.id.hex}")))
+
+    of_key, of_ann = (agent.call("archive_program", programId=program_id)["confirmToken"] for agent in (key, ann))
+    for agent, token in ((ann, of_key), (key, of_ann), (bob, of_ann)):
+        assert agent.refused("archive_program", programId=program_id, confirmToken=token) == "confirm_token_invalid"
+    assert "error" not in ann.call("archive_program", programId=program_id, confirmToken=of_ann)
+
+
+def test_a_person_is_asked_for_the_scope_that_is_missing(app, brand, issuer):
+    reader = Agent(_let_in(brand, scope="finderfee.read openid"))
+    assert {tool["annotations"]["readOnlyHint"] for tool in reader.result("tools/list")["tools"]} == {True}
+    assert "error" not in reader.call("list_programs")
+    answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
+    assert (answer.status_code, answer.json["error"]) == (403, "insufficient_scope")
+    assert answer.headers["WWW-Authenticate"] == (
+        f'Bearer error="insufficient_scope", scope="finderfee.write", {METADATA}'
+    )
+    at_readonly = Agent(reader.brand, query="?readonly=1")
+    assert at_readonly.refused("create_program") == "forbidden"
+    for scope in (..., "", "openid", "finderfee.reader", "FINDERFEE.READ", 7, ["finderfee.read"]):
+        nothing = _ping(brand, scope=scope)
+        assert nothing.status_code == 403, scope
+        assert 'error="insufficient_scope", scope="finderfee.read"' in nothing.headers["WWW-Authenticate"], scope
+    assert _ping(brand, scope="finderfee.write").status_code == 200
+
+
+def test_role_and_plan_hold_for_programs(app, brand, issuer):
+    program_id = str(brand.program())
+    manager, viewer = Agent(_let_in(brand, role="Manager")), Agent(_let_in(brand, role="Viewer"))
+    free = Agent(_let_in(Brand.create(app, plan="Free", status="Active")))
+
+    assert manager.refused("archive_program", programId=program_id) == "forbidden"
+    assert "error" not in manager.done("update_program", programId=program_id, name="Q")
+    assert viewer.refused("update_program", programId=program_id, name="R") == "forbidden"
+    assert viewer.call("get_home_currency")["canChange"] is False
+    assert free.refused("list_programs") == "plan_tier_required"
+    assert "error" not in free.call("get_organization")
+
+
+def test_a_program_has_no_secret_to_sign_with(brand, issuer):
+    answer = Agent(_let_in(brand)).refused("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
+
+    assert answer == "forbidden"
+
+
+def test_a_program_counts_with_the_person_behind_it(app, brand, issuer, monkeypatch):
+    counted = []
+    limiter = app.extensions["limiter"]
+    monkeypatch.setattr(limiter, "allows", lambda bucket, who: counted.append((bucket, who)) or True)
+    person = idp.claims(sub=f"ann-{brand.id.hex}", org_id=str(brand.id), role="Owner", aud="finderfee-dashboard")
+    Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
+    Agent(_let_in(brand)).call("list_programs")
+
+    assert len(counted) == 2
+    assert len(set(counted)) == 1
+
+
+def test_who_a_person_is_stays_as_they_signed_in(app, brand, issuer):
+    said = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
+    person = idp.claims(**said, role="Owner", aud="finderfee-dashboard", email_verified=True)
+    Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
+    Agent(_let_in(brand, role="Viewer", email=...)).tools()
+
+    rows = brand.rows("select role, email from member where subject = %s", said["sub"])
+    assert rows == [("Owner", said["email"])]
+
+
+def test_another_issuers_person_is_somebody_else(app, brand, issuer, monkeypatch):
+    monkeypatch.setenv("MCP_OAUTH_ISSUER", "https://agents.example.com/")
+    _forget()
+    agent = Agent(_let_in(brand, iss="https://agents.example.com/"))
+
+    assert "error" not in agent.call("list_programs")
+    assert brand.rows("select subject from member where subject like %s", f"%{brand.id.hex}") == [
+        (f"mcp:ann-{brand.id.hex}",)
+    ]
+    assert _ping(brand).status_code == 401
+
+
+def test_the_operator_issues_a_token_where_no_provider_does(flask, app, brand):
+    def issued(*words):
+        token = flask.json("token", "mcp", "--org", str(brand.id), *words)["token"]
+        return Agent(Brand(app, brand.id, token, ""))
+
+    writer, reader = issued("--scope", "read_write"), issued("--scope", "read", "--role", "Viewer")
+    assert (len(writer.tools()), len(reader.tools()) < 40) == (61, True)
+    answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="finderfee.write"'
+    assert writer.brand.get("/api/v1/programs").status_code == 401
+
+
+def test_the_operator_issues_none_where_a_provider_does(flask, brand, issuer):
+    said = f"Error: The mcp tokens of this installation come from {idp.ISSUER}; ask there for one.\n"
+
+    assert flask("token", "mcp", "--org", str(brand.id), "--scope", "read") == (1, said)

@@ -1,0 +1,72 @@
+"""What a tool gives back: short, whole where it fits, and said so where it was cut. Recording a lead by it."""
+
+import json
+
+from api.mcp.asking import results
+from api.mcp.asking.asker import ToolAnswer
+from tests.support.api.agents import Agent
+
+
+def test_a_list_a_flat_list_and_nothing_have_one_shape(brand):
+    program, agent = str(brand.program(name="Knives")), Agent(brand)
+
+    told = agent.result("tools/call", name="list_programs", arguments={})
+    assert json.loads(told["content"][0]["text"]) == told["structuredContent"]
+    assert (told["isError"], told["content"][0]["type"]) == (False, "text")
+    (shown,) = told["structuredContent"]["items"]
+    assert (shown["name"], None in shown.values()) == ("Knives", False)
+    assert "nextCursor" not in told["structuredContent"]
+    assert [row["programId"] for row in agent.call("get_program_stats")["items"]] == [program]
+    assert agent.done("archive_program", programId=program) == {"done": True}
+    problem = agent.call("create_program", name=7)
+    assert (problem["error"], problem["field"] in problem["errors"]) == ("invalid_request", True)
+
+
+def test_a_long_list_comes_by_twenty_and_a_larger_one_is_halved(brand):
+    brand.program()
+    for number in range(45):
+        brand.affiliate(f"a{number}-{brand.id.hex[:12]}", notes="n" * 400)
+    agent = Agent(brand)
+
+    usual, many = agent.call("list_affiliates"), agent.call("list_affiliates", take=100)
+    assert (len(usual["items"]), usual["hasMore"]) == (20, True)
+    assert (many["truncated"], len(many["items"]) in (25, 12)) == (True, True)
+    assert len(json.dumps(many)) <= results.MOST_BYTES * 1.2
+    assert agent.call("list_affiliates", cursor=many["nextCursor"], take=1)["items"][0]["id"] not in {
+        row["id"] for row in many["items"]
+    }
+    seen, cursor = [], {}
+    while True:
+        page = agent.call("list_affiliates", take=100, **cursor)
+        seen += [row["id"] for row in page["items"]]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(seen) == len(set(seen)) == 45
+
+
+def test_what_has_no_pages_is_cut():
+    answer = ToolAnswer(False, {"id": "1", "lines": [{"text": "x" * 100}] * 1000, "few": [1, None]})
+
+    cut = results._cut(answer.data)
+    assert (cut["truncated"], cut["id"], cut["few"]) == (True, "1", [1, None])
+    assert 100 < len(cut["lines"]) < 250
+    assert len(json.dumps(cut)) <= results.MOST_BYTES * 1.1
+
+
+def test_a_lead_is_recorded_with_the_keys_own_signature(app, brand):
+    program, slug = str(brand.program()), f"ann-{brand.id.hex[:12]}"
+    brand.affiliate(slug)
+    agent = Agent(brand)
+    lead = {"affiliateSlug": slug, "email": f"eve-{brand.id.hex}@example.com", "name": "Eve", "campaignId": program}
+
+    assert agent.call("record_lead", **lead)["ok"] is True
+    assert brand.rows("select count(*) from lead") == [(1,)]
+    assert agent.refused("record_lead", affiliateSlug=slug) == "email_required"
+    assert agent.refused("record_lead", **lead, programId=program) == "unknown_argument"
+    assert Agent(brand.other_key(scope="read")).refused("record_lead", **lead) == "forbidden"
+    brand.set(gateways="stripe")
+    told = agent.call("record_lead", **lead | {"email": f"fay-{brand.id.hex}@example.com"})
+    assert (told["error"], brand.rows("select count(*) from lead")) == ("stripe_connect_active", [(1,)])
+    brand.set(gateways="", plan="Free")
+    assert agent.refused("record_lead", **lead) == "plan_tier_required"

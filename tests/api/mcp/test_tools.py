@@ -1,0 +1,142 @@
+"""The tools that an agent is given: which there are, and what each says of itself. Source: core spec, section 1."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from api.mcp.tools import catalogue
+from api.mcp.tools.binding import CONFIRM_TOKEN
+from api.mcp.tools.row import ToolKind
+from tests.rules.test_interface import ROWS
+from tests.support.api.agents import Agent
+from tests.support.rows.brands import Brand
+
+# What both documents let a key and a person call, but for the CSV file, and the signed lead: 61.
+with Path(__file__).with_name("operations.tsv").open(newline="") as file:
+    OPERATIONS = list(csv.DictReader(file, delimiter="\t"))
+MAILS = {"import_affiliates", "invite_affiliate", "bulk_invite_affiliates"}
+# A confirmation would stand in nobody's way: these only look.
+NEED_WRITE = {"preview_conversion_import", "preview_payout"}
+
+
+@pytest.fixture
+def listed(brand):
+    return {tool["name"]: tool for tool in Agent(brand).result("tools/list")["tools"]}
+
+
+def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed):
+    bound = catalogue.of(app)
+    interface = {(row["method"], row["path"]): row["callers"] for row in ROWS}
+    paths = {
+        name: (tool.method, next(app.url_map.iter_rules(tool.tool.endpoint)).rule.count("<"))
+        for name, tool in bound.items()
+    }
+
+    assert len(OPERATIONS) == 61
+    assert list(listed) == [row["tool"] for row in OPERATIONS]
+    for row in OPERATIONS:
+        name = row["tool"]
+        is_lead = name == "record_lead"
+        assert paths[name] == (row["method"], row["path"].count("{")), name
+        assert (bound[name].tool.kind, bound[name].operation.guard.plan or "-") == (row["kind"], row["plan"]), name
+        assert bound[name].operation.guard.audience == ("signed" if is_lead else "brand"), name
+    of_both = {row["path"].split("{")[0] for row in OPERATIONS}
+    assert of_both <= {path.split("{")[0] for _, path in interface}
+
+
+def test_the_list_is_short_and_every_tool_says_what_it_takes(listed, app):
+    assert len(json.dumps(list(listed.values()), separators=(",", ":"))) <= 40_000
+    for name, tool in listed.items():
+        schema, bound = tool["inputSchema"], catalogue.of(app)[name]
+
+        assert 10 <= len(tool["description"]) <= 300, name
+        assert (schema["type"], schema["additionalProperties"]) == ("object", False), name
+        assert set(schema.get("required", [])) <= set(schema["properties"]), name
+        assert (CONFIRM_TOKEN in schema["properties"]) == bound.tool.may_ask, name
+        assert "outputSchema" not in tool, name
+        for id in bound.path:
+            assert schema["properties"][id] == {"type": "string", "format": "uuid"}, name
+        if bound.rows:
+            rows = schema["properties"][bound.rows]
+            assert (rows["default"], rows["maximum"]) == (20, 100), name
+
+
+def test_hints_are_honest(listed, app):
+    for name, tool in listed.items():
+        hints, kind = tool["annotations"], catalogue.of(app)[name].tool.kind
+
+        assert hints.get("readOnlyHint", False) == (kind is ToolKind.Read), name
+        assert kind is ToolKind.Read or hints["destructiveHint"] == (kind is ToolKind.Destructive), name
+        assert hints.get("openWorldHint", True) == (name in MAILS), name
+    repeated = {name for name, tool in listed.items() if tool["annotations"].get("idempotentHint")}
+    assert {"update_program", "approve_affiliate", "archive_program", "dismiss_uncredited_sale"} <= repeated
+    assert {"create_program", "create_conversion", "invite_affiliate", "record_lead"}.isdisjoint(repeated)
+
+
+def test_an_address_and_a_key_narrow_the_list(app, brand):
+    every = [row["tool"] for row in OPERATIONS]
+    reads = [row["tool"] for row in OPERATIONS if row["kind"] == "read"]
+    reader = Agent(brand.other_key(scope="read"))
+
+    assert Agent(brand).tools() == every
+    assert Agent(brand, "?readonly=1").tools() == reads
+    assert reader.tools() == [name for name in reads if name not in NEED_WRITE]
+    by_set = [Agent(brand, f"?toolsets={name}").tools() for name in catalogue.TOOLSETS]
+    assert sorted(name for names in by_set for name in names) == sorted(every)
+    assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").tools() == [
+        name for name in reads if name in by_set[3] + by_set[4]
+    ]
+    for query in ("?toolsets=fraud,nothing", "?readonly=maybe", "?confirm=no"):
+        assert Agent(brand, query).send("tools/list").status_code == 400, query
+    for agent, hidden in (
+        (Agent(brand, "?toolsets=fraud"), "list_programs"),
+        (Agent(brand, "?readonly=1"), "create_program"),
+        (reader, "preview_payout"),
+        (reader, "archive_program"),
+    ):
+        assert agent.refused(hidden) == "forbidden", hidden
+
+
+def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
+    program, agent = brand.program(name="Knives"), Agent(brand)
+    guide, shown = (
+        agent.result("resources/read", uri=uri)["contents"][0]
+        for uri in ("finderfee://guide", f"finderfee://programs/{program}")
+    )
+
+    assert (guide["mimeType"], "minor units" in guide["text"]) == ("text/markdown", True)
+    assert json.loads(shown["text"])["name"] == "Knives"
+    for uri in (
+        f"finderfee://programs/{rival.program()}",
+        "finderfee://programs/stats",
+        f"finderfee://programs/{'-' * 36}",
+        f"finderfee://programs/{brand.id.hex}----",
+        "finderfee://x",
+        "file:///etc",
+    ):
+        assert agent.send("resources/read", {"uri": uri}).json["error"]["code"] == -32602, uri
+    named = {prompt["name"]: prompt for prompt in agent.result("prompts/list")["prompts"]}
+    assert list(named) == ["review_applications", "check_tracking", "weekly_report", "explain_commission"]
+    said = agent.result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
+    assert str(program) in said["messages"][0]["content"]["text"]
+    for name, arguments in (
+        ("nothing", {}),
+        ("check_tracking", {}),
+        ("check_tracking", {"programId": 7}),
+        ("check_tracking", {"programId": "x" * 201}),
+        ("weekly_report", {"other": "x"}),
+    ):
+        answer = agent.send("prompts/get", {"name": name, "arguments": arguments})
+        assert answer.json["error"]["code"] == -32602, (name, arguments)
+
+
+def test_no_tool_is_closed_to_a_free_plan_before_it_is_called(app):
+    free = Agent(Brand.create(app, plan="Free"))
+
+    assert len(free.tools()) == 61
+    assert free.call("get_billing_state")["planTier"] == "Free"
+    told = free.result("tools/call", name="list_programs")
+    assert told["isError"]
+    assert set(told["structuredContent"]) == {"error", "message", "required", "current", "trialing"}

@@ -1,0 +1,94 @@
+"""What brands give an affiliate to advertise with. An addition to the interface."""
+
+import base64
+from urllib.parse import urlsplit
+
+from tests.support.api.lists import trips_of
+from tests.support.rows.images import png
+
+URL = "/api/me/assets"
+
+
+def _give(payroll, name, **more):
+    answer = payroll.brand.person("Owner").post("/api/v1/assets", {"name": name, "text": "Try it."} | more)
+    assert answer.status_code == 201, answer.text
+    return answer.json
+
+
+def _picture():
+    return {"text": None, "dataBase64": base64.b64encode(png(64, 64)).decode()}
+
+
+def _names(person, query=""):
+    return [one["name"] for one in person.get(f"{URL}{query}")["items"]]
+
+
+def test_what_the_programs_give_that_one_is_approved_in_is_listed_newest_first(rita, stranger):
+    first, second = (str(payroll.brand.programs[-1]) for payroll in (rita.first, rita.second))
+    other = str(rita.first.brand.program(name="Other"))
+    _give(rita.first, "of hers", programId=first)
+    _give(rita.first, "of another", programId=other)
+    of_all = _give(rita.first, "of all")
+    _give(rita.second, "at the other brand", programId=second)
+
+    assert _names(rita) == ["at the other brand", "of all", "of hers"]
+    assert rita.get(URL)["items"][1] == of_all | {"organizationName": "Brand"}
+    assert _names(rita, f"?programId={first}") == ["of all", "of hers"]
+    assert _names(rita, f"?programId={other}") == []
+    page = rita.get(f"{URL}?take=2")
+    assert _names(rita, f"?take=2&cursor={page['nextCursor']}") == ["of hers"]
+    assert stranger.get(URL).json["items"] == []
+
+
+def test_an_image_is_downloaded_by_whoever_sees_it_and_nobody_else(rita, stranger):
+    other = str(rita.first.brand.program(name="Other"))
+    seen = _give(rita.first, "Banner", **_picture())
+    hidden = _give(rita.first, "Hidden", programId=other, **_picture())
+    words = _give(rita.first, "Words")
+    (listed,) = [one for one in rita.get(URL)["items"] if one["name"] == "Banner"]
+    there = urlsplit(listed["fileUrl"]).path
+
+    answer = rita.partner.get(there)
+    assert (answer.status_code, answer.data, answer.content_type) == (200, png(64, 64), "image/png")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="banner.png"'
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert there == f"{URL}/{seen['id']}/file"
+    assert stranger.get(there).status_code == 404
+    for wanted in (hidden["id"], words["id"], "x", "%00"):
+        assert rita.partner.get(f"{URL}/{wanted}/file").status_code == 404, wanted
+
+
+def test_who_is_not_approved_or_whose_program_ended_sees_nothing(rita):
+    made = _give(rita.first, "Banner", **_picture())
+    there = f"{URL}/{made['id']}/file"
+    affiliate_id, program_id = rita.first.affiliates["rita"], rita.first.brand.programs[-1]
+    for gone, back in (
+        *(
+            (f"update affiliate set status = '{state}' where id = %s", "status = 'Approved'")
+            for state in ("Pending", "Paused", "Banned")
+        ),
+        ("update affiliate set deleted_at = now() where id = %s", "deleted_at = null"),
+    ):
+        rita.first.execute(gone, affiliate_id)
+        assert _names(rita) == [], gone
+        assert rita.partner.get(there).status_code == 404, gone
+        rita.first.execute(f"update affiliate set {back} where id = %s", affiliate_id)
+    for ended in ("suspended_at", "archived_at"):
+        rita.first.execute(f"update program set {ended} = now() where id = %s", program_id)
+        assert _names(rita) == [], ended
+        rita.first.execute(f"update program set {ended} = null where id = %s", program_id)
+    assert _names(rita) == ["Banner"]
+
+
+def test_the_list_takes_as_many_round_trips_for_a_hundred(rita):
+    _give(rita.first, "one")
+    rita.get(URL)
+    few = trips_of(lambda: rita.get(URL))
+    rita.first.execute(
+        "insert into asset (id, organization_id, kind, name, text, size_bytes, created_at)"
+        " select gen_random_uuid(), %s, 'Text', 'x', 'x', 1, now() from generate_series(1, 100)",
+        rita.first.brand.id,
+    )
+
+    assert trips_of(lambda: rita.get(f"{URL}?take=200")) == few
+    assert len(_names(rita, "?take=200")) == 101

@@ -1,0 +1,306 @@
+"""What affiliates find in the creator network, and how they apply to it. Source: core spec, rule 5 of programs."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from tests.support.api.applying import happened
+from tests.support.api.payouts import NOBODY
+from tests.support.api.racing import at_once
+from tests.support.outside.console import Console
+from tests.support.rows.brands import Brand, Partner
+
+_NETWORK = "/api/me/network"
+
+
+@pytest.fixture
+def shop(app):
+    """A brand that has what listing needs; its currency is one that few others have."""
+    made = Brand.create(app, name=f"Shop {uuid4().hex}")
+    made.set(bankBalanceCents="1000", currency="WST")
+    return made
+
+
+@pytest.fixture
+def eva(app):
+    """Somebody who is nobody's affiliate."""
+    return Partner(app, f"eva-{uuid4().hex}@example.com")
+
+
+def listed(shop, **columns):
+    """Return a program of the brand that an operator has approved."""
+    program_id = shop.program(network_visibility="Networked", **columns)
+    answer = Console(shop.app).post(f"network/{program_id}/approve", {})
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return str(program_id)
+
+
+def _ids(partner, **query):
+    asked = "&".join(f"{name}={value}" for name, value in {"currency": "WST", **query}.items())
+    answer = partner.get(f"{_NETWORK}?{asked}")
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return [one["programId"] for one in answer.json["items"]]
+
+
+def _apply(partner, program_id, body=None, **headers):
+    return partner.post(f"{_NETWORK}/{program_id}/apply", {} if body is None else body, **headers)
+
+
+def _rows(shop):
+    return shop.rows("select email, status, source, full_name, application_data from affiliate order by created_at")
+
+
+def _events(shop):
+    return [(type, data) for type, data in happened(shop) if type.startswith("affiliate.")]
+
+
+def test_a_listed_program_is_found_with_what_it_pays(shop, eva):
+    shop.set(subdomain=f"s{uuid4().hex[:20]}")
+    program_id = listed(
+        shop, name="Tea <b>", description="é" * 700, category="Food", recurring_months=12, cookie_window_days=7
+    )
+    (found,) = [one for one in eva.get(f"{_NETWORK}?currency=wst").json["items"] if one["programId"] == program_id]
+    whole = eva.get(f"{_NETWORK}/{program_id}").json
+
+    assert found["terms"] == "20 % of each payment in a customer's first 12 months."
+    assert (found["name"], found["category"], found["currency"]) == ("Tea <b>", "Food", "WST")
+    assert (found["organizationName"], found["cookieWindowDays"], found["commissionValue"]) == (
+        shop.rows("select name from organization")[0][0],
+        7,
+        20,
+    )
+    assert (found["ownStatus"], found["logoUrl"], len(found["description"])) == (None, None, 500)
+    assert found["handle"] == shop.rows("select subdomain from organization")[0][0]
+    assert whole == found | {"description": "é" * 700}
+
+
+def test_it_is_there_while_the_brand_has_plan_and_funding_and_comes_back_by_itself(shop, eva):
+    program_id = listed(shop)
+    assert program_id in _ids(eva)
+    for gone, back in (
+        ({"status": "Canceled"}, {"status": "Active"}),
+        ({"status": "PastDue"}, {"status": "Active"}),
+        ({"plan": "Free"}, {"plan": "Starter"}),
+        ({"bankBalanceCents": "0"}, {"fundingMode": "debit"}),
+        ({"fundingFrozen": "on"}, {"fundingFrozen": "off"}),
+        ({"fundingMode": "balance"}, {"dealFundingSource": "cus_1/pm_1"}),
+    ):
+        shop.set(**gone)
+        assert program_id not in _ids(eva), gone
+        assert eva.get(f"{_NETWORK}/{program_id}").status_code == 404, gone
+        assert _apply(eva, program_id).status_code == 404, gone
+        kept = shop.person().get(f"/api/v1/programs/{program_id}").json
+        assert (kept["networkVisibility"], kept["networkReview"]["status"]) == ("Networked", "Approved"), gone
+        shop.set(**back)
+        assert program_id in _ids(eva), back
+    assert _rows(shop) == []
+
+
+def test_what_is_not_listed_is_nowhere_and_all_of_it_is_answered_alike(shop, eva):
+    hidden = {
+        "archived": listed(shop),
+        "closed": listed(shop),
+        "suspended": listed(shop),
+        "waiting": str(shop.program(network_visibility="Networked")),
+        "private": str(shop.program()),
+        "by invite": str(shop.program(network_visibility="InviteOnly")),
+        "nobody's": NOBODY,
+    }
+    shop.rows("update program set archived_at = now() where id = %s returning id", hidden["archived"])
+    shop.rows("update program set is_active = false where id = %s returning id", hidden["closed"])
+    shop.rows("update program set suspended_at = now() where id = %s returning id", hidden["suspended"])
+    said = set()
+    for what, program_id in hidden.items():
+        answers = (
+            eva.get(f"{_NETWORK}/{program_id}"),
+            _apply(eva, program_id),
+            _apply(eva, program_id, {"audience": "x"}),
+        )
+        assert [one.status_code for one in answers] == [404, 404, 404], what
+        said |= {one.json["message"] for one in answers}
+    assert len(said) == 1
+    assert not {*hidden.values()} & {*_ids(eva)}
+    assert _rows(shop) == []
+    for odd in ("none", "%00", f"{NOBODY}x"):
+        assert eva.get(f"{_NETWORK}/{odd}").status_code == 404
+
+
+def test_it_is_narrowed_and_paged_without_gaps(shop, eva):
+    tea = listed(shop, category="Food")
+    ads = listed(shop, category="Food", default_commission_type="Fixed", default_commission_model="Cpl")
+    old = listed(shop, category="Home", default_commission_model="RevShare")
+    mine = {tea, ads, old}
+
+    def ids(**query):
+        return [one for one in _ids(eva, take=200, **query) if one in mine]
+
+    assert ids() == [old, ads, tea]
+    assert ids(category="Food") == [ads, tea]
+    assert ids(category="Food", commissionModel="Cps") == [tea]
+    assert ids(commissionModel="Cps") == [old, tea]
+    assert ids(commissionModel="Cpc") == []
+    assert tea not in _ids(eva, currency="TOP")
+    first = eva.get(f"{_NETWORK}?currency=WST&take=2").json
+    rest = eva.get(f"{_NETWORK}?currency=WST&take=200&cursor={first['nextCursor']}").json
+    paged = [one["programId"] for page in (first, rest) for one in page["items"]]
+    assert len(paged) == len({*paged})
+    assert paged == _ids(eva, take=200)
+    # A cursor is one person's.
+    cursor = first["nextCursor"]
+    other = Partner(eva.app, f"ida-{uuid4().hex}@example.com")
+    for query in (
+        "category=Nothing",
+        "category=food",
+        "commissionModel=RevShare",
+        "commissionModel=",
+        "currency=XXX",
+        "currency=EURO",
+        "currency=%00",
+        "currency=e%C2%A3r",
+        "take=0",
+        "take=-1",
+        "cursor=x",
+        "cursor=%00",
+        f"cursor={cursor[:-1]}",
+    ):
+        assert eva.get(f"{_NETWORK}?{query}").status_code == 400, query
+    assert other.get(f"{_NETWORK}?cursor={cursor}").status_code == 400
+
+
+def test_one_applies_and_the_brand_hears_of_it_when_it_is_a_match(shop, eva):
+    program_id = listed(shop)
+    sent = {
+        "fullName": " Eva ",
+        "website": "https://eva.example",
+        "audience": " ",
+        "email": "x@example.com",
+        "recruitedBy": "a",
+    }
+    first, again = _apply(eva, program_id, sent), _apply(eva, program_id, {"fullName": "Other"})
+
+    assert (first.status_code, first.json) == (200, {"programId": program_id, "ownStatus": "Pending"})
+    assert (again.status_code, again.json) == (200, first.json)
+    ((email, status, source, name, answers),) = _rows(shop)
+    assert (status, source, name, answers) == ("Pending", "Network", "Eva", {"website": "https://eva.example"})
+    assert email.startswith("eva-")
+    assert _events(shop) == []
+    assert [
+        one["ownStatus"] for one in eva.get(f"{_NETWORK}?take=200").json["items"] if one["programId"] == program_id
+    ] == ["Pending"]
+    assert [one["status"] for one in eva.get("/api/me/programs").json] == ["Pending"]
+
+    ((affiliate_id,),) = shop.rows("select id from affiliate")
+    assert shop.post(f"/api/v1/affiliates/{affiliate_id}/approve").status_code == 200
+    created, approved = _events(shop)
+    ((slug,),) = shop.rows("select slug from tracking_link")
+    assert created[0] == "affiliate.created"
+    assert created[1] == {
+        "affiliateId": str(affiliate_id),
+        "programId": program_id,
+        "email": email,
+        "fullName": "Eva",
+        "status": "Approved",
+        "slug": slug,
+        "applicationAnswers": {"website": "https://eva.example"},
+    }
+    assert (approved[0], approved[1].get("autoApproved")) == ("affiliate.approved", None)
+    # Once: who was approved before and is again is no new match.
+    for status in ("Paused", "Approved", "Rejected", "Approved"):
+        assert shop.call("PATCH", f"/api/v1/affiliates/{affiliate_id}", {"status": status}).status_code == 200
+    assert [type for type, _ in _events(shop)].count("affiliate.created") == 1
+
+
+def test_many_approved_together_are_matches_too(shop, app):
+    program_id = listed(shop)
+    people = [Partner(app, f"p{n}-{uuid4().hex}@example.com") for n in range(2)]
+    assert [_apply(one, program_id).status_code for one in people] == [200, 200]
+    direct = str(shop.affiliate("dan", program_id=UUID(program_id), status="Pending", approved_at=None))
+    ids = [str(id) for (id,) in shop.rows("select id from affiliate order by id")]
+
+    answer = shop.person("Manager").post("/api/affiliates/bulk/approve", {"ids": ids})
+
+    assert answer.status_code == 200, answer.json
+    types = [(type, data["affiliateId"] == direct) for type, data in _events(shop)]
+    assert sorted(types) == [
+        ("affiliate.approved", False),
+        ("affiliate.approved", False),
+        ("affiliate.approved", True),
+        ("affiliate.created", False),
+        ("affiliate.created", False),
+    ]
+    assert {data["slug"] for type, data in _events(shop) if type == "affiliate.created"} <= {
+        slug for (slug,) in shop.rows("select slug from tracking_link")
+    }
+
+
+def test_where_applicants_are_let_in_at_once_the_match_is_told_of_at_once(shop, eva):
+    program_id = listed(shop, auto_approve=True)
+
+    assert _apply(eva, program_id, {"customAlias": f"eva-{uuid4().hex[:12]}"}).json["ownStatus"] == "Approved"
+    (created, approved) = _events(shop)
+    assert (created[0], created[1]["status"], "source" in created[1]) == ("affiliate.created", "Approved", False)
+    assert (approved[0], approved[1]["autoApproved"]) == ("affiliate.approved", True)
+
+
+def test_twice_at_once_is_one_application(shop, eva):
+    program_id = listed(shop, auto_approve=True)
+
+    answers = at_once(*[lambda: _apply(eva, program_id) for _ in range(4)])
+
+    assert {(one.status_code, one.json["ownStatus"]) for one in answers} == {(200, "Approved")}
+    assert len(_rows(shop)) == 1
+    assert [type for type, _ in _events(shop)] == ["affiliate.created", "affiliate.approved"]
+
+
+def test_who_is_banned_paused_or_turned_down_stays_so(shop, app):
+    wanted = listed(shop, auto_approve=True)
+    other = shop.program()
+    for status in ("Banned", "Paused", "Rejected", "Pending"):
+        slug = f"{status.lower()}-{uuid4().hex[:12]}"
+        person = Partner(app, f"{slug}@example.com")
+        shop.affiliate(slug, program_id=other, status=status)
+        shop.affiliate(
+            f"{slug}-in", program_id=UUID(wanted), status=status, email=f"{slug}@example.com", approved_at=None
+        )
+
+        answer = _apply(person, wanted)
+        assert (answer.status_code, answer.json["ownStatus"]) == (200, status)
+    assert shop.rows("select count(*) from affiliate where status = 'Approved'") == [(0,)]
+
+    # Whom the brand has banned elsewhere gets no further; whom another brand has banned is nobody here.
+    name = f"bea-{uuid4().hex[:12]}"
+    shop.affiliate(name, program_id=other, status="Banned")
+    refused = _apply(Partner(app, f"{name}@example.com"), wanted)
+    assert (refused.status_code, refused.json["error"]) == (403, "affiliate_not_active")
+    assert refused.json["message"] == "This brand takes no applications from you."
+    rival = Brand.create(app)
+    rival.program()
+    name = f"ros-{uuid4().hex[:12]}"
+    rival.affiliate(name, status="Banned")
+    assert _apply(Partner(app, f"{name}@example.com"), wanted).json["ownStatus"] == "Approved"
+
+
+def test_the_rules_of_the_public_form_hold(shop, eva, app):
+    program_id = listed(shop)
+    taken = f"ben-{uuid4().hex[:12]}"
+    shop.affiliate(taken, program_id=UUID(program_id))
+    for body in (
+        {"fullName": "x" * 201},
+        {"fullName": 7},
+        {"website": "w" * 2049},
+        {"audience": "a\x00b"},
+        {"whyInterested": ["x"]},
+        {"customAlias": "A b"},
+        {"customAlias": "admin"},
+    ):
+        assert _apply(eva, program_id, body).status_code == 400, body
+    assert eva.post(f"{_NETWORK}/{program_id}/apply", b"[1").status_code == 400
+    refused = _apply(eva, program_id, {"customAlias": taken})
+    assert (refused.status_code, refused.json["error"]) == (409, "alias_already_taken")
+    assert _apply(Partner(app, f"u-{uuid4().hex}@example.com", is_email_verified=False), program_id).status_code == 403
+    assert shop.post(f"{_NETWORK}/{program_id}/apply", {}).status_code in (401, 403)
+    assert app.test_client().get(_NETWORK).status_code == 401
+    shop.set(affiliateLimit="1")
+    full = _apply(eva, program_id)
+    assert (full.status_code, full.json["error"]) == (409, "program_at_capacity")
+    assert len(_rows(shop)) == 1

@@ -1,0 +1,175 @@
+"""Disputes about milestones: an operator hears both sides and settles them. Source: docs/deals.md."""
+
+import threading
+
+import pytest
+
+from tests.support.api.payouts import NOBODY
+from tests.support.draining import drain
+from tests.support.outside.console import audited
+from tests.support.rows.dealing import REASON, Dealing
+
+
+@pytest.fixture
+def dealing(app):
+    return Dealing.create(app)
+
+
+@pytest.fixture
+def disputed(dealing):
+    """A deal of two milestones, 500.00 and 200.00 USD, of which the affiliate disputes the second."""
+    deal_id = dealing.funded(50_000, 20_000)
+    assert dealing.dispute(deal_id, 2, who=dealing.creator).status_code == 200
+    return deal_id
+
+
+def _settle(console, deal_id, cents, seq=2, **more):
+    body = {"toAffiliateCents": cents, "why": "both were late"} | more
+    return console.post(f"deals/{deal_id}/milestones/{seq}/settle", body)
+
+
+def _open(console, dealing):
+    return [one for one in console.get("disputes") if one["organizationId"] == str(dealing.brand.id)]
+
+
+def test_what_waits_is_listed_until_it_is_settled(console, dealing, disputed):
+    (listed,) = _open(console, dealing)
+    before = console.get("attention")["disputes"]
+    answer = _settle(console, disputed, 15_000)
+
+    assert (listed["dealId"], listed["seq"], listed["title"], listed["deal"]) == (disputed, 2, "Part 2", "Autumn video")
+    assert (listed["amountCents"], listed["currency"], listed["openedBy"]) == (20_000, "USD", "affiliate")
+    assert listed["disputeReason"] == REASON["reason"]
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    assert _open(console, dealing) == []
+    assert console.get("attention")["disputes"] == before - 1
+
+
+def test_a_part_is_paid_and_the_rest_goes_back(console, dealing, disputed):
+    settled = _settle(console, disputed, 15_000)
+    drain("payouts")
+    shown = console.get(f"deals/{disputed}")
+
+    assert settled.json["milestones"][1]["status"] == "Settled"
+    assert settled.json["milestones"][1]["toAffiliateCents"] == 15_000
+    part = shown["milestones"][1]
+    assert (part["paidCents"], part["returnedCents"]) == (15_000, 5_000)
+    assert [(one["kind"], one["amountCents"], one["state"]) for one in shown["requests"]][1:] == [
+        ("refund", 5_000, "paid")
+    ]
+    assert dealing.payouts() == [("Paid", 15_000)]
+    assert shown["escrowCents"] == 50_000
+    assert audited("deal.settled", disputed) == [
+        (
+            "operator",
+            "ops@example.com",
+            dealing.brand.id,
+            {
+                "dealId": disputed,
+                "seq": 2,
+                "status": "Settled",
+                "toAffiliateCents": 15_000,
+                "toBrandCents": 5_000,
+                "currency": "USD",
+                "why": "both were late",
+            },
+        )
+    ]
+
+
+@pytest.mark.parametrize(("cents", "end"), [(0, (0, 20_000)), (20_000, (20_000, 0))])
+def test_all_of_it_goes_to_one_of_them(console, dealing, disputed, cents, end):
+    _settle(console, disputed, cents)
+    drain("payouts")
+    part = console.get(f"deals/{disputed}")["milestones"][1]
+
+    assert (part["paidCents"], part["returnedCents"]) == end
+
+
+def test_a_deal_is_shown_with_both_sides(console, dealing, disputed):
+    shown = console.get(f"deals/{disputed}")
+
+    assert (shown["organization"], shown["organizationId"]) == ("Brand", str(dealing.brand.id))
+    assert [(shown["affiliateEmail"],)] == dealing.brand.rows("select email from affiliate")
+    assert [one["status"] for one in shown["milestones"]] == ["Funded", "Disputed"]
+    assert (shown["chargedCents"], shown["escrowCents"]) == (70_000 + shown["takeCents"], 70_000)
+    assert [(one["kind"], one["state"]) for one in shown["requests"]] == [("charge", "paid")]
+
+
+def test_what_is_no_dispute_is_not_settled(console, dealing, disputed):
+    refused = _settle(console, disputed, 1, seq=1)
+    _settle(console, disputed, 1)
+    again = _settle(console, disputed, 2)
+    drain("payouts")
+
+    for answer in (refused, again):
+        assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
+    assert dealing.payouts() == [("Paid", 1)]
+    assert len(audited("deal.settled", disputed)) == 1
+
+
+def test_amounts_and_reasons_that_cannot_be_settle_nothing(console, dealing, disputed):
+    for cents in (-1, 20_001, 2**63, -(2**63), 1e30, "20000", 1.5, True, None):
+        assert _settle(console, disputed, cents).status_code == 400, cents
+    for why in ("", " ", "\x00", "x" * 10_000, None, 1):
+        assert _settle(console, disputed, 1, why=why).status_code == 400, why
+    for deal_id, seq in ((disputed, 3), (disputed, 0), (disputed, "x"), (NOBODY, 1), (disputed, 10**12)):
+        assert _settle(console, deal_id, 1, seq=seq).status_code == 404, (deal_id, seq)
+
+    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert audited("deal.settled", disputed) == []
+
+
+def test_two_operators_at_once_settle_it_once(console, dealing, disputed):
+    answers = []
+    threads = [
+        threading.Thread(target=lambda cents=cents: answers.append(_settle(console, disputed, cents)))
+        for cents in (5_000, 20_000)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    drain("payouts")
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    part = console.get(f"deals/{disputed}")["milestones"][1]
+    assert (part["paidCents"], part["paidCents"] + part["returnedCents"]) == (part["toAffiliateCents"], 20_000)
+
+
+def test_a_repeated_request_settles_once(console, dealing, disputed):
+    body = {"toAffiliateCents": 7, "why": "w"}
+    path = f"deals/{disputed}/milestones/2/settle"
+    first, second = (console.post(path, body, Idempotency_Key=f"settle-{disputed}") for _ in range(2))
+
+    assert (first.status_code, second.status_code, first.json) == (200, 200, second.json)
+    assert len(audited("deal.settled", disputed)) == 1
+
+
+def test_what_its_source_refused_to_give_back_is_asked_for_again(console, dealing, disputed):
+    path = f"deals/{disputed}/milestones/2/refund"
+    early = console.post(path, {"why": "w"})
+    dealing.brand.set(sandboxRail="fail")
+    _settle(console, disputed, 0)
+    drain("payouts")
+    dealing.brand.set(sandboxRail="ok")
+    answer = console.post(path, {"why": "they have mended it"})
+    twice = console.post(path, {"why": "w"})
+    drain("payouts")
+
+    assert (early.status_code, early.json["error"]) == (409, "invalid_status_transition")
+    assert answer.status_code == 200
+    assert (twice.status_code, twice.json["error"]) == (409, "invalid_status_transition")
+    shown = console.get(f"deals/{disputed}")
+    assert [(one["number"], one["state"]) for one in shown["requests"] if one["kind"] == "refund"] == [
+        (1, "rejected"),
+        (2, "paid"),
+    ]
+    assert audited("deal.refund_asked", disputed)[0][3] == {"seq": 2, "why": "they have mended it"}
+
+
+def test_settling_wants_a_login_of_the_last_hour(console, dealing, disputed):
+    answer = _settle(console.aged(minutes=61), disputed, 1)
+
+    assert (answer.status_code, answer.json["error"]) == (403, "fresh_login_required")
+    assert dealing.statuses(disputed) == ["Funded", "Disputed"]

@@ -1,0 +1,63 @@
+"""What operators decide about money, and what they let go of for ever, wants a login of the last hour."""
+
+import pytest
+
+from domain import jobs
+from tests.support.api.payouts import NOBODY
+from tests.support.outside.console import buried
+from tests.support.rows.paying import Payroll
+
+_STALE = (403, "fresh_login_required")
+_DECISIONS = (
+    ("POST", f"payouts/runs/{NOBODY}/review", {"decision": "approve", "why": "w"}),
+    ("POST", f"payouts/{NOBODY}/settle", {"paidAs": "tr_1"}),
+    ("PATCH", f"organizations/{NOBODY}", {"settings": {"plan": "Pro"}, "why": "w"}),
+    ("POST", "rates", {"content": "currency,perUsd,date\nLAK,21000,2024-05-02\n"}),
+    ("POST", "dead-letters/999999999999/discard", {"why": "w"}),
+    ("POST", "dead-letters/replay", {"confirmCount": 0, "name": "no.such", "why": "w"}),
+)
+
+
+@pytest.fixture
+def stale(console):
+    """An operator who logged in more than an hour ago."""
+    return console.aged(minutes=61)
+
+
+def _refusal(answer):
+    return answer.status_code, (answer.get_json(silent=True) or {}).get("error")
+
+
+def test_decisions_want_a_login_of_the_last_hour(console, stale):
+    fresh = console.aged(minutes=59)
+    for method, path, body in _DECISIONS:
+        assert _refusal(stale.call(method, path, body)) == _STALE, path
+        assert fresh.call(method, path, body).status_code in (200, 404), path
+
+
+def test_nothing_is_decided_before_it(app, stale):
+    payroll = Payroll.owing(app)
+    run_id = payroll.under_review()
+
+    assert _refusal(stale.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "w"})) == _STALE
+    assert payroll.payouts("status") == [("Pending",)]
+
+
+def test_looking_and_what_moves_no_money_wants_none(brand, stale):
+    letter = buried(brand)
+
+    for path in ("queues", "dead-letters", "payouts/runs", "payouts/doubtful", "rates", "attention"):
+        assert stale.call("GET", path).status_code == 200, path
+    assert stale.post("queues/mail/pause", {"why": "w"}).status_code == 204
+    assert stale.post("queues/mail/resume").status_code == 204
+    assert stale.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
+
+
+def test_a_dead_letter_that_moves_money_is_replayed_after_a_fresh_login(console, brand, stale):
+    letter = buried(brand, job=jobs.PAYOUT_TRANSFER)
+    refused = stale.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}")
+    answers = [console.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}") for _ in range(2)]
+
+    assert _refusal(refused) == _STALE
+    assert [answer.json for answer in answers] == [{"replayed": [letter]}] * 2
+    assert _refusal(stale.post("dead-letters/999999999999/replay")) == (404, "not_found")

@@ -1,0 +1,101 @@
+"""Programs of every organization: an operator suspends one that must not earn, and resumes it."""
+
+import threading
+
+import pytest
+
+from tests.support.api.payouts import NOBODY
+from tests.support.outside.console import audited
+from tests.support.rows.program_rows import conversion
+
+
+@pytest.fixture
+def program_id(brand):
+    """A program of the brand in which ben sells."""
+    found = brand.program()
+    brand.affiliate("ben")
+    return str(found)
+
+
+def test_a_suspended_program_earns_nothing_until_it_is_resumed(console, brand, program_id):
+    conversion(brand, brand.affiliate("ann"), commission_cents=1_234)
+    suspended = console.post(f"programs/{program_id}/suspend", {"why": "stolen <cards>"})
+    refused = brand.sale()
+    resumed = console.post(f"programs/{program_id}/resume", {"why": "all paid back"})
+
+    assert (suspended.status_code, suspended.json["status"]) == (200, "Suspended")
+    assert suspended.json["suspendedAt"] is not None
+    assert (refused.status_code, refused.json["error"]) == (400, "no_active_program")
+    assert brand.rows("select commission_cents, status from conversion") == [(1_234, "Pending")]
+    assert (resumed.status_code, resumed.json["status"], resumed.json["suspendedAt"]) == (200, "Active", None)
+    assert brand.sale().status_code == 200
+    for action, why in (("program.suspended", "stolen <cards>"), ("program.resumed", "all paid back")):
+        ((actor, who, where, after),) = audited(action, program_id)
+        assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, why)
+
+
+def test_what_is_so_already_changes_nothing_and_is_not_written_down(console, brand, program_id):
+    first = console.post(f"programs/{program_id}/suspend", {"why": "a"}).json
+    again = console.post(f"programs/{program_id}/suspend", {"why": "b"})
+
+    assert (again.status_code, again.json) == (200, first)
+    assert len(audited("program.suspended", program_id)) == 1
+    console.post(f"programs/{program_id}/resume", {"why": "c"})
+    assert console.post(f"programs/{program_id}/resume", {"why": "d"}).json["status"] == "Active"
+    assert len(audited("program.resumed", program_id)) == 1
+
+
+def test_two_operators_at_once_suspend_it_once(console, program_id):
+    answers = []
+    threads = [
+        threading.Thread(
+            target=lambda why=why: answers.append(console.post(f"programs/{program_id}/suspend", {"why": why}))
+        )
+        for why in ("one", "two")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json == answers[1].json
+    assert len(audited("program.suspended", program_id)) == 1
+
+
+def test_a_reason_is_wanted_and_has_an_end(console, program_id):
+    for act in ("suspend", "resume"):
+        for why in (None, "", " \n", "\x00", "a\x00b", "x" * 10_000, 7, ["w"]):
+            assert console.post(f"programs/{program_id}/{act}", {"why": why}).status_code == 400, (act, why)
+        assert console.post(f"programs/{program_id}/{act}").status_code == 400
+        assert console.post(f"programs/{NOBODY}/{act}", {"why": "w"}).status_code == 404
+    assert console.get(f"programs/{program_id}")["status"] == "Active"
+    assert console.post(f"programs/{program_id}/suspend", {"why": "ü" * 1_000}).status_code == 200
+
+
+def test_a_program_is_shown_with_whose_it_is_and_where_it_stands(console, brand, rival, program_id):
+    archived = str(rival.program(archived_at="2026-01-01T00:00:00Z", name="Over"))
+    inactive = str(rival.program(is_active=False))
+
+    shown = console.get(f"programs/{program_id}")
+    assert (shown["organizationId"], shown["organization"], shown["affiliates"]) == (str(brand.id), "Brand", 1)
+    assert [console.get(f"programs/{one}")["status"] for one in (archived, inactive)] == ["Archived", "Inactive"]
+
+
+def test_programs_are_listed_by_brand_state_and_words(console, brand, rival, program_id):
+    theirs = [str(rival.program(name=f"Ünique {rival.id.hex} {n}")) for n in range(3)]
+    console.post(f"programs/{theirs[1]}/suspend", {"why": "w"})
+
+    def ids(**query):
+        return [one["id"] for one in console.get("programs", **query)["items"]]
+
+    assert ids(organizationId=rival.id) == theirs[::-1]
+    assert ids(organizationId=rival.id, status="Suspended") == [theirs[1]]
+    assert ids(q=f"üNIQUE {rival.id.hex}") == theirs[::-1]
+    assert ids(q=program_id) == [program_id]
+    assert ids(q="%25", organizationId=brand.id) == []
+    first = console.get("programs", organizationId=rival.id, take=2)
+    rest = console.get("programs", organizationId=rival.id, take=2, cursor=first["nextCursor"])
+    assert [one["id"] for page in (first, rest) for one in page["items"]] == theirs[::-1]
+    for query in ("status=Gone", "organizationId=x", "cursor=x", "q=%00"):
+        assert console.call("GET", f"programs?{query}").status_code == 400, query

@@ -1,0 +1,197 @@
+"""Metrics of programs and affiliates, through HTTP."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from models import db
+from pipelines import upkeep
+from tests.support.api.lists import trips_of
+from tests.support.rows.brands import Brand
+from tests.support.rows.program_rows import click, conversion, rate
+
+URL = "/api/v1/metrics"
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAYS = "from=2026-03-09&to=2026-03-11"
+_COUNTS = ("clicks", "leads", "sales", "refunds")
+_MONEY = ("revenue", "refunded", "commission", "override")
+_NOTHING = (
+    dict.fromkeys(_COUNTS, 0)
+    | {f"{name}Cents": 0 for name in _MONEY}
+    | {f"{name}UnconvertibleByCurrency": None for name in _MONEY}
+)
+
+
+@pytest.fixture
+def ben(brand):
+    """The affiliate of the brand's one campaign."""
+    brand.program()
+    return brand.affiliate("ben")
+
+
+def _fold():
+    with db.any_org_work():
+        upkeep.any_org_fold_days()
+
+
+def _asked(brand, query=DAYS):
+    answer = brand.get(f"{URL}?{query}")
+    assert answer.status_code == 200, answer.data
+    return answer.json
+
+
+def _rows(brand, query=DAYS):
+    return {
+        row.pop("key"): {name: value for name, value in row.items() if name != "name"}
+        for row in _asked(brand, query)["rows"]
+    }
+
+
+def test_every_day_has_its_counts_and_its_money(brand, ben):
+    sold = conversion(brand, ben, occurred_at=NOON)
+    conversion(brand, ben, occurred_at=NOON, type="Recurring", refunded_cents=4_000, reversed_cents=400)
+    conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
+    conversion(brand, ben, occurred_at=NOON, type="Bonus", amount_cents=0, commission_cents=7)
+    conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+    click(brand, ben, occurred_at=NOON)
+    click(brand, ben, occurred_at=NOON + timedelta(days=1))
+    expected = {
+        "2026-03-09": _NOTHING,
+        "2026-03-10": _NOTHING
+        | {"clicks": 1, "leads": 1, "sales": 2, "refunds": 1, "revenueCents": 20_000, "refundedCents": 4_000}
+        | {"commissionCents": 1_000 + 600 + 50 + 7 + 100, "overrideCents": 100},
+        "2026-03-11": _NOTHING | {"clicks": 1},
+    }
+
+    before, _ = _rows(brand), _fold()
+
+    assert before == _rows(brand) == expected
+    assert _asked(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
+    assert {name: _asked(brand)[name] for name in ("from", "to", "groupBy", "currency")} == {
+        "from": "2026-03-09", "to": "2026-03-11", "groupBy": "day", "currency": "USD"
+    }  # fmt: skip
+
+
+def test_what_does_not_count_is_not_counted(brand, ben):
+    for columns in ({"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}):
+        conversion(brand, ben, occurred_at=NOON, **columns)
+    for columns in ({"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}):
+        click(brand, ben, occurred_at=NOON, **columns)
+
+    assert set(map(str, _rows(brand).values())) == {str(_NOTHING)}
+
+
+def test_time_is_cut_into_days_weeks_from_monday_and_months(brand, ben):
+    for day in (1, 8, 9, 31):
+        conversion(brand, ben, occurred_at=NOON.replace(day=day))
+
+    def sales(group):
+        query = f"from=2026-02-28&to=2026-04-01&groupBy={group}"
+        return {key: row["sales"] for key, row in _rows(brand, query).items()}
+
+    assert sum(sales("day").values()) == 4
+    assert len(sales("day")) == 33
+    assert sales("week") == {
+        "2026-02-23": 1, "2026-03-02": 1, "2026-03-09": 1, "2026-03-16": 0, "2026-03-23": 0, "2026-03-30": 1
+    }  # fmt: skip
+    assert sales("month") == {"2026-02-01": 0, "2026-03-01": 4, "2026-04-01": 0}
+
+
+def test_rows_of_programs_and_affiliates_are_named_and_the_most_revenue_is_first(brand, ben):
+    conversion(brand, ben, occurred_at=NOON)
+    first = brand.programs[-1]
+    second = brand.program()
+    zoe = brand.affiliate("zoe")
+    conversion(brand, zoe, occurred_at=NOON, amount_cents=30_000)
+
+    def shown(query):
+        return [(row["key"], row["revenueCents"]) for row in _asked(brand, f"{DAYS}&{query}")["rows"]]
+
+    assert shown("groupBy=program") == [(str(second), 30_000), (str(first), 10_000)]
+    assert shown("groupBy=affiliate") == [(str(zoe), 30_000), (str(ben), 10_000)]
+    assert shown(f"groupBy=affiliate&programId={first}") == [(str(ben), 10_000)]
+    assert shown(f"groupBy=program&affiliateId={zoe}") == [(str(second), 30_000)]
+    named = brand.rows("select name from program where id = %s", second)
+    assert _asked(brand, f"{DAYS}&groupBy=program")["rows"][0]["name"] == named[0][0]
+    assert (
+        _asked(brand, f"{DAYS}&groupBy=affiliate")["rows"][0]["name"]
+        == (brand.rows("select full_name from affiliate where id = %s", zoe)[0][0])
+    )
+
+
+def test_countries_are_of_clicks_and_what_has_none_stands_under_null(brand, ben):
+    for country in ("NZ", "NZ", "FR", None):
+        click(brand, ben, occurred_at=NOON, country=country)
+    conversion(brand, ben, occurred_at=NOON)
+
+    for _ in range(2):
+        found = _rows(brand, f"{DAYS}&groupBy=country")
+        assert {key: row["clicks"] for key, row in found.items()} == {"NZ": 2, "FR": 1, None: 1}
+        assert found[None]["sales"] == 1
+        _fold()
+
+
+def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(brand, ben):
+    # Half to even, once for a program's day: 2 x 0.5 of a cent are one cent.
+    rate("FJD", "2", NOON)
+    for day in (10, 10, 20):
+        conversion(
+            brand, ben, occurred_at=NOON.replace(day=day), currency="FJD", amount_cents=1_001, commission_cents=101,
+            refunded_cents=1,
+        )  # fmt: skip
+    conversion(brand, ben, occurred_at=NOON, amount_cents=5, commission_cents=3)
+
+    totals = _asked(brand, "from=2026-03-09&to=2026-03-21")["totals"]
+
+    assert (totals["sales"], totals["refunds"]) == (4, 3)
+    assert (totals["revenueCents"], totals["revenueUnconvertibleByCurrency"]) == (1_001 + 5, {"FJD": 1_001})
+    assert (totals["refundedCents"], totals["refundedUnconvertibleByCurrency"]) == (1, {"FJD": 1})
+    assert (totals["commissionCents"], totals["commissionUnconvertibleByCurrency"]) == (101 + 3, {"FJD": 101})
+    assert (totals["overrideCents"], totals["overrideUnconvertibleByCurrency"]) == (0, None)
+
+
+def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
+    conversion(brand, ben, occurred_at=NOON)
+    click(brand, ben, occurred_at=NOON)
+    _fold()
+
+    assert _asked(rival)["totals"] == _NOTHING
+    for query in (f"programId={brand.programs[-1]}", f"affiliateId={ben}"):
+        answer = rival.get(f"{URL}?{query}")
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+
+
+def test_thirty_days_unless_asked_for_others_and_two_years_at_most(brand):
+    today = datetime.now(UTC).date()
+
+    assert [_asked(brand, "")[name] for name in ("from", "to")] == [str(today - timedelta(days=29)), str(today)]
+    assert len(_asked(brand, "from=2024-03-10&to=2026-03-10")["rows"]) == 731
+    assert brand.get(f"{URL}?from=2024-03-09&to=2026-03-10").status_code == 400
+    for query in ("from=0001-01-01&to=0001-01-09&groupBy=week", "from=9999-12-01&to=9999-12-30&groupBy=month"):
+        assert _asked(brand, query)["totals"] == _NOTHING
+
+
+def test_what_cannot_be_asked_is_refused(brand):
+    refused = {
+        "from=2026-03-11&to=2026-03-10": "from", "from=today": "from", "to=%00": "to", "to=": "to",
+        "to=0001-01-05": "from", "to=9999-12-31": "from", "from=0001-01-01": "from", "programId=1": "programId",
+        "affiliateId=%F0%9F%A6%86": "affiliateId", "groupBy=hour": "groupBy", "groupBy=": "groupBy",
+        "groupBy=day%00": "groupBy", "groupBy=country%27": "groupBy",
+    }  # fmt: skip
+    for query, field in refused.items():
+        answer = brand.get(f"{URL}?{query}")
+        assert (query, answer.status_code, list(answer.json.get("errors", ()))) == (query, 400, [field])
+
+
+def test_it_costs_the_same_for_few_and_for_many(brand, ben):
+    for group in ("day", "affiliate"):
+        few = trips_of(lambda group=group: brand.get(f"{URL}?groupBy={group}"))
+        for currency in ("EUR", "JPY", "USD"):
+            conversion(brand, ben, currency=currency)
+        assert trips_of(lambda group=group: brand.get(f"{URL}?from=2026-01-01&groupBy={group}")) == few
+
+
+def test_plans_are_asked_for(app):
+    free = Brand.create(app, plan="Free")
+
+    assert free.get(URL).status_code == free.get("/api/v1/leaderboard").status_code == 402

@@ -1,0 +1,238 @@
+"""Texts and images for affiliates, from the brand's side. An addition to the interface."""
+
+import base64
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+
+from domain.programs.assets import MOST_ASSETS, MOST_BYTES, MOST_IMAGE_BYTES
+from tests.support.api.lists import cursors_are_refused
+from tests.support.api.racing import at_once
+from tests.support.rows.images import gif, jpeg, png, webp
+
+URL = "/api/v1/assets"
+_HOSTILE_NAME = 'Böse" <b>&\r\nX-Evil: 1 ../../etc'
+
+
+def _words(name="Words", **more):
+    return {"name": name, "text": "Try it for a month."} | more
+
+
+def _picture(content, name="Picture", **more):
+    return {"name": name, "dataBase64": base64.b64encode(content).decode()} | more
+
+
+def _made(owner, body):
+    answer = owner.post(URL, body)
+    assert answer.status_code == 201, answer.text
+    return answer.json
+
+
+def _names(caller, query=""):
+    return [one["name"] for one in caller.get(f"{URL}{query}").json["items"]]
+
+
+@pytest.fixture
+def owner(brand):
+    """The brand through its Owner's dashboard session."""
+    return brand.person("Owner")
+
+
+def test_a_text_is_given_as_it_was_written(brand, owner):
+    program_id = str(brand.program(name="Spring"))
+    hostile = "<script>alert(1)</script>\r\n\té \N{RIGHT-TO-LEFT OVERRIDE} 🎁 {{ 7*7 }}"
+    made = _made(owner, _words("  Mail \n one ", text=hostile, programId=program_id))
+
+    assert made == brand.get(URL).json["items"][0]
+    assert made | {"id": None, "createdAt": None} == {
+        "id": None,
+        "programId": program_id,
+        "programName": "Spring",
+        "kind": "Text",
+        "name": "Mail one",
+        "text": hostile,
+        "contentType": None,
+        "width": None,
+        "height": None,
+        "sizeBytes": len(hostile.encode()),
+        "fileUrl": None,
+        "createdAt": None,
+    }
+    assert brand.get(f"{URL}/{made['id']}/file").status_code == 404
+
+
+def test_an_image_is_what_its_bytes_say_and_comes_back_so_that_it_stays_one(owner):
+    for content, content_type, ending in (
+        (png(64, 32), "image/png", "png"),
+        (jpeg(64, 32), "image/jpeg", "jpg"),
+        (gif(64, 32), "image/gif", "gif"),
+        (webp(64, 32), "image/webp", "webp"),
+        (png(64, 32) + b"<script>alert(1)</script>", "image/png", "png"),  # another reading of the same bytes
+    ):
+        made = _made(owner, _picture(content, _HOSTILE_NAME))
+        assert (made["kind"], made["contentType"], made["width"], made["height"]) == ("Image", content_type, 64, 32)
+        assert (made["text"], made["sizeBytes"], made["programId"]) == (None, len(content), None)
+
+        answer = owner.get(urlsplit(made["fileUrl"]).path)
+        assert (answer.status_code, answer.data, answer.content_type) == (200, content, content_type)
+        headers = answer.headers
+        assert headers["Content-Disposition"] == f'attachment; filename="bose-b-x-evil-1-etc.{ending}"'
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "no-store" in headers["Cache-Control"]
+        assert "X-Evil" not in headers
+
+
+def test_a_name_without_plain_letters_has_a_file_all_the_same(owner):
+    made = _made(owner, _picture(png(64, 64), "広告"))
+
+    answer = owner.get(urlsplit(made["fileUrl"]).path)
+    assert (made["name"], answer.headers["Content-Disposition"]) == ("広告", 'attachment; filename="image.png"')
+
+
+def test_what_is_no_image_to_show_is_refused(owner):
+    for content, content_type in (
+        (b"", None),
+        (b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" onload="alert(1)"/>', "image/svg+xml"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>', "image/png"),
+        (b"<!doctype html><script>alert(1)</script>", "image/png"),
+        (b"%PDF-1.7", None),
+        (png(64, 64), "image/gif"),
+        (png(64, 64), "text/html"),
+        (png(64, 64)[:20], None),
+        (png(15, 64), None),
+        (png(2**31, 64), None),
+    ):
+        answer = owner.post(URL, _picture(content, contentType=content_type))
+        assert (answer.status_code, answer.json["error"]) == (400, "invalid_image"), content[:20]
+    assert owner.rows("select count(*) from stored_file") == [(0,)]
+
+
+def test_what_cannot_be_read_is_told_in_problem_details(owner):
+    for body in (
+        {},
+        [],
+        _words(name=None),
+        _words(name=" \n"),
+        _words(name="x" * 121),
+        _words(name="a\0b"),
+        _words(name=5),
+        _words(text=None),
+        _words(text=" "),
+        _words(text="a\0b"),
+        _words(text="x" * 5001),
+        _words(text=["x"]),
+        _words(programId="x"),
+        _words(programId=5),
+        _words(dataBase64="YQ=="),
+        {"name": "x", "dataBase64": "%%%"},
+        {"name": "x", "dataBase64": "é"},
+        {"name": "x", "dataBase64": 5},
+        {"name": "x", "dataBase64": "YQ==", "contentType": 5},
+    ):
+        answer = owner.post(URL, body)
+        assert (answer.status_code, answer.content_type) == (400, "application/problem+json"), body
+    assert owner.get(URL).json["items"] == []
+
+
+def test_two_mebibytes_are_the_most_of_an_image(owner):
+    full = png(64, 64).ljust(MOST_IMAGE_BYTES, b"\0")
+
+    assert _made(owner, _picture(full))["sizeBytes"] == MOST_IMAGE_BYTES
+    for content in (full + b"\0", full * 2):
+        answer = owner.post(URL, _picture(content))
+        assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
+
+
+def test_the_list_is_walked_newest_first_and_narrowed_to_what_a_programs_affiliates_see(brand, owner, rival):
+    spring, autumn = (str(brand.program(name=name)) for name in ("Spring", "Autumn"))
+    _made(owner, _words("of spring", programId=spring))
+    _made(owner, _words("of all"))
+    _made(owner, _words("of autumn", programId=autumn))
+    for name in ("theirs", "theirs too"):
+        _made(rival.person("Owner"), _words(name))
+
+    assert _names(brand) == ["of autumn", "of all", "of spring"]
+    assert _names(brand, f"?programId={spring}") == ["of all", "of spring"]
+    assert _names(brand, f"?programId={uuid4()}") == ["of all"]
+    first = brand.get(f"{URL}?take=2").json
+    assert _names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
+    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
+    for query in ("?programId=x", "?take=0", "?take=x", "?cursor=x"):
+        assert brand.get(f"{URL}{query}").status_code == 400, query
+
+
+def test_a_deleted_one_is_gone_with_its_file_once(brand, owner):
+    made = _made(owner, _picture(png(64, 64)))
+    there = f"{URL}/{made['id']}"
+    answers = at_once(lambda: owner.call("DELETE", there), lambda: owner.call("DELETE", there))
+
+    assert sorted(answer.status_code for answer in answers) == [204, 404]
+    assert brand.get(URL).json["items"] == []
+    assert brand.get(f"{there}/file").status_code == 404
+    assert brand.rows("select count(*) from stored_file") == [(0,)]
+
+
+def test_both_are_audited_with_what_there_was(brand, owner):
+    made = _made(owner, _words())
+    owner.call("DELETE", f"{URL}/{made['id']}")
+
+    found = brand.rows("select action, before, after from audit_entry where entity_type = 'asset' order by created_at")
+    assert found == [("asset.created", None, made), ("asset.deleted", made, None)]
+
+
+def test_nothing_of_another_tenant_is_found(brand, owner, rival):
+    theirs = _made(rival.person("Owner"), _picture(png(64, 64)))
+    their_program = str(rival.program())
+
+    for wanted in (theirs["id"], str(uuid4()), "x", "%00"):
+        assert owner.call("DELETE", f"{URL}/{wanted}").status_code == 404, wanted
+        assert owner.get(f"{URL}/{wanted}/file").status_code == 404, wanted
+    for program_id in (their_program, str(uuid4())):
+        answer = owner.post(URL, _words(programId=program_id))
+        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+    assert len(rival.get(URL).json["items"]) == 1
+
+
+def test_people_of_the_dashboard_write_and_everybody_of_the_brand_reads(brand):
+    made = _made(brand.person("Manager"), _picture(png(64, 64)))
+    for caller in (brand, brand.person("Viewer")):
+        assert caller.get(URL).status_code == 200
+        assert caller.get(f"{URL}/{made['id']}/file").status_code == 200
+        assert caller.post(URL, _words()).status_code == 403
+        assert caller.call("DELETE", f"{URL}/{made['id']}").status_code == 403
+
+
+def test_a_repeated_request_gives_one(owner):
+    first, again = (owner.post(URL, _words(), Idempotency_Key="k1") for _ in range(2))
+
+    assert first.json == again.json
+    assert len(owner.get(URL).json["items"]) == 1
+
+
+def _fill(owner, number, size_bytes):
+    owner.rows(
+        "insert into asset (id, organization_id, kind, name, text, size_bytes, created_at)"
+        " select gen_random_uuid(), %s, 'Text', 'x', 'x', %s, now() from generate_series(1, %s) returning 1",
+        owner.id,
+        size_bytes,
+        number,
+    )
+
+
+def test_of_two_at_once_one_gets_the_last_place(owner):
+    _fill(owner, MOST_ASSETS - 1, 1)
+    answers = at_once(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
+
+    assert sorted(answer.status_code for answer in answers) == [201, 409]
+    assert owner.post(URL, _words()).json["error"] == "asset_limit_reached"
+    assert owner.rows("select count(*) from asset") == [(MOST_ASSETS,)]
+
+
+def test_all_together_have_a_largest_size(owner):
+    _fill(owner, 1, MOST_BYTES - 100)
+
+    assert owner.post(URL, _words(text="x" * 101)).json["error"] == "asset_limit_reached"
+    assert owner.post(URL, _words(text="x" * 100)).status_code == 201

@@ -1,0 +1,63 @@
+"""What processes used, out of the kernel's lines."""
+
+import os
+
+import pytest
+
+from bench.ground import cpu
+from bench.ground.cpu import Capacity, Used
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+# Seconds per core: user, nice, system, idle, waiting for a disk, two kinds of interrupts, stolen, and two of guests.
+_CORES = {
+    "cpu": [9, 9, 9, 9, 9, 9, 9, 9, 9, 9],
+    "cpu0": [10, 2, 3, 70, 5, 1, 2, 7, 4, 0],
+    "cpu1": [1, 0, 0, 99, 0, 0, 0, 0, 0, 0],
+    "cpu10": [50, 0, 0, 50, 0, 0, 0, 0, 0, 0],
+    "intr": [12_345, 6],
+}
+
+
+@pytest.mark.parametrize("name", ["postgres", "a name (with) brackets", "1 2 3 4 5 6 7 8 9) R 8"])
+def test_the_time_of_a_process_is_its_own_and_that_of_its_ended_children(name):
+    line = f"4321 ({name}) S 17 4321 4321 0 -1 4194304 1 2 3 4 {3 * _TICKS} {_TICKS} {5 * _TICKS} {2 * _TICKS} 20 0 1"
+
+    assert cpu.of_process(line) == Used(pid=4321, parent=17, seconds=11.0)
+
+
+def test_of_the_cores_the_wanted_ones_are_read_and_guests_once():
+    lines = "".join(
+        f"{name} {' '.join(str(second * _TICKS) for second in seconds)}\n" for name, seconds in _CORES.items()
+    )
+
+    assert cpu.of_cores(lines, [0]) == Capacity(seconds=100.0, used=25.0)
+    assert cpu.of_cores(lines, [0, 1]) == Capacity(seconds=200.0, used=26.0)
+    assert cpu.of_cores(lines, [10]) == Capacity(seconds=100.0, used=50.0)
+
+
+def test_a_tree_is_its_root_and_all_below_it():
+    processes = [Used(1, 0, 100.0), Used(7, 1, 1.0), Used(8, 7, 2.0), Used(9, 8, 4.0), Used(10, 1, 8.0)]
+
+    assert cpu.of_tree(7, processes) == 7.0
+    assert cpu.of_tree(10, processes) == 8.0
+    assert cpu.of_tree(11, processes) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ours", "share"),
+    [
+        (Capacity(10.0, 5.0), Capacity(30.0, 17.0), 8.0, 0.2),
+        (Capacity(10.0, 5.0), Capacity(30.0, 25.0), 0.0, 1.0),
+        (Capacity(10.0, 5.0), Capacity(30.0, 9.0), 4.02, 0.0),  # two clocks that differ by a tick
+        (Capacity(10.0, 5.0), Capacity(10.0, 5.0), 0.0, 0.0),
+    ],
+)
+def test_the_share_of_others_is_what_ours_is_not(before, after, ours, share):
+    assert cpu.share_of_others(before, after, ours=ours) == share
+
+
+def test_this_process_is_found_and_has_used_something():
+    assert cpu.of_trees({"tests": os.getpid(), "nobody": 2**22 + 1}) == {
+        "tests": pytest.approx(1, abs=10_000),
+        "nobody": 0,
+    }

@@ -1,0 +1,83 @@
+"""Somebody asks the co-pilot, reads what it proposes, and confirms it: with scripts, and without."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.support.draining import drain
+from tests.support.outside import model as models
+from tests.support.outside.model import says
+from tests.support.rows.paying import Payroll
+from tests.support.turning import turn
+
+_AXE = Axe()
+_LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+_MARKUP = "<b>Ada Ek</b> waits: ![x](https://evil.test/x.png)\nShall I let her in?"
+
+
+@pytest.fixture
+def payroll(app, site, monkeypatch):
+    """A brand at a service that has a model, which proposes to approve who waits."""
+    with models.played() as model:
+        copilot = {"url": model.url, "model": "scripted", "timeout_s": 10}
+        turn(monkeypatch, web={"public_base_url": site}, copilot=copilot)
+        made = Payroll.create(app)
+        ada = str(made.brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada Ek"))
+        model.script(
+            says("", ("list_affiliates", {"status": "Pending"})),
+            says(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
+            says("Ada Ek is approved."),
+        )
+        yield made
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def page(request, window, enter):
+    """A Manager's window."""
+    opened = enter(window(java_script_enabled=request.param), "Manager", "manager@example.com")
+    opened.has_scripts = request.param
+    return opened
+
+
+def _until(page, words):
+    """Let worker and page go on until it says something; without scripts somebody loads it again."""
+    for _ in range(20):
+        drain("copilot")
+        if not page.has_scripts and page.get_by_role("link", name="Look again").count():
+            page.get_by_role("link", name="Look again").click()
+        elif page.has_scripts:
+            page.wait_for_timeout(300)
+        if page.get_by_text(words).count():
+            return
+    raise AssertionError(page.locator("main").inner_text())
+
+
+def _check_everybody_can_read(page):
+    page.evaluate(_AXE.axe_script)
+    for scheme, width in (("light", 1280), ("dark", 320)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        found = page.evaluate("options => axe.run(document, options)", _LEVELS)["violations"]
+        assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_question_leads_to_an_answer_and_a_proposal_that_is_confirmed(page, payroll):
+    page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Co-pilot").click()
+    page.get_by_label("Your question").fill("Who waits?")
+    page.get_by_role("button", name="Ask").click()
+    _until(page, "Shall I let her in?")
+
+    expect(page.get_by_text("<b>Ada Ek</b> waits")).to_be_visible()
+    assert page.get_by_role("heading", name="Approve affiliate").count() == 1
+    assert page.locator("main img, main a[href*=evil]").count() == 0
+    if page.has_scripts:
+        _check_everybody_can_read(page)
+    assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Pending",)]
+    page.get_by_role("button", name="Confirm Approve affiliate").click()
+    _until(page, "Ada Ek is approved.")
+
+    assert page.get_by_role("button", name="Confirm").count() == 0
+    assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]
+    page.get_by_role("button", name="Delete conversation").click()
+    expect(page.get_by_text("No conversations yet")).to_be_visible()

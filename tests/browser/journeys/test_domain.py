@@ -1,0 +1,48 @@
+"""A brand sets its domain up in a real browser, and watches it being proved."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from domain import jobs
+from models import db
+from pipelines import work
+from tests.support.draining import drain
+from tests.support.operators import Operator
+from tests.support.outside.brand_dns import TARGET, answering
+
+
+@pytest.fixture
+def dns(site, monkeypatch):
+    with answering(monkeypatch, public_base_url=site, domain_target=TARGET) as server:
+        yield server
+
+
+def test_from_a_name_to_a_proof_that_comes_by_itself(app, brand, site, window, dns):
+    program, domain = brand.program(), f"partners.{brand.id.hex}.example"
+    page = window()
+    page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])
+    page.goto(f"{site}/dashboard/programs/{program}/domain")
+    page.get_by_role("textbox", name="Domain").fill(domain)
+    page.get_by_role("button", name="Save domain").click()
+    page.get_by_role("button", name="Check now").click()
+    found = page.locator("#found")
+    expect(found).to_contain_text("no such name")
+
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy Value of the TXT record").click()
+    value = page.evaluate("navigator.clipboard.readText()")
+    dns.zone[f"_finderfee.{domain}", "TXT"] = [f'"{value}"']
+    brand.rows("update host_proof set due_at = now() returning name")
+    page.evaluate("window.isTheSame = true")
+    with db.any_org_work():
+        work.enqueue(jobs.DOMAINS_CHECK, organization_id=None)
+    drain("upkeep")
+
+    expect(found).to_contain_text("Verified")
+    assert page.evaluate("window.isTheSame")
+    for scheme, width in (("light", 1280), ("dark", 320)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert Axe().run(page).response["violations"] == [], (scheme, width)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width

@@ -1,0 +1,59 @@
+"""From a listed program to an affiliate of the network. Source: core spec, rule 5 of programs."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.operators import Operator
+
+
+@pytest.fixture
+def listed(payroll):
+    """A brand, and the id and the name of a program that it lists, in a currency that hardly anybody has."""
+    brand, name = payroll.brand, f"Tea {payroll.brand.id.hex}"
+    brand.set(bankBalanceCents="1", currency="MOP")
+    return brand, brand.program(network_visibility="Networked", name=name, category="Food"), name
+
+
+@pytest.fixture
+def entered(app):
+    """What signs a page in as somebody, by a link from the shell."""
+
+    def go(page, *words):
+        page.goto(Operator(app).json("sign-in", *words)["url"])
+        return page
+
+    return go
+
+
+def test_an_operator_lists_it_an_affiliate_applies_and_it_comes_and_goes_with_the_plan(
+    entered, window, enter, email, listed
+):
+    brand, program_id, name = listed
+    operator = entered(window(), "operator")
+    operator.goto(f"/console/network/{program_id}")
+    operator.get_by_role("button", name=f"Approve {name}").click()
+    expect(operator.get_by_role("heading", level=1)).to_have_text("Network")
+
+    ada = entered(window(java_script_enabled=False), "affiliate", "--email", email)
+    ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Discover").click()
+    ada.get_by_role("textbox", name="Currency").fill("mop")
+    ada.get_by_role("combobox", name="Category").select_option("Food")
+    ada.get_by_role("button", name="Filter").click()
+    ada.get_by_role("table", name="Programs in the network").get_by_role("link", name=name).click()
+    ada.get_by_role("textbox", name="Your name").fill("Ada Ek")
+    ada.get_by_role("button", name=f"Apply to {name}").click()
+    expect(ada.get_by_role("heading", name="You have applied")).to_be_visible()
+
+    manager = enter(window(), "Manager", "manager@example.com")
+    manager.goto("/dashboard/affiliates/applications")
+    manager.get_by_role("button", name="Approve Ada Ek").click()
+    expect(manager.get_by_role("row", name="Ada Ek")).to_have_count(0)
+    ada.goto("/portal/programs")
+    expect(ada.get_by_role("row", name=re.compile(name))).to_contain_text("Approved")
+
+    for status, number in (("Canceled", 0), ("Active", 1)):
+        brand.set(status=status)
+        ada.goto("/portal/discover?currency=MOP")
+        expect(ada.get_by_role("link", name=name)).to_have_count(number)

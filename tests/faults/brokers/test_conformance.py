@@ -1,0 +1,132 @@
+"""Whatever carries the messages, and however it fails: nothing is lost, and nothing is done twice."""
+
+import http.client
+import json
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters import broker
+from adapters.clicks import wire
+from adapters.clicks.stream import ClickStream
+from api.access.limits import Limiter
+from tests.faults.brokers.conftest import Carrier
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
+from tests.support.rows.click_rows import raw
+
+# RabbitMQ alone takes half a minute to start where others are at work, too.
+pytestmark = pytest.mark.timeout(400)
+
+
+def test_sales_refunds_and_deliveries_are_done_once_though_every_message_comes_thrice_and_late(
+    machine: Machine, shop: Shop, carrier: Carrier
+) -> None:
+    # given
+    shop.subscribe()
+    machine.kill("workers", "webhooks")
+    machine.forget_the_dead()
+    machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.echo"])
+
+    # when: what was handed out to a fleet that is asleep is handed out again before it wakes
+    shop.sell_many(10)
+    machine.settle()
+    machine.pause("workers-echo")
+    shop.sell_many(5)
+    handed_out_again = "select from job where organization_id = %s and queue = 'sales' and attempt > 1"
+    machine.until(lambda: bool(machine.rows(handed_out_again, shop.id)), "a lease ends")
+    machine.resume("workers-echo")
+    shop.sell_many(10)
+    for order in list(shop.sold)[:5]:
+        shop.refund(order, 1_000)
+
+    # then
+    outcome.check(machine, shop)
+    sent = Counter(received.headers["x-service-delivery-id"] for received in shop.receiver.received)
+    assert set(sent.values()) == {1}
+    assert carrier.buried() == []
+
+
+def test_fleets_that_end_or_die_under_load_give_back_what_they_hold_and_what_cannot_be_done_is_a_dead_letter(
+    machine: Machine, shop: Shop, carrier: Carrier
+) -> None:
+    # given
+    shop.subscribe()
+
+    # when
+    with shop.selling():
+        shop.until_sold(5)
+        machine.stop("workers", "webhooks")
+        shop.until_sold(5)
+        machine.start("workers", "webhooks")
+        shop.until_sold(5)
+        machine.kill("workers")
+        machine.start("workers")
+    machine.insert_job(shop.id, "sale.settle", max_attempts=1, sale_id="no id")
+
+    # then
+    machine.until(lambda: bool(machine.rows("select from job where failed_at is not null")), "it is buried")
+    assert machine.rows("delete from job where failed_at is not null returning name, attempt") == [("sale.settle", 1)]
+    outcome.check(machine, shop)
+    assert carrier.buried() == []
+
+
+def test_a_broker_that_dies_and_forgets_and_changes_hands_under_load_loses_nothing(
+    machine: Machine, shop: Shop, carrier: Carrier
+) -> None:
+    # given
+    shop.subscribe()
+
+    # when
+    with shop.selling():
+        for fails in (carrier.lose_primary, carrier.forget, carrier.demote_primary):
+            shop.until_sold(10)
+            fails()
+            machine.note(f"{fails.__name__} of the broker")
+            shop.until_sold(10)
+
+    # then
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422}
+    assert carrier.buried() == []
+
+
+def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server(
+    machine: Machine, shop: Shop, carrier: Carrier
+) -> None:
+    url = carrier.environment["REDIS_URL"]
+
+    # clicks, with the limits that are counted beside them
+    stream = ClickStream(url)
+    sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(20)]
+    windows = {"LIMITS:{finderfee:clicks}:own": 20, "LIMITS:{finderfee:clicks}:site": 100}
+    answers = [stream.append(wire.to_bytes(click), windows=windows, window_s=60) for click in (*sent, sent[0])]
+    assert answers[:-1] == [None] * 20
+    assert answers[-1] is not None
+    assert answers[-1][0] == 0
+    written = "select count(distinct id)::int from click where organization_id = %s"
+    machine.until(lambda: machine.rows(written, str(shop.id)) == [(20,)], "every click is written")
+    machine.until(lambda: stream.length() == 0, "and acknowledged")
+
+    # limits alone
+    limiter = Limiter(url, {"standard": 2})
+    assert [limiter.allows("standard", str(shop.id)) for _ in range(3)] == [True, True, False]
+    assert [limiter.allows("standard", "2001:db8:9:1::") for _ in range(3)] == [True, True, False]
+
+    # wake-ups: the relay has taken this one
+    broker.client(url).lpush(broker.WAKE, 1)
+    machine.until(lambda: broker.client(url).llen(broker.WAKE) == 0, "the relay is woken")
+
+    # what is told
+    assert _get(machine, "/readyz") == {"database": "ok", "broker": "ok"}
+    assert machine.counted("finderfee_click_stream_kept_on_disk") == 1
+    assert machine.counted("finderfee_click_stream_entries") == 0
+
+
+def _get(machine: Machine, path: str) -> object:
+    with closing(http.client.HTTPConnection("127.0.0.1", machine.port, timeout=10)) as connection:
+        connection.request("GET", path)
+        return json.loads(connection.getresponse().read())

@@ -1,0 +1,96 @@
+"""Workers that are behind do many sales at a time: what dies, freezes or fails amidst that leaves no trace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.support.installation import outcome
+from tests.support.installation.ground import LEASE_S
+from tests.support.installation.machine import Machine
+from tests.support.installation.shop import Shop
+
+# What the requirement gives beyond the lease, and what a busy machine takes beyond that.
+_GRACE_S, _SLACK_S = 5, 20
+_ATTEMPTS = "select attempt, count(*)::int from job where name = 'sale.settle' and organization_id = %s group by 1"
+# Every sale adds to it, after its conversion and its ledger entry.
+_MIDDLE = "lock table affiliate_revenue in exclusive mode"
+
+
+@contextmanager
+def _backlog(machine: Machine, shop: Shop, sales: int) -> Iterator[None]:
+    """Have so many sales wait while the block runs; then one is handed out per thread, and takes others along."""
+    machine.kill("relay")
+    machine.start("relay", told={"JOB_SLOTS_SALES": "1"})
+    with machine.paused_queue("sales"):
+        shop.sell_many(sales)
+        yield
+
+
+def _settled(machine: Machine, shop: Shop) -> int:
+    ((number,),) = machine.rows(
+        "select count(*)::int from conversion where organization_id = %s and parent_id is null", shop.id
+    )
+    return int(number)
+
+
+def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machine, shop: Shop) -> None:
+    # given: a batch whose rows are written and not committed
+    shop.subscribe()
+    with machine.holding(_MIDDLE):
+        with _backlog(machine, shop, 60):
+            pass
+        machine.until_waiting(1, about="affiliate_revenue")
+
+        # when
+        machine.kill("workers")
+        machine.end_waiting()
+
+    # then: only what was handed out has an attempt less, and two fleets at once do all of it
+    tried = dict(machine.rows(_ATTEMPTS, shop.id))
+    assert tried[0] >= 60 - 4
+    assert sum(tried.values()) == 60
+    machine.start("workers", "workers-2")
+    outcome.check(machine, shop)
+    assert _settled(machine, shop) == 60
+
+
+def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Machine, shop: Shop) -> None:
+    failed = ("finderfee_job_attempts_total", 'job="sale.settle"', 'outcome="failed"')
+    failed_before = machine.counted(*failed)
+    batches_before = machine.counted("finderfee_job_batches_failed_total", "sale.settle")
+
+    # given: something that no attempt settles, in the midst of the backlog
+    with _backlog(machine, shop, 25):
+        machine.insert_job(shop.id, "sale.settle", max_attempts=2, sale_id="of nobody")
+        shop.sell_many(25)
+
+    # when
+    machine.settle()
+
+    # then: a batch met it and nobody paid for that but itself
+    dead = machine.rows("select args ->> 'sale_id', attempt from job where organization_id = %s", shop.id)
+    assert dead == [("of nobody", 2)]
+    assert _settled(machine, shop) == 50
+    assert machine.counted("finderfee_job_batches_failed_total", "sale.settle") > batches_before
+    assert machine.counted(*failed) == failed_before + 2
+    machine.execute("delete from job where organization_id = %s", str(shop.id))
+    outcome.check(machine, shop)
+
+
+def test_what_a_worker_held_that_froze_in_a_batch_is_redone_by_its_lease(machine: Machine, shop: Shop) -> None:
+    # given: a batch in the hands of a fleet; another fleet sleeps so far
+    shop.subscribe()
+    machine.start("workers-2")
+    machine.pause("workers-2")
+    with machine.holding(_MIDDLE):
+        with _backlog(machine, shop, 40):
+            pass
+        machine.until_waiting(1, about="affiliate_revenue")
+
+        # when: it freezes and gets its lock
+        machine.pause("workers")
+        machine.resume("workers-2")
+
+    # then
+    machine.until(lambda: _settled(machine, shop) == 40, "all is settled", within_s=LEASE_S + _GRACE_S + _SLACK_S)
+    machine.resume("workers")
+    outcome.check(machine, shop)

@@ -1,0 +1,71 @@
+"""Behind a PgBouncer that lends connections by the transaction, everything goes on as it does without one."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.installation import outcome, pool
+from tests.support.installation.machine import Machine
+from tests.support.installation.pool import Pool
+from tests.support.installation.shop import Shop
+
+pytestmark = pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
+
+# Far fewer than the machine's processes have threads, so each is used by many in turn.
+_CONNECTIONS = 4
+
+
+@pytest.fixture
+def pooled(machine: Machine) -> Iterator[Pool]:
+    """Restart every process of the machine behind a pool."""
+    between = Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS)
+    names = list(machine.processes)
+    machine.kill(*names)
+    machine.forget_the_dead()
+    try:
+        machine.start(*names, told=between.environment)
+        yield between
+        machine.kill(*names)
+        machine.forget_the_dead()
+    finally:
+        between.close()
+
+
+def test_sales_refunds_and_deliveries_are_done_once_on_connections_that_all_share(
+    machine: Machine, shop: Shop, pooled: Pool
+) -> None:
+    # given
+    shop.subscribe()
+    other = Shop(machine)
+    other.subscribe()
+
+    # when: two tenants take turns on the same connections
+    with shop.selling(threads=4), other.selling(threads=4):
+        shop.until_sold(100)
+        other.until_sold(100)
+    for order in list(shop.sold)[:5]:
+        shop.refund(order)
+
+    # then
+    outcome.check(machine, shop)
+    outcome.check(machine, other)
+    other.close()
+    served = (
+        "select count(*) from pg_stat_activity where usename = 'finderfee_login' and backend_type = 'client backend'"
+    )
+    assert machine.rows(served)[0][0] <= _CONNECTIONS
+
+
+def test_a_pool_that_crashes_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
+    # given
+    shop.subscribe()
+
+    # when
+    with shop.selling(threads=6):
+        shop.until_sold(20)
+        pooled.crash()
+        shop.until_sold(20)
+
+    # then
+    outcome.check(machine, shop)
+    assert set(shop.statuses) <= {200, 422, 503}

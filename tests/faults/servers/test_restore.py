@@ -1,0 +1,214 @@
+"""The database goes back to a moment before payouts were sent, and nobody is paid a second time."""
+
+import json
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+
+from adapters.embedded import pair, places, runners
+from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.support.installation.machine import Machine
+from tests.support.installation.processes import ROOT
+from tests.support.installation.shop import Shop
+from tests.support.rows.paying import Payroll
+
+_SLUGS = ("ann", "cid")
+_CENTS = 2_000
+
+
+@pytest.fixture
+def service(machine: Machine) -> Iterator[FakeProcessor]:
+    """Return a payment service with empty books, where the machine's rails are."""
+    started = FakeProcessor(machine.rail_port)
+    yield started
+    started.stop()
+
+
+class _Operator:
+    """Types commands in an environment of the machine's, with what differs."""
+
+    def __init__(self, machine: Machine, **told: str) -> None:
+        self._environment = machine.environment() | told
+
+    def start(self, *words: object, log: Path) -> "subprocess.Popen[bytes]":
+        with log.open("wb") as said:
+            command = [str(ROOT / ".venv/bin/flask"), *map(str, words)]
+            return subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=said, stderr=said)
+
+    def __call__(self, *words: object, code: int = 0) -> Any:
+        done = subprocess.run(
+            [str(ROOT / ".venv/bin/flask"), *map(str, words), "--json"],
+            cwd=ROOT,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return json.loads(done.stdout) if code == 0 else done.stderr
+
+
+@contextmanager
+def _own_server(cluster: Path, password: Path) -> Iterator[str]:
+    """Run a PostgreSQL as its own tools would, with none of the options that ours has; yield the owner's URL."""
+    sockets = Path(tempfile.mkdtemp(prefix="ff-own-", dir="/tmp"))
+    runner = runners.choose(places.of(sockets))
+    for folder in (cluster, sockets):
+        runner.own(folder)
+    log, ctl = sockets / "log", ["pg_ctl", "-D", str(cluster), "-w", "-s"]
+    options = f"-c listen_addresses= -c unix_socket_directories={sockets}"
+    assert runner.run([*ctl, "-l", str(log), "-o", options, "start"], log=log), log.read_text()
+    try:
+        yield f"postgresql://finderfee@/finderfee?host={sockets}&password=&passfile={password}"
+    finally:
+        runner.run([*ctl, "-m", "immediate", "stop"], log=log)
+        shutil.rmtree(sockets)
+
+
+def _rows(url: str, sql: str) -> list[tuple[Any, ...]]:
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+@pytest.mark.timeout(600)
+def test_a_restore_to_before_the_transfers_pays_nobody_twice(
+    machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
+) -> None:
+    # given: a copy, the log after it, sales that are settled, and a run whose payouts wait
+    backups, again = tmp_path / "backups", tmp_path / "again"
+    operator = _Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
+    with machine.own_models():
+        payroll = Payroll(shop.brand)
+        payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
+        for slug in _SLUGS:
+            payroll.affiliate(slug)
+    following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
+    try:
+        machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
+        made = operator("backup", "make", backups)
+        assert [one["name"] for one in operator("backup", "list", backups)] == [made["name"]]
+        for slug in _SLUGS:
+            shop.sell(affiliateSlug=slug)
+        machine.settle()
+        with machine.paused_queue("payouts"):
+            with machine.own_models():
+                payroll.run(len(_SLUGS) * _CENTS)
+            (moment,) = machine.rows("select clock_timestamp()")[0]
+
+            # when: they are paid after that moment, and the log of it is kept
+            later = shop.sell(affiliateSlug="ann")
+        machine.until(lambda: len(service.books) == len(_SLUGS), "they are paid")
+        machine.settle()
+        segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
+        machine.until(
+            lambda: (backups / "log" / segment).exists(),
+            f"{segment} of the log is received",
+        )
+    finally:
+        following.send_signal(signal.SIGINT)
+        following.wait()
+        machine.execute("select pg_drop_replication_slot('finderfee_backup')")
+    keys = sorted(one.key for one in service.books)
+
+    # then: the database is as it was, and a folder that has one is refused
+    there = _Operator(machine, DATA_DIR=str(again), DATABASE_URL="", DATABASE_OWNER_URL="")
+    there("restore", "run", backups, "--to", moment.isoformat())
+    assert "has a database" in there("restore", "run", backups, code=1)
+    urls = pair.start(again, valkey=False, durable=True)
+    try:
+        told = {"DATABASE_URL": urls.database_url, "DATABASE_OWNER_URL": urls.database_owner_url}
+        assert _rows(urls.database_owner_url, "select distinct status from payout") == [("Pending",)]
+        assert _rows(urls.database_owner_url, f"select count(*) from sale where external_event_id = '{later}'") == [
+            (0,)
+        ]
+        _are_paid_once_in_the_end(machine, told, moment)
+        assert sorted(one.key for one in service.books) == keys
+    finally:
+        machine.kill(*machine.processes)
+        machine.forget_the_dead()
+        pair.stop(again)
+
+
+def _are_paid_once_in_the_end(machine: Machine, told: dict[str, str], moment: datetime) -> None:
+    operator, url = _Operator(machine, **told), told["DATABASE_OWNER_URL"]
+
+    # the restored database is worked on: payouts are due and stay
+    machine.kill(*machine.processes)
+    machine.forget_the_dead()
+    operator("jobs", "resume", "payouts")
+    for name in ("relay", "payouts"):
+        machine.launch(name, told=told)
+    waiting = "select count(*) from job where name = 'payout.transfer' and run_at > now()"
+    machine.until(lambda: _rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
+    assert _rows(url, "select distinct status from payout") == [("Pending",)]
+    assert operator("restore", "status")["held"]
+
+    # released, they are found at the rail
+    said = operator("restore", "release", "--restored-to", moment.isoformat(), "--why", "compared")
+    assert said["lookedUp"] == len(_SLUGS)
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("update job set run_at = now()")
+        connection.commit()
+    machine.until(lambda: _rows(url, "select distinct status from payout") == [("Paid",)], "they are known to be paid")
+    assert operator("ledger", "check")["broken"] == []
+
+
+@pytest.mark.timeout(300)
+def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine: Machine, tmp_path: Path) -> None:
+    # given: two copies, what a killed one left behind, and the log of what was written before a moment and after it
+    backups, cluster = tmp_path / "back 'ups", tmp_path / "cluster"
+    operator = _Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
+    following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
+    is_read = ("finderfee_log_slot_read{", 'slot="finderfee_backup"')
+    try:
+        machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
+        assert machine.counted(*is_read) == 1
+        older = operator("backup", "make", backups)
+        (backups / "base/20200101T000000Z.draft/pg_wal").mkdir(parents=True)
+        machine.execute("create table note (n int)")
+        machine.execute("insert into note values (1)")
+        newer = operator("backup", "make", backups)
+        (moment,) = machine.rows("select clock_timestamp()")[0]
+        machine.execute("insert into note values (2)")
+        segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
+        machine.until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
+
+        # when
+        assert [one["name"] for one in operator("backup", "prune", backups, "--keep", 1)] == [older["name"]]
+    finally:
+        following.send_signal(signal.SIGINT)
+        following.wait()
+        machine.until(lambda: machine.counted(*is_read) == 0, "nobody follows, and the page says so")
+        assert machine.counted("finderfee_log_slot_kept_bytes{", 'slot="finderfee_backup"') > 0
+        machine.execute("select pg_drop_replication_slot('finderfee_backup')")
+        machine.execute("drop table if exists note")
+
+    # then
+    assert [path.name for path in (backups / "base").iterdir()] == [newer["name"]]
+    assert "--into" in operator("restore", "run", backups, code=1)
+    operator("restore", "run", backups, "--to", moment.isoformat(), "--into", cluster)
+    with _own_server(cluster, places.of(machine.home).owner_password) as url:
+        machine.until(lambda: _answers(url), "the log is replayed")
+        assert _rows(url, "select n from note") == [(1,)]
+        assert "recovery" not in (cluster / "postgresql.auto.conf").read_text()
+        told = _Operator(machine, DATABASE_OWNER_URL=url)
+        assert told.start("backup", "follow", backups, log=machine.home / "follow.out").wait() == 1
+        assert "follow into a new folder" in machine.said("follow")
+    (backups / "server").write_text("7")
+    assert "another server" in operator("backup", "make", backups, code=1)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return bool(_rows(url, "select 1"))
+    except psycopg2.OperationalError:
+        return False

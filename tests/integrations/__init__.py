@@ -1,0 +1,1 @@
+"""What of integrations/ can be told without running it."""

@@ -1,0 +1,66 @@
+"""A table that is put into months stays as it lies."""
+
+import pytest
+
+from models import ids, migrate
+from tests.support import databases
+
+_ORGANIZATION, _ENDPOINT, _EVENT, _DELIVERY = (ids.new_id() for _ in range(4))
+_AUDITED = f"""
+insert into audit_entry (id, action, entity_type, entity_id, actor_type) values ('{_EVENT}', 'a', 'b', 'c', 'd');
+"""
+# As the last release writes them: a delivery's id says nothing, and an attempt names its delivery alone.
+_TOLD = f"""
+insert into organization (id, name, slug, plan_tier, subscription_status)
+  values ('{_ORGANIZATION}', 'Shop', 'shop', 'Free', 'Active');
+insert into webhook_endpoint (id, organization_id, url, events, secret_sealed)
+  values ('{_ENDPOINT}', '{_ORGANIZATION}', 'https://shop.test', '{{*}}', '');
+insert into event (id, organization_id, type, body, created_at)
+  values ('{_EVENT}', '{_ORGANIZATION}', 't', '{{}}', now());
+insert into delivery (id, organization_id, event_id, endpoint_id, event_type, created_at)
+  values ('{_DELIVERY}', '{_ORGANIZATION}', '{_EVENT}', '{_ENDPOINT}', 't', now());
+insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at)
+  values ('{_ORGANIZATION}', '{_DELIVERY}', 1, now(), now());
+"""
+_SLICES = {
+    "_partitions_begun": (_AUDITED, {"audit_entry": "id"}),
+    "_webhook_months_begun": (_TOLD, {"event": "id", "delivery": "id", "delivery_attempt": "delivery_id"}),
+}
+_SEEN = "set app.any_org = 'on';"
+
+
+@pytest.mark.parametrize("begun", _SLICES)
+def test_nothing_is_rewritten_when_a_table_is_put_into_months(empty_database, monkeypatch, begun):
+    written, tables = _SLICES[begun]
+    names = migrate.names()
+    first = next(name for name in names if name.endswith(begun))
+    monkeypatch.setattr(migrate, "names", lambda: [name for name in names if name < first])
+    migrate.up(empty_database)
+    databases.run(empty_database, _SEEN + written)
+    lies = {table: _file_of(empty_database, table) for table in tables}
+    monkeypatch.setattr(migrate, "names", lambda: names)
+    migrate.up(empty_database)
+
+    assert {table: _file_of(empty_database, f"{table}_earlier") for table in tables} == lies
+    for table, column in tables.items():
+        found = databases.rows(empty_database, f"{_SEEN} select tableoid::regclass::text, {column} from {table}")
+        assert [part for part, _ in found] == [f"{table}_earlier"]
+        assert str(found[0][1]) in {str(_EVENT), str(_DELIVERY)}
+    assert databases.rows(empty_database, "select conname from pg_constraint where not convalidated") == []
+
+
+def test_what_the_last_release_writes_is_taken_and_a_delivery_still_needs_its_event(empty_database):
+    migrate.up(empty_database)
+    databases.run(empty_database, _SEEN + _TOLD)
+
+    (kept,) = databases.rows(empty_database, "select reloptions from pg_class where relname = 'delivery_default'")
+    assert kept == (["fillfactor=80"],)
+    again = _TOLD[_TOLD.index("insert into delivery ") : _TOLD.index("insert into delivery_attempt")]
+    for other, refused in ((_EVENT, "delivery_earlier_pkey|delivery_pkey"), (ids.new_id(), "event_id_fkey")):
+        twice = again.replace(str(_DELIVERY), str(ids.new_id())).replace(str(_EVENT), str(other))
+        with pytest.raises(Exception, match=refused):
+            databases.run(empty_database, _SEEN + twice)
+
+
+def _file_of(url, table):
+    return databases.rows(url, f"select pg_relation_filenode('{table}')")

@@ -1,0 +1,29 @@
+"""What is looked for by its key goes by the whole of it, whatever the plan was made of. Source: docs/scale.md."""
+
+import pytest
+
+from models import db
+from tests.models.keys import hot_statements
+
+# Tables whose primary key is (organization_id, id), and that nothing else knows by the id.
+_KEYED = ("click", "conversion", "conversion_event", "event", "ledger_entry", "sale")
+# What is read for an operator's page of payout lines is joined in whichever order there are fewer of.
+_PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._NEXT_LINES", "payouts.receipts._LINES"}
+
+
+@pytest.fixture
+def plans(alone):
+    with db.any_org_work():
+        return {name: hot_statements.looks(statement) for name, statement in hot_statements.every().items()}
+
+
+def test_what_is_known_by_its_key_is_found_by_the_whole_key(plans):
+    assert len(plans) > 100
+    astray = {
+        (name, look.alias)
+        for name, looks in plans.items()
+        for look in looks
+        if look.table in _KEYED and look.names("id") and not (look.goes_by("id") and look.goes_by("organization_id"))
+    }
+
+    assert {name for name, _ in astray} <= _PAGES, astray

@@ -1,0 +1,114 @@
+"""A statement that is committed in its own round trip: when it is, when it is not, and what a lost connection does."""
+
+import contextlib
+import os
+from uuid import uuid4
+
+import peewee
+import psycopg2
+import pytest
+
+from models import db
+from models.hot import Hot
+from models.session import here
+from tests.support.running.trips import PAUSED, paused_queues, trips
+
+# Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
+_ADD = Hot("insert into queue_pause (queue, why) values (%s, '') on conflict do nothing returning queue")
+_ORG = uuid4()
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+@pytest.fixture(autouse=True)
+def _warm():
+    """This connection has prepared the statement, whose first time is a transaction like any other."""
+    with db.unit_of_work(_ORG, is_single=True):
+        assert db.db.run_last(_ADD, ("warm",)) == [("warm",)]
+    with db.any_org_work():
+        db.db.stage("delete from queue_pause")
+
+
+def test_it_is_committed_before_the_unit_of_work_ends():
+    with trips() as sent, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
+        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+        raise ZeroDivisionError
+
+    assert len(sent) == 1
+    assert [word in sent[0] for word in (b"begin", b"commit", str(_ORG).encode())] == [False, False, True]
+    assert paused_queues() == ["one"]
+
+
+def test_what_is_staged_before_it_stands_and_falls_with_it():
+    with trips() as sent, db.unit_of_work(_ORG, is_single=True):
+        db.db.stage(_ADD, ("one",))
+        db.db.run_last(_ADD, ("two",))
+
+    def fail():
+        with db.unit_of_work(_ORG, is_single=True):
+            db.db.stage(_ADD, ("three",))
+            db.db.run_last("select 1 / 0")
+
+    with pytest.raises(peewee.DataError):
+        fail()
+    assert len(sent) == 1
+    assert paused_queues() == ["one", "two"]
+
+
+def test_what_comes_after_it_is_a_transaction_of_its_own_for_the_same_tenant():
+    with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
+        db.db.run_last(_ADD, ("kept",))
+        assert db.db.row("select current_setting('app.org')") == (str(_ORG),)
+        db.db.run_last(_ADD, ("undone",))
+        raise ZeroDivisionError
+    with db.any_org_work():
+        assert db.db.row("select current_setting('app.org', true)") != (str(_ORG),)
+
+    assert paused_queues() == ["kept"]
+
+
+@pytest.mark.parametrize(("is_single", "is_first"), [(False, True), (True, False)])
+def test_in_the_midst_of_something_it_is_a_part_of_that(is_single, is_first):
+    with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=is_single):
+        if not is_first:
+            db.db.run(PAUSED)
+        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+        raise ZeroDivisionError
+
+    assert paused_queues() == []
+
+
+def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
+    with db.unit_of_work(_ORG, is_single=True):
+        db.db.run_last(_ADD, ("one",))
+    with contextlib.suppress(ZeroDivisionError), db.any_org_work():
+        db.db.run_last(_ADD, ("two",))
+        raise ZeroDivisionError
+
+    assert paused_queues() == ["one"]
+
+
+def test_where_commits_are_noted_it_is_noted():
+    with here.noting() as written, db.unit_of_work(_ORG, is_single=True):
+        db.db.run_last(_ADD, ("one",))
+        assert written.position == 0
+
+    assert written.position > 0
+    assert written.tenants == {_ORG}
+
+
+def test_what_only_reads_writes_nothing_by_it():
+    with pytest.raises(peewee.InternalError, match="read-only"), db.reading(), db.unit_of_work(_ORG, is_single=True):
+        db.db.run_last(_ADD, ("one",))
+
+    assert paused_queues() == []
+
+
+def test_a_dead_idle_connection_is_replaced_before_anybody_notices():
+    with contextlib.closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as other:
+        other.cursor().execute("select pg_terminate_backend(%s, 5000)", (db.db._state.conn.get_backend_pid(),))
+
+    with db.unit_of_work(_ORG, is_single=True):
+        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+
+    assert paused_queues() == ["one"]

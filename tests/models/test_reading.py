@@ -1,0 +1,176 @@
+"""Units of work that only read, those that a replica was asked for, and what a commit tells of where it stands."""
+
+import os
+import threading
+
+import peewee
+import psycopg2.extensions
+import pytest
+
+from models import db
+from models.hot import Hot
+from models.session import here
+from models.upkeep import log_positions
+from tests.support import databases
+
+# Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
+_ADD = "insert into queue_pause (queue, why) values ('one', '')"
+_WHO = Hot("select current_setting('app.org'), current_setting('transaction_read_only'), current_user::text where %s")
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+@pytest.fixture(params=[False, True], ids=["session", "transaction"])
+def _both_modes(request):
+    db.db.drop_connection()
+    url = os.environ["DATABASE_URL"]
+    db.connect_to(url, replica_url=url, is_pooled=request.param)
+    yield
+    db.db.drop_connection()
+    db.connect_to(url)
+
+
+def _divide_by_zero():
+    with pytest.raises(peewee.DataError):
+        db.db.row("select 1 / 0")
+
+
+def _stored() -> int:
+    with db.any_org_work():
+        return db.db.row("select count(*) from queue_pause")[0]
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_what_only_reads_is_refused_to_write_and_the_next_may():
+    with db.reading(), pytest.raises(peewee.PeeweeException, match="read-only transaction"), db.any_org_work():
+        db.db.run(_ADD)
+    with db.any_org_work():
+        db.db.run(_ADD)
+
+    assert _stored() == 1
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_a_server_that_is_no_replica_answers_nobody_and_the_primary_goes_on():
+    with db.any_org_work():
+        pid = db.db.row("select pg_backend_pid()")
+    for _ in range(2):
+        with pytest.raises(db.UNAVAILABLE, match="no replica"), db.reading(0), db.any_org_work():
+            db.db.row("select 1")
+
+    with db.any_org_work():
+        assert db.db.row("select pg_backend_pid()") == pid
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_a_commit_tells_where_it_stands_and_for_whom_without_a_round_trip(brand):
+    trips: list[bytes] = []
+    with db.any_org_work():
+        before = log_positions.any_org_primary()
+    with here.noting() as written:
+        db.db.trip_hooks.append(trips.append)
+        with db.unit_of_work(brand.id):
+            db.db.run("update organization set name = 'Another' where id = %s returning 1", (brand.id,))
+        db.db.trip_hooks.clear()
+    with db.any_org_work():
+        after = log_positions.any_org_primary()
+
+    assert before < written.position <= after
+    assert written.tenants == {brand.id}
+    assert len(trips) == 2
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_a_failed_statement_that_was_passed_over_is_no_commit_either_when_it_is_noted():
+    with here.noting() as written, pytest.raises(peewee.InternalError, match="rolled back"), db.any_org_work():
+        _divide_by_zero()
+
+    assert (written.position, _stored()) == (0, 0)
+
+
+def test_what_is_noted_is_this_threads_and_this_blocks():
+    def write():
+        with db.any_org_work():
+            db.db.run(_ADD)
+        db.db.drop_connection()
+
+    with here.noting() as outer:
+        with here.noting() as inner:
+            other = threading.Thread(target=write)
+            other.start()
+            other.join()
+        assert inner.position == 0
+        with db.reading(), db.any_org_work():
+            db.db.row("select 1")
+
+    assert outer.position == 0
+
+
+@pytest.mark.usefixtures("_both_modes")
+@pytest.mark.parametrize("fails", [False, True], ids=["and is answered", "and fails"])
+def test_a_read_is_one_round_trip_and_leaves_nothing_behind(brand, fails):
+    trips: list[bytes] = []
+    with db.reading(), db.unit_of_work(brand.id):
+        assert db.db.row(_WHO, (True,)) == (
+            str(brand.id),
+            "on",
+            "finderfee_app",
+        )  # on a new connection this prepares as well
+        db.db.trip_hooks.append(trips.append)
+        if fails:
+            _divide_by_zero()
+        else:
+            db.db.row(_WHO, (True,))
+        db.db.trip_hooks.clear()
+    connection = db.db.connection()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select coalesce(current_setting('app.org', true), ''), current_setting('transaction_read_only')"
+        )
+        left = cursor.fetchone()
+
+    assert len(trips) == 1
+    assert left == ("", "off")
+    assert connection.get_transaction_status() == psycopg2.extensions.TRANSACTION_STATUS_IDLE
+    with db.any_org_work():
+        assert db.db.row("select count(*) from organization where id = %s", (brand.id,)) == (1,)
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_each_statement_of_a_read_sees_its_own_tenant_alone(brand, rival):
+    seen = []
+    with db.reading():
+        for whose in (brand, rival, brand):
+            with db.unit_of_work(whose.id):
+                seen += [db.db.run("select id from organization") for _ in range(2)]
+
+    assert seen == [[(whose.id,)] for whose in (brand, brand, rival, rival, brand, brand)]
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_settings_of_a_read_hold_for_each_statement_of_their_block_and_for_no_other():
+    asked = "select current_setting('enable_seqscan')"
+    with db.reading(), db.any_org_work():
+        before = db.db.row(asked)
+        with db.reading_whole_tables():
+            within = [db.db.row(asked), db.db.row(Hot(f"{asked} where %s"), (True,))]
+        after = db.db.row(asked)
+
+    assert (before, within, after) == (("off",), [("on",), ("on",)], ("off",))
+
+
+def test_what_only_reads_stages_nothing():
+    with db.reading(), pytest.raises(RuntimeError, match="stages nothing"), db.any_org_work():
+        db.db.stage(_ADD)
+
+    assert _stored() == 0
+
+
+@pytest.mark.usefixtures("_both_modes")
+def test_a_read_goes_on_where_its_connection_was_lost_between_two_statements(brand):
+    with db.reading(), db.unit_of_work(brand.id):
+        (pid,) = db.db.row("select pg_backend_pid()")
+        db.db.row(_WHO, (True,))
+        databases.run(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 5000)")
+
+        assert db.db.row(_WHO, (True,)) == (str(brand.id), "on", "finderfee_app")

@@ -1,0 +1,120 @@
+"""What a release's statements count on in the schema, and what of it a later schema takes away."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tests.support import databases
+
+# Columns with type, whether null is refused, whether a value has to be given, and what the service may do with each.
+_COLUMNS = """
+select relname, attname, format_type(atttypid, atttypmod), attnotnull,
+  attnotnull and not atthasdef and attidentity = '' and attgenerated = '',
+  array_remove(array[
+    case when has_column_privilege('finderfee_app', attrelid, attnum, 'select') then 'select' end,
+    case when has_column_privilege('finderfee_app', attrelid, attnum, 'insert') then 'insert' end,
+    case when has_column_privilege('finderfee_app', attrelid, attnum, 'update') then 'update' end,
+    case when has_table_privilege('finderfee_app', attrelid, 'delete') then 'delete' end], null)
+from pg_attribute join pg_class on pg_class.oid = attrelid
+where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and attnum > 0 and not attisdropped
+"""
+# A function by how it is called. Triggers call theirs by themselves.
+_FUNCTIONS = """
+select format('%s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_function_result(oid) from pg_proc
+where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
+"""
+# Unique indexes by what they hold, under whatever name; then the other constraints, a partition's with their table's.
+_LIMITS = """
+select relname, 'u', regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', 'unique '),
+  array(select attname::text from pg_attribute where attrelid = indrelid and attnum = any (indkey))
+from pg_index join pg_class on pg_class.oid = indrelid
+where relnamespace = 'public'::regnamespace and indisunique
+union all
+select relname, contype::text, pg_get_constraintdef(pg_constraint.oid),
+  array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any (conkey))
+from pg_constraint join pg_class on pg_class.oid = conrelid
+where relnamespace = 'public'::regnamespace and contype in ('c', 'f', 'x') and conparentid = 0
+"""
+
+
+@dataclass(frozen=True)
+class _Column:
+    kind: str
+    refuses_null: bool
+    is_to_be_given: bool
+    rights: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Limit:
+    table: str
+    kind: str
+    definition: str
+    columns: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.table} {self.definition}"
+
+    def binds(self, known: set[str]) -> bool:
+        """Say whether it may refuse a row of which only the known columns were given."""
+        return bool(self.columns & known) if self.kind == "c" else self.columns <= known
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Columns by "table.column", functions by "name(arguments)", and what rows have to keep."""
+
+    columns: dict[str, _Column]
+    functions: dict[str, str]
+    limits: frozenset[_Limit]
+
+    def columns_of(self, table: str) -> set[str]:
+        """Return the names of a table's columns, none for a table that is not there."""
+        return {name.partition(".")[2] for name in self.columns if name.startswith(f"{table}.")}
+
+
+def read(cursor: Any) -> Catalogue:
+    """Return what the database of the owner's cursor has."""
+    cursor.execute(_COLUMNS)
+    columns = {f"{row[0]}.{row[1]}": _Column(*row[2:5], frozenset(row[5])) for row in cursor.fetchall()}
+    cursor.execute(_FUNCTIONS)
+    functions = dict(cursor.fetchall())
+    cursor.execute(_LIMITS)
+    limits = frozenset(_Limit(*row[:3], frozenset(row[3])) for row in cursor.fetchall())
+    return Catalogue(columns, functions, limits)
+
+
+def read_from(owner_url: str) -> Catalogue:
+    """Return what a database has."""
+    with databases.owner(owner_url) as cursor:
+        return read(cursor)
+
+
+def taken_away(before: Catalogue, after: Catalogue) -> set[str]:
+    """Return the names of what statements written for `before` may fail on in `after`."""
+    return {*_of_columns(before, after), *_of_functions(before, after), *_of_limits(before, after)}
+
+
+def _of_columns(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    for name, old in before.columns.items():
+        new = after.columns.get(name)
+        if new is None or new.kind != old.kind or new.refuses_null > old.refuses_null or not old.rights <= new.rights:
+            yield name
+    for name in after.columns.keys() - before.columns.keys():
+        if after.columns[name].is_to_be_given and before.columns_of(name.partition(".")[0]):
+            yield name
+
+
+def _of_functions(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    yield from (name for name, result in before.functions.items() if after.functions.get(name) != result)
+
+
+def _of_limits(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    for limit in after.limits - before.limits:
+        known = before.columns_of(limit.table)
+        if known and limit.binds(known):
+            yield limit.name
+    for limit in before.limits - after.limits:
+        if limit.kind == "u":
+            yield limit.name  # `on conflict` names its columns

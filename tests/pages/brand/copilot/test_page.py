@@ -1,0 +1,194 @@
+"""The co-pilot at the dashboard: what is asked, what is proposed, and who confirms it."""
+
+import dataclasses
+import html
+import re
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters import clock
+from api.copilot import toolbox
+from api.mcp.tools import catalogue
+from tests.support.api.copiloting import proposed
+from tests.support.draining import drain
+from tests.support.outside import model as models
+from tests.support.outside.model import says
+from tests.support.turning import turn
+
+_HERE = "/dashboard/co-pilot"
+
+
+@pytest.fixture
+def model(monkeypatch):
+    """The model's endpoint."""
+    with models.played() as played:
+        turn(monkeypatch, copilot={"url": played.url, "model": "scripted", "timeout_s": 5})
+        yield played
+
+
+def _asked(visitor, text="Who is new?"):
+    answer = visitor.send(_HERE, {"text": text, "_key": f"key of {text}"})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]
+
+
+def _form(page, name):
+    """Return the fields of the form whose button begins with this name."""
+    form = next(form for form in re.findall(r"<form method=\"post\".*?</form>", page, re.DOTALL) if f">{name}" in form)
+    fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {name: html.unescape(value) for name, value in fields}
+
+
+def test_a_question_is_asked_and_answered_without_scripts(brand, people, model):
+    brand.program(name="Knives")
+    model.script(says("", ("list_programs", {})), says("<b>One</b>:\nKnives ![x](https://evil.test/x.png)"))
+    visitor = people("Viewer")
+    assert "No conversations yet" in visitor.open(_HERE).text
+    address = _asked(visitor, "Which <i>programs</i>?")
+    shown = visitor.open(address).text
+    assert "The co-pilot is thinking." in shown
+    assert "data-live" in shown
+    assert "Which &lt;i&gt;programs&lt;/i&gt;?" in shown
+    drain("copilot")
+    visitor.open(address)
+    drain("copilot")
+    shown = visitor.open(address).text
+
+    assert '<p class="talk">&lt;b&gt;One&lt;/b&gt;:\nKnives ![x](https://evil.test/x.png)</p>' in shown
+    assert "data-live" not in shown
+    assert "<code>list_programs</code>" in shown
+    assert "evil.test" not in "".join(re.findall(r'(?:href|src)="([^"]*)"', shown))
+    assert address in visitor.open(_HERE).text.replace("&amp;", "&")
+
+
+def test_what_is_proposed_is_confirmed_by_a_button_once(brand, people, model):
+    brand.program()
+    ada = str(brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada <b>Ek</b>"))
+    model.script(says("Shall I?", ("approve_affiliate", {"affiliateId": ada})), says("Done."))
+    visitor = people("Manager")
+    address = _asked(visitor)
+    drain("copilot")
+    shown = visitor.open(address).text
+    assert f'<td class="talk" role="cell" data-l="Value">{ada}</td>' in shown
+    assert "Ada &lt;b&gt;Ek&lt;/b&gt;" in shown
+    assert "Nothing was done yet." in shown
+    form = _form(shown, "Confirm")
+    for _ in range(2):
+        answer = visitor.send(_HERE, form)
+        assert (answer.status_code, answer.headers["Location"]) == (303, address)
+
+    assert brand.rows("select status from affiliate") == [("Approved",)]
+    assert brand.rows("select via from audit_entry where action = 'affiliate.approved'") == [("copilot",)]
+    drain("copilot")
+    shown = visitor.open(address).text
+    assert "Done." in shown
+    assert ">Confirm<" not in shown
+    assert visitor.send(_HERE, _form(shown, "Delete conversation")).headers["Location"] == _HERE
+    assert visitor.open(address).status_code == 404
+
+
+def test_what_is_declined_is_not_done_and_amounts_are_money(brand, people, model):
+    brand.program()
+    ben = str(brand.affiliate("ben"))
+    sale = {"affiliateId": ben, "programId": str(brand.programs[-1]), "amountCents": 123456, "currency": "EUR"}
+    model.script(says("", ("create_conversion", sale)), says("As you like."))
+    visitor = people()
+    address = _asked(visitor)
+    drain("copilot")
+    shown = visitor.open(address).text
+    assert "1,234.56 EUR" in shown
+    visitor.send(_HERE, _form(shown, "Decline"))
+
+    assert brand.rows("select count(*) from conversion") == [(0,)]
+    assert '<span class="chip off">Declined</span>' in visitor.open(address).text
+
+
+def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, links, monkeypatch):
+    brand.program()
+    every = catalogue.of(brand.app)
+    bound = every["create_program"]
+    fresh = dataclasses.replace(bound.operation, guard=dataclasses.replace(bound.operation.guard, fresh_s=3600))
+    changed = {**every, "create_program": dataclasses.replace(bound, operation=fresh)}
+    monkeypatch.setattr(toolbox, "every", lambda: changed)
+    visitor = people()
+    address = _asked(visitor)
+    proposed(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    form = _form(visitor.open(address).text, "Confirm")
+    brand.rows("update web_session set signed_in_at = signed_in_at - interval '2 hours' returning 1")
+    answer = visitor.send(_HERE, form)
+
+    assert answer.headers["Location"] == f"/sign-in?{urlencode({'next': address})}"
+    assert brand.rows("select state from copilot_act") == [("Proposed",)]
+    back = visitor.open(links("owner"))
+    assert back.headers["Location"] == address
+    form = _form(visitor.open(address).text, "Confirm")
+    assert visitor.send(_HERE, form).headers["Location"] == address
+    assert brand.rows("select count(*) from program where name = 'Forks'") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [((500, b""), "The model gave no answer."), ((429, b""), "too much to do"), ((200, b"{"), "cannot be read")],
+)
+def test_an_endpoint_without_an_answer_is_said_in_words(people, model, answer, words):
+    model.script(answer)
+    visitor = people()
+    address = _asked(visitor, "My question")
+    drain("copilot")
+    shown = visitor.open(address).text
+    assert words in shown
+    assert "My question" in shown
+    model.script(says("Here I am."))
+    visitor.send(_HERE, _form(shown, "Ask again"))
+    drain("copilot")
+
+    assert "Here I am." in visitor.open(address).text
+
+
+def test_a_question_that_is_none_comes_back_as_it_was_typed(people, model):
+    model.script(says("Hello."))
+    visitor = people()
+    for typed in ("", " ", "x" * 10_000):
+        answer = visitor.send(_HERE, {"text": typed})
+        assert answer.status_code == 400
+        assert 'aria-invalid="true"' in answer.text
+        assert f">\n{typed}</textarea>" in answer.text
+    address = _asked(visitor)
+    busy = visitor.send(_HERE, {"text": "More?", "conversation": address.partition("=")[2]})
+    assert busy.status_code == 409
+    assert ">\nMore?</textarea>" in busy.text
+    for wanted in ("x", address.partition("=")[2][:-1]):
+        assert visitor.open(f"{_HERE}?conversation={wanted}").status_code == 404
+        for word in ("confirm", "delete", ""):
+            assert visitor.send(_HERE, {"conversation": wanted, "do": word, "text": "x"}).status_code == 404
+
+
+def test_what_was_not_confirmed_in_time_says_so(brand, people, monkeypatch):
+    brand.program()
+    visitor = people()
+    address = _asked(visitor)
+    proposed(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    form = _form(visitor.open(address).text, "Confirm")
+    at = clock.now() + timedelta(minutes=16)
+    monkeypatch.setattr(clock, "now", lambda: at)
+
+    assert "It was not confirmed in time." in visitor.open(address).text
+    answer = visitor.send(_HERE, form)
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    assert brand.rows("select count(*) from program") == [(1,)]
+
+
+def test_it_is_there_where_it_is_configured_and_the_plan_has_it(brand, people, monkeypatch):
+    visitor = people()
+    assert f'href="{_HERE}"' in visitor.open("/dashboard").text
+    brand.set(plan="Starter")
+    assert f'href="{_HERE}"' not in visitor.open("/dashboard").text
+    refused = visitor.open(_HERE)
+    assert (refused.status_code, "Not in your plan" in refused.text) == (402, True)
+    brand.set(plan="Growth")
+    turn(monkeypatch, copilot={"url": None, "model": None})
+    assert f'href="{_HERE}"' not in visitor.open("/dashboard").text
+    assert visitor.open(_HERE).status_code == 404

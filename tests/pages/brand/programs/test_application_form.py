@@ -1,0 +1,134 @@
+"""The questions of a program at the dashboard, put together without scripts; and the answers beside their questions."""
+
+import json
+import re
+
+import pytest
+
+from tests.support.api.applying import apply, form, question, two_steps
+
+_ROW = {"label": "Your team?", "key": "team", "type": "text", "step": "1"}
+
+
+@pytest.fixture
+def program(brand):
+    """A program, its screen."""
+    return f"/dashboard/programs/{brand.program()}/application-form"
+
+
+def _form(*rows, steps="1", **more):
+    fields = {f"{part}-{place}": said for place, row in enumerate(rows) for part, said in row.items()}
+    return {"steps": steps, "rows": str(len(rows)), **fields, **more}
+
+
+def _labels(html):
+    return re.findall(r'name="label-\d+" type="text" value="([^"]*)"', html)
+
+
+def _kept(brand):
+    return brand.rows("select application_form from program")[0][0]
+
+
+def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, people, program):
+    owner = people()
+    assert "Nothing is asked yet." in owner.open(program).text
+    rows = [{**_ROW, "label": f"Which {name}?", "key": name} for name in ("first", "second", "third")]
+    orders = {"add": "first second third ", "up-1": "second first third", "down-0": "second first third"}
+    orders |= {"remove-1": "first third", "up-0": "first second third", "down-2": "first second third"}
+
+    for does, wanted in orders.items():
+        answer = owner.send(program, _form(*rows, do=does))
+        assert answer.status_code == 200
+        said = [f"Which {name}?" if name else "" for name in wanted.split(" ")]
+        assert _labels(answer.text) == said, does
+    assert _kept(brand) is None
+
+    choice = {**_ROW, "label": "Where, <b>mostly</b>?", "key": "", "type": "choice", "options": "Blog\r\n\r\n News "}
+    saved = owner.send(program, _form({**_ROW, "required": "on"}, {**choice, "step": "2"}, steps="2"))
+    assert (saved.status_code, saved.headers["Location"]) == (303, f"{program}?saved=1")
+    place = question("whereBMostlyB", "choice", label="Where, <b>mostly</b>?", step=2, options=["Blog", "News"])
+    assert _kept(brand) == form(question("team", required=True), place, steps=2)
+    assert _labels(owner.open(program).text) == ["Your team?", "Where, &lt;b&gt;mostly&lt;/b&gt;?"]
+
+    assert owner.send(program, _form()).status_code == 303
+    assert _kept(brand) is None
+
+
+def test_what_is_wrong_stands_at_its_row_with_what_was_typed(brand, people, program):
+    owner = people()
+    cases = {
+        "label-1": {"label": " ", "key": "other"},
+        "key-1": {"key": "website"},
+        "type-1": {"key": "other", "type": "letter"},
+        "step-1": {"key": "other", "step": "2"},
+        "options-1": {"key": "other", "type": "choice"},
+    }
+    for name, change in cases.items():
+        answer = owner.send(program, _form(_ROW, {**_ROW, "label": "Typed <i>", **change}))
+        assert answer.status_code == 400, name
+        assert f'id="{name}-error"' in answer.text, name
+        assert f'href="#{name}"' in answer.text, name
+    assert _labels(answer.text) == ["Your team?", "Typed &lt;i&gt;"]
+    steps = owner.send(program, _form(_ROW, steps="2"))
+    assert (steps.status_code, 'id="steps-error"' in steps.text) == (400, True)
+    many = owner.send(program, _form(*({**_ROW, "key": f"key{number}"} for number in range(21))))
+    assert (many.status_code, 'role="alert"' in many.text) == (400, True)
+    assert _kept(brand) is None
+
+
+def test_odd_forms_are_no_fault_of_ours(brand, people, program):
+    owner = people()
+    for sent in (
+        *({"rows": rows, "do": "add"} for rows in ("", "-1", "x", "٣", "1e3", "9" * 20)),
+        *(_form(_ROW, do=does) for does in ("up-0", "down-9", "remove--1", "remove-x", "remove-٣", "up", "-", "x-0")),
+    ):
+        assert owner.send(program, sent).status_code == 200, sent
+    for sent in (_form(_ROW, steps="x"), _form({**_ROW, "label": "nul\x00"}), _form({**_ROW, "key": "nul\x00"})):
+        assert owner.send(program, sent).status_code == 400, sent
+    assert len(_labels(owner.send(program, _form(*[_ROW] * 20, do="add")).text)) == 20
+    assert _kept(brand) is None
+
+
+def test_questions_that_are_alike_get_keys_of_their_own(brand, people, program):
+    labels = ("Your reach?", "Your reach?", "Status", "3 best pages", "茶?", "茶?", "x" * 60)
+
+    answer = people().send(program, _form(*({**_ROW, "label": label, "key": ""} for label in labels)))
+
+    assert answer.status_code == 303
+    keys = [field["key"] for field in _kept(brand)["fields"]]
+    assert keys[:4] == ["yourReach", "yourReach2", "status2", "answer3BestPages"]
+    assert len(set(keys)) == 7
+    assert all(re.fullmatch("[a-z][a-zA-Z0-9_]{0,39}", key) for key in keys)
+
+
+def test_who_may_not_change_it_reads_it(brand, people, program):
+    brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(two_steps()))
+    viewer = people("Viewer")
+
+    shown = viewer.open(program).text
+    assert "Your reach?" in shown
+    assert f'action="{program}"' not in shown
+    assert viewer.send(program, _form(_ROW)).status_code == 403
+    assert _kept(brand) == two_steps()
+    brand.rows("update program set archived_at = now() returning id")
+    assert f'action="{program}"' not in people("Owner").open(program).text
+
+
+def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(brand, people):
+    asked = form(question("team", "long", label="Your <b>team</b>?"), question("reach", "number"))
+    program_id = brand.program(application_form=asked)
+    apply(brand, answers={"team": "Tea <i>\nmilk", "reach": "12.5"})
+    ((affiliate_id,),) = brand.rows("select id from affiliate")
+    places = ("/dashboard/affiliates/applications", f"/dashboard/affiliates/{affiliate_id}")
+    owner = people()
+
+    for place in places:
+        shown = owner.open(place).text
+        assert "<b>Your &lt;b&gt;team&lt;/b&gt;?</b>" in shown
+        assert "Tea &lt;i&gt;\nmilk" in shown
+        assert '<span class="said">12.5</span>' in shown
+    brand.call("PATCH", f"/api/v1/programs/{program_id}", {"applicationForm": form(question("reach", label="Reach"))})
+    for place in places:
+        shown = owner.open(place).text
+        assert "<b>team</b><br>" in shown
+        assert "<b>Reach</b><br>" in shown

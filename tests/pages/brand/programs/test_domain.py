@@ -1,0 +1,161 @@
+"""The domain of a program at the dashboard: what to set up, what was found, a look at once."""
+
+import html
+import re
+from uuid import uuid4
+
+import pytest
+
+from adapters import name_servers
+from tests.support.outside.brand_dns import TARGET, answering
+
+
+@pytest.fixture
+def dns(monkeypatch):
+    # A form's own origin has to be the service's, so it stays where the tests have it.
+    with answering(monkeypatch, public_base_url=None, domain_target=TARGET) as server:
+        yield server
+
+
+@pytest.fixture
+def here(brand):
+    return f"/dashboard/programs/{brand.program(name='Knives')}/domain"
+
+
+@pytest.fixture
+def domain(brand):
+    return f"partners.{brand.id.hex}.example"
+
+
+def _domain_of(brand):
+    return brand.rows("select custom_domain from program")
+
+
+def _words(answer):
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", answer.text)).split())
+
+
+def _copied(answer):
+    return dict(re.findall(r'<input id="((?:name|value)-\w+)" value="([^"]*)" readonly', answer.text))
+
+
+def test_without_a_domain_only_its_form_is_there(people, here, dns):
+    shown = people().open(here)
+
+    assert 'name="customDomain"' in shown.text
+    assert "What to set up" not in shown.text
+    assert "data-live" not in shown.text
+
+
+def test_it_is_set_its_records_are_there_to_copy_and_a_look_finds_them(people, here, domain, dns):
+    visitor = people("Manager")
+    saved = visitor.send(here, {"customDomain": f" {domain.upper()}. "})
+    waiting = visitor.open(here)
+    copied = _copied(waiting)
+    dns.zone[copied["name-TXT"], "TXT"] = [f'"{copied["value-TXT"]}"']
+    looked = visitor.send(f"{here}/check", {})
+    found = visitor.open(here)
+
+    assert (saved.status_code, saved.headers["Location"]) == (303, here)
+    assert (copied["name-CNAME"], copied["value-CNAME"]) == (domain, TARGET)
+    assert "Pending" in _words(waiting)
+    assert (looked.status_code, looked.headers["Location"]) == (303, f"{here}#found")
+    assert "Verified Its TXT record proves it." in _words(found)
+
+
+def test_what_was_found_instead_is_shown_and_comes_by_itself(people, here, domain, dns):
+    visitor = people()
+    visitor.send(here, {"customDomain": domain})
+    part = re.search(r'hx-get="([^"]+)"', visitor.open(here).text)[1].replace("&amp;", "&")
+    unchanged = visitor.open(part)
+    dns.zone[domain, "CNAME"] = ["shops.example.net."]
+    visitor.send(f"{here}/check", {})
+    changed = visitor.open(part)
+
+    assert unchanged.status_code == 204
+    assert "CNAME shops.example.net" in _words(changed)
+    assert "no such name" in _words(visitor.open(here))
+
+
+def test_a_name_of_another_script_is_written_as_dns_knows_it(brand, people, here, dns):
+    people().send(here, {"customDomain": f"münchen.{brand.id.hex}.example"})
+
+    assert _domain_of(brand) == [(f"xn--mnchen-3ya.{brand.id.hex}.example",)]
+
+
+def test_what_is_no_domain_comes_back_with_why_and_empty_takes_it_away(brand, people, here, domain, dns):
+    visitor = people()
+    for typed in ("localhost", "http://x.example/", "10.0.0.1", "x", TARGET, "a..b", "\0", "x" * 3000):
+        answer = visitor.send(here, {"customDomain": typed})
+        assert answer.status_code == 400, typed
+        assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["customDomain"], typed
+    visitor.send(here, {"customDomain": domain})
+    visitor.send(here, {"customDomain": ""})
+
+    assert _domain_of(brand) == [(None,)]
+
+
+def test_what_somebody_else_has_and_too_many_looks_are_said_on_the_page(people, rival, here, domain, dns):
+    visitor = people()
+    refused = visitor.send(f"{here}/check", {})
+    rival.program(custom_domain=domain, custom_domain_verified=True)
+    visitor.send(here, {"customDomain": domain})
+    dns.zone[domain, "CNAME"] = [f"{TARGET}."]
+    taken = visitor.send(f"{here}/check", {})
+    with name_servers.turn(), name_servers.turn(), name_servers.turn():
+        busy = visitor.send(f"{here}/check", {})
+
+    assert (refused.status_code, taken.status_code, busy.status_code) == (409, 409, 503)
+    assert "Somebody else has proved" in _words(taken)
+    assert "Rival" not in taken.text
+    assert all('role="alert"' in answer.text for answer in (refused, taken, busy))
+
+
+def test_a_viewer_sees_and_changes_nothing(brand, people, here, domain, dns):
+    brand.call("PATCH", f"/api/v1/programs/{brand.programs[0]}", {"customDomain": domain})
+    visitor = people("Viewer")
+    shown = visitor.open(here)
+
+    assert domain in shown.text
+    assert "What to set up" in shown.text
+    assert 'name="customDomain"' not in shown.text
+    assert "Check now" not in shown.text
+    assert visitor.send(here, {"customDomain": ""}).status_code == 403
+    assert visitor.send(f"{here}/check", {}).status_code == 403
+    assert dns.asked == []
+
+
+def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+    visitor = people()
+
+    for program in (uuid4(), rival.program(), "x"):
+        here = f"/dashboard/programs/{program}/domain"
+        assert visitor.open(here).status_code == visitor.open(f"{here}/found").status_code == 404
+        assert visitor.send(here, {"customDomain": ""}).status_code == 404
+        assert visitor.send(f"{here}/check", {}).status_code == 404
+
+
+def test_the_tracking_domain_has_its_page_behind_the_settings(brand, people, domain, dns):
+    visitor, here = people(), "/dashboard/settings/tracking-domain"
+    refused = visitor.send(here, {"trackingDomain": TARGET})
+    saved = visitor.send(here, {"trackingDomain": domain})
+    dns.zone[domain, "CNAME"] = [f"{TARGET}."]
+    visitor.send(f"{here}/check", {})
+    shown = visitor.open(here)
+    part = re.search(r'hx-get="([^"]+)"', shown.text)[1].replace("&amp;", "&")
+
+    assert f'href="{here}"' in visitor.open("/dashboard/settings").text
+    assert (refused.status_code, saved.status_code) == (400, 303)
+    assert "Verified Its CNAME record proves it." in _words(shown)
+    assert visitor.open(part).status_code == 204
+    assert brand.get("/api/v1/settings/tracking-domain").json["state"] == "Verified"
+
+
+def test_only_an_owner_sets_the_tracking_domain(people, brand, domain, dns):
+    brand.set(trackingDomain=domain)
+    visitor, here = people("Manager"), "/dashboard/settings/tracking-domain"
+
+    assert 'name="trackingDomain"' not in visitor.open(here).text
+    assert "Check now" not in visitor.open(here).text
+    assert visitor.send(here, {"trackingDomain": ""}).status_code == 403
+    assert visitor.send(f"{here}/check", {}).status_code == 403

@@ -1,0 +1,115 @@
+"""What the landing page says, written at the dashboard and looked at before strangers see it."""
+
+import re
+
+import pytest
+
+from tests.support.rows.images import png
+
+
+@pytest.fixture
+def here(brand):
+    return f"/dashboard/programs/{brand.program(name='Tea', slug='tea')}/landing-page"
+
+
+def _said(brand):
+    return brand.get(f"/api/v1/programs/{brand.programs[0]}").json["landingPageConfig"]
+
+
+def _form(**typed):
+    named = {name.replace("_", "-"): text for name, text in typed.items()}
+    return {"headline": "", "intro": "", "accentColor": "", "heroImageId": "", "showTerms": "on"} | named
+
+
+def test_what_is_typed_is_kept_and_shown_again(brand, people, here):
+    visitor = people("Manager")
+    typed = _form(headline="Our tea", title_0="Why?", text_0="One\r\nTwo", title_2="Third", text_2="Words")
+
+    answer = visitor.send(here, typed | {"accentColor": "#B3541E"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{here}?done=saved")
+    assert _said(brand) == {
+        "headline": "Our tea",
+        "intro": None,
+        "sections": [{"title": "Why?", "text": "One\nTwo"}, {"title": "Third", "text": "Words"}],
+        "heroImageId": None,
+        "accentColor": "#b3541e",
+        "showTerms": True,
+    }
+    shown = visitor.open(f"{here}?done=saved").text
+    assert "Saved" in shown
+    assert 'value="Our tea"' in shown
+    assert "One\nTwo</textarea>" in shown
+    assert shown.count('name="title-') == 4
+    visitor.send(here, _form())
+    assert _said(brand) is None
+
+
+def test_a_picture_is_uploaded_kept_and_taken_away(brand, people, here):
+    visitor = people()
+    visitor.upload(here, _form(headline="Our tea"), png(800, 600), "tea.png")
+    picture = _said(brand)["heroImageId"]
+
+    assert f'src="/api/brand-files/{picture}"' in visitor.open(here).text
+    visitor.send(here, _form(headline="Our tea", heroImageId=picture, title_0="A", text_0="B"))
+    assert _said(brand)["heroImageId"] == picture
+    visitor.send(here, _form(headline="Our tea", heroImageId=picture, noPicture="on"))
+    assert _said(brand)["heroImageId"] is None
+    wrong = visitor.upload(here, _form(headline="Kept"), b"<svg/>", "tea.png")
+    large = visitor.upload(here, _form(headline="Kept"), png(64, 64) + b"\0" * 1024 * 1024, "tea.png")
+    for answer in (wrong, large):
+        assert answer.status_code == 422
+        assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["file"]
+        assert 'value="Kept"' in answer.text
+
+
+def test_what_is_wrong_stands_at_its_field_and_a_new_picture_is_not_lost(brand, people, here):
+    typed = _form(headline="x" * 121, accentColor="red", title_1="Heading alone", title_4="a\0b", text_4="Text")
+
+    answer = people().upload(here, typed, png(800, 600), "tea.png")
+
+    assert answer.status_code == 400
+    faults = re.findall(r'id="([^"]+)"[^>]* aria-invalid="true"', answer.text)
+    assert sorted(faults) == ["accentColor", "headline", "text-1", "title-4"]
+    assert "It must be a colour such as #1a2b3c." in answer.text
+    (picture,) = re.findall(r'name="heroImageId" value="([^"]+)"', answer.text)
+    assert f'src="/api/brand-files/{picture}"' in answer.text
+    assert _said(brand) is None
+
+
+def test_a_picture_of_another_tenant_is_refused_in_words(brand, people, rival, here):
+    theirs = rival.call("POST", "/api/v1/programs/hero-images", png(64, 64), Content_Type="image/png").json["id"]
+
+    answer = people().send(here, _form(heroImageId=theirs))
+
+    assert answer.status_code == 400
+    assert "Upload it first." in answer.text
+    assert _said(brand) is None
+
+
+def test_the_preview_is_the_page_with_what_is_typed_and_keeps_nothing(brand, people, here):
+    visitor = people()
+    preview = f"{here}/preview"
+
+    answer = visitor.send(preview, _form(headline="Our <b>tea</b>", title_0="Why?", text_0="Words"))
+
+    assert answer.status_code == 200
+    assert '<h1 itemprop="name">Our &lt;b&gt;tea&lt;/b&gt;</h1>' in answer.text
+    assert "20 % of each payment." in answer.text
+    assert "A preview:" in answer.text
+    assert answer.headers["X-Robots-Tag"] == "noindex"
+    assert 'method="post"' not in answer.text
+    assert _said(brand) is None
+    assert visitor.send(preview, _form(accentColor="red")).status_code == 422
+    brand.rows("update program set is_active = false returning id")
+    assert '<h1 itemprop="name">Tea</h1>' in visitor.open(preview).text
+    assert "the program is not active" in visitor.open(here).text
+
+
+def test_a_viewer_looks_and_changes_nothing(brand, people, here):
+    viewer = people("Viewer")
+
+    assert viewer.send(here, _form(headline="Ours")).status_code == 403
+    assert 'name="headline"' not in viewer.open(here).text
+    assert viewer.open(f"{here}/preview").status_code == 200
+    assert _said(brand) is None

@@ -1,0 +1,120 @@
+"""Disputes on the console's screens: both sides' words, both amounts before it is done, and what became of it."""
+
+import pytest
+
+from models import db
+from tests.support.draining import drain
+from tests.support.outside.console import audited
+from tests.support.rows.dealing import REASON, Dealing
+
+_NORA = ("operator", "--email", "nora-of-disputes@example.com")
+
+
+@pytest.fixture
+def dealing(app):
+    return Dealing.create(app)
+
+
+@pytest.fixture
+def disputed(dealing):
+    """A deal of 500.00 and 200.00 USD, the second part of which is in dispute."""
+    deal_id = dealing.funded(50_000, 20_000)
+    dealing.dispute(deal_id, 2, who=dealing.creator)
+    return deal_id
+
+
+def _settle(visitor, deal_id, key="a", **form):
+    return visitor.send(f"/console/disputes/{deal_id}/milestones/2/settle", {"_key": key} | form)
+
+
+def test_a_dispute_is_settled_in_two_steps(operator, dealing, disputed, words):
+    address = f"/console/disputes/{disputed}/milestones/2/settle"
+    now, listed, asked = (operator.open(path).text for path in ("/console", "/console/disputes", address))
+    sure = _settle(operator, disputed, amount="150", why="both <late>")
+    answer = _settle(operator, disputed, "b", amount="150", why="both <late>", confirmed="15000")
+    drain("payouts")
+
+    assert 'href="/console/disputes"' in now
+    assert f'href="{address}"' in listed
+    assert REASON["reason"] in asked
+    assert REASON["proposedResolution"] in asked
+    assert sure.status_code == 200
+    assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in words(sure)
+    assert dealing.statuses(disputed) == ["Funded", "Settled"]
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed}")
+    assert dealing.payouts() == [("Paid", 15_000)]
+    assert f'href="{address}"' not in operator.open("/console/disputes").text
+    shown = words(operator.open(f"/console/disputes/{disputed}"))
+    assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in shown
+    assert audited("deal.settled", disputed)[0][3]["why"] == "both <late>"
+
+
+def test_an_amount_that_was_changed_is_shown_again(operator, dealing, disputed, words):
+    answer = _settle(operator, disputed, amount="200", why="w", confirmed="15000")
+
+    assert (answer.status_code, "To the affiliate 200.00 USD" in words(answer)) == (200, True)
+    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+
+
+_CANNOT = (
+    ({"amount": "much", "why": "w"}, "amount"),
+    ({"amount": "", "why": "w"}, "amount"),
+    ({"amount": "-1", "why": "w"}, "amount"),
+    ({"amount": "200.01", "why": "w"}, "amount"),
+    ({"amount": "1.005", "why": "w"}, "amount"),
+    ({"amount": "9" * 40, "why": "w"}, "amount"),
+    ({"amount": "1", "why": " "}, "why"),
+    ({"amount": "1", "why": "x" * 10_000, "confirmed": "100"}, "why"),
+    ({"amount": "1", "why": "a\x00b", "confirmed": "100"}, "why"),
+)
+
+
+def test_what_cannot_be_stands_at_its_field_with_what_was_typed(operator, dealing, disputed):
+    for number, (form, field) in enumerate(_CANNOT):
+        answer = _settle(operator, disputed, f"k{number}", **form)
+
+        assert answer.status_code == 422, form
+        assert f'id="{field}-error"' in answer.text, form
+        assert f'value="{form["amount"]}"' in answer.text, form
+    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+
+
+def test_what_is_settled_already_says_so(operator, disputed):
+    _settle(operator, disputed, "a", amount="1", why="w", confirmed="100")
+    again = _settle(operator, disputed, "b", amount="2", why="w", confirmed="200")
+
+    assert again.status_code == 422
+    assert "there is nothing to settle" in again.text
+    assert operator.open(f"/console/disputes/{disputed}/milestones/3/settle").status_code == 404
+    assert operator.open("/console/disputes/none").status_code == 404
+
+
+def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, disputed):
+    visitor.open(links(*_NORA))
+    with db.any_org_work():
+        db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (_NORA[2],))
+    led = _settle(visitor, disputed, amount="150", why="both late", confirmed="15000")
+    back = visitor.open(links(*_NORA)).headers["Location"]
+    shown = visitor.open(back).text
+
+    assert led.headers["Location"].startswith("/sign-in?next=")
+    assert back == f"/console/disputes/{disputed}/milestones/2/settle"
+    assert 'value="150"' in shown
+    assert 'value="both late"' in shown
+    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+
+
+def test_a_refund_that_was_refused_is_asked_for_again(operator, dealing, disputed):
+    address = f"/console/disputes/{disputed}/milestones/2/refund"
+    assert "Nothing to ask for" in operator.open(address).text
+    dealing.brand.set(sandboxRail="fail")
+    _settle(operator, disputed, amount="0", why="w", confirmed="0")
+    drain("payouts")
+    dealing.brand.set(sandboxRail="ok")
+
+    assert f'href="{address}"' in operator.open(f"/console/disputes/{disputed}").text
+    assert 'aria-invalid="true"' in operator.send(address, {"why": "", "_key": "a"}).text
+    assert operator.send(address, {"why": "mended", "_key": "b"}).status_code == 303
+    drain("payouts")
+    assert f'href="{address}"' not in operator.open(f"/console/disputes/{disputed}").text
+    assert dealing.shown(disputed)["milestones"][1]["returnedCents"] == 20_000

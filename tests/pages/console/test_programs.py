@@ -1,0 +1,50 @@
+"""Programs on the console's screens: found, suspended with a reason, resumed."""
+
+from tests.support.api.payouts import NOBODY
+from tests.support.outside.console import audited
+
+
+def test_a_program_is_found_suspended_and_resumed(operator, brand, words):
+    program_id = brand.program(name="Knives & <forks>")
+    address = f"/console/programs/{program_id}"
+    listed = operator.open(f"/console/programs?organizationId={brand.id}").text
+    asked = operator.open(address).text
+    answer = operator.send(f"{address}/suspend", {"why": "stolen cards", "_key": "a"})
+    suspended = operator.open(address)
+
+    assert f'<a href="{address}">Knives &amp; &lt;forks&gt;</a>' in listed
+    assert f'href="/console/programs?organizationId={brand.id}"' in operator.open(f"/console/tenants/{brand.id}").text
+    assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in asked
+    assert (answer.status_code, answer.headers["Location"]) == (303, address)
+    assert "Resume Knives" in words(suspended)
+    assert brand.rows("select suspended_at is not null from program") == [(True,)]
+    assert f'href="{address}"' in operator.open("/console/programs?status=Suspended").text
+    assert operator.send(f"{address}/resume", {"why": "paid back", "_key": "b"}).status_code == 303
+    assert brand.rows("select suspended_at from program") == [(None,)]
+    assert [entry[1] for entry in audited("program.suspended", program_id)] == ["operator@example.com"]
+    assert audited("program.resumed", program_id)[0][3]["why"] == "paid back"
+
+
+def test_without_a_good_reason_nothing_happens_and_what_was_typed_stays(operator, brand):
+    address = f"/console/programs/{brand.program()}"
+    for number, why in enumerate((" ", "x" * 10_000, "a\x00b")):
+        answer = operator.send(f"{address}/suspend", {"why": why, "_key": f"k{number}"})
+
+        assert answer.status_code == 422, why[:10]
+        assert 'aria-invalid="true"' in answer.text
+    assert "x" * 10_000 in operator.send(f"{address}/suspend", {"why": "x" * 10_000, "_key": "k"}).text
+    assert brand.rows("select suspended_at from program") == [(None,)]
+
+
+def test_what_is_archived_or_nowhere_has_nothing_to_decide(operator, brand):
+    archived = brand.program(archived_at="2026-01-01T00:00:00Z")
+
+    assert "Nothing to decide" in operator.open(f"/console/programs/{archived}").text
+    for path in (f"/console/programs/{NOBODY}", "/console/programs/none"):
+        assert operator.open(path).status_code == 404
+        assert operator.send(f"{path}/suspend", {"why": "w", "_key": "a"}).status_code == 404
+
+
+def test_a_filter_that_is_none_and_one_that_nothing_passes_are_said(operator):
+    assert 'role="alert"' in operator.open("/console/programs?organizationId=x").text
+    assert "Nothing with this filter" in operator.open("/console/programs?q=no-such-program-of-anybody").text

@@ -1,0 +1,84 @@
+"""A campaign's own questions on its landing page. Source: tracking spec, "Public storefront" (apply)."""
+
+import re
+
+import pytest
+
+from tests.support.api.applying import asked_again, form, question, two_steps
+from tests.support.draining import drain
+
+
+def _asking(shop, asked):
+    path = f"/api/v1/programs/{shop.brand.programs[0]}"
+    assert shop.brand.call("PATCH", path, {"applicationForm": asked}).status_code == 200
+
+
+def _kept(shop):
+    return shop.brand.rows("select application_data from affiliate order by created_at")
+
+
+@pytest.fixture
+def kinds():
+    """A question of every type."""
+    return form(
+        question("team", required=True, label="Your <b>team</b>?"),
+        question("story", "long"),
+        question("place", "choice", options=["Blog", '<i>"News"</i>']),
+        question("site", "url"),
+        question("reach", "number"),
+    )
+
+
+def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
+    _asking(shop, kinds)
+    page = shop.open().text
+    said = {"team": "Tea", "story": "One\r\ntwo", "place": '<i>"News"</i>', "site": "https://a.example", "reach": "5"}
+
+    assert "Your &lt;b&gt;team&lt;/b&gt;?</label>" in page
+    assert 'name="audience"' not in page
+    assert re.findall(r"<i>", page) == []
+    assert shop.apply(**{f"answers.{key}": text for key, text in said.items()}).status_code == 303
+    assert _kept(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
+
+
+def test_what_is_wrong_stands_at_its_question_and_nothing_is_typed_twice(shop, kinds):
+    _asking(shop, kinds)
+
+    answer = shop.apply(**{"answers.team": "", "answers.reach": "many", "answers.story": "x" * 10_000})
+
+    assert answer.status_code == 400
+    for key in ("team", "reach", "story"):
+        assert f'id="answers.{key}-error"' in answer.text
+        assert f'href="#answers.{key}"' in answer.text
+    assert 'value="many"' in answer.text
+    assert "at most 5,000 characters" in answer.text
+    assert _kept(shop) == []
+
+
+def test_answers_that_nobody_asks_for_are_refused_or_left_alone(shop):
+    assert shop.apply(**{"answers.team": "Tea", "email": "ada@example.com"}).status_code == 303
+    _asking(shop, two_steps())
+    for odd in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
+        assert shop.apply(**{"answers.team": "Tea", odd: "x", "email": "eve@example.com"}).status_code == 400, odd
+    assert _kept(shop) == [(None,)]
+
+
+def test_a_stranger_applies_in_two_steps(shop):
+    _asking(shop, two_steps())
+    email = f"ada-{shop.brand.id.hex}@example.com"
+
+    assert shop.apply(**{"answers.team": "Tea", "email": email}).status_code == 303
+    drain("mail")
+    (link,) = asked_again(shop.brand, email)
+    assert shop.visitor.send(link, {"answers.reach": "7"}).status_code == 200
+
+    assert _kept(shop) == [({"team": "Tea", "reach": 7},)]
+
+
+def test_who_applies_in_two_steps_is_told_of_the_letter(shop):
+    told = "a few more questions"
+    assert told not in shop.open().text.lower()
+    _asking(shop, two_steps())
+
+    for path in (shop.path, f"{shop.path}?applied=1"):
+        assert told in shop.open(path).text.lower(), path

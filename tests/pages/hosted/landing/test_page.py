@@ -1,0 +1,171 @@
+"""The landing page of a campaign, through HTTP.
+
+Source: core spec, "Program" (isPubliclyDiscoverable); tracking spec, "Public storefront" and its program.
+"""
+
+import re
+
+from models import db
+
+_CLOSED = ("is_active = false", "archived_at = now()", "suspended_at = now()")
+
+
+def _set(shop, assignment, *values):
+    shop.brand.rows(f"update program set {assignment} where slug = 'tea' returning id", *values)
+
+
+def test_a_stranger_reads_what_one_earns_and_for_whom(shop):
+    shop.set(description="We make tea.")
+    _set(shop, "recurring_months = 12, terms_url = 'https://acme.example/terms'")
+
+    answer = shop.open()
+
+    assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
+    for said in (
+        '<h1 itemprop="name">Tea</h1>',
+        "20 % of each payment in a customer&#39;s first 12 months.",
+        "within 30 days of the visit",
+        "Sell our tea.",
+        "We make tea.",
+        'href="https://acme.example/terms"',
+        "Send application",
+    ):
+        assert said in answer.text, said
+    assert '<h1 itemprop="name">Tea</h1>' in shop.open(f"/p/{shop.handle.upper()}/").text
+    assert str(shop.brand.id) not in answer.text
+
+
+def test_the_page_runs_nothing_and_loads_nothing_of_others(shop):
+    shop.set(primary_brand_color="#b3541e")
+    answer = shop.open()
+
+    policy = dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert (answer.headers["Cache-Control"], answer.headers["Referrer-Policy"]) == ("no-store", "no-referrer")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Cookie" in answer.headers["Vary"]
+    assert "Set-Cookie" not in answer.headers
+    assert not re.search(r"<script|<style|\sstyle=|\son[a-z]+=", answer.text)
+    loaded = re.findall(r'<(?:img[^>]* src|link rel="(?:icon|stylesheet)" href)="([^"]+)"', answer.text)
+    assert len(loaded) == 2
+    for path in loaded:
+        seen = shop.open(path)
+        assert (path[0], seen.status_code) == ("/", 200)
+        assert "immutable" in seen.headers["Cache-Control"]
+
+
+def test_the_style_tells_a_colour_and_nothing_else(shop):
+    shop.set(primary_brand_color="#fff000")
+    (path,) = re.findall(r'rel="stylesheet" href="([^"]+)"', shop.open().text)
+
+    sheet = shop.open(path)
+
+    assert path.endswith("/fff000.css")
+    assert (sheet.status_code, sheet.content_type) == (200, "text/css; charset=utf-8")
+    assert "--on-accent: light-dark(#ffffff, #000000)" in sheet.text  # yellow on white was made darker
+    for other in ("FFF000", "fff", "fff0000", "../app", "%00", "plain2"):
+        assert shop.open(f"{path.rpartition('/')[0]}/{other}.css").status_code == 404
+    assert shop.open("/landing/another/fff000.css").status_code == 404
+
+
+def test_what_the_brand_says_stands_there_as_text(shop):
+    evil = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
+    sections = [{"title": evil, "text": f"{evil}\n\nMore."}, {"title": "Second", "text": "Words"}]
+    said = shop.say(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
+    shop.set(name=evil, description=evil)
+
+    page = shop.open().text
+
+    assert said.status_code == 200
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "{{ 7*7 }}" in page
+    assert page.index("More.") < page.index("Second")
+    assert "About the program" in page
+    assert "Sell our tea." in page
+    assert "/b3541e.css" in page
+
+
+def test_the_terms_are_left_out_where_the_brand_wants_it(shop):
+    assert "The terms" in shop.open().text
+    shop.say(showTerms=False)
+
+    assert "The terms" not in shop.open().text
+    assert "20 % of each payment." in shop.open().text
+
+
+def test_who_shares_or_lists_the_page_finds_what_it_is(shop):
+    shop.say(headline="Recommend our tea", intro="It is good.")
+    address = f"http://127.0.0.1:8000{shop.path}"
+
+    answer = shop.open()
+    page = answer.text
+
+    assert f'<link rel="canonical" href="{address}">' in page
+    told = dict(re.findall(r'<meta property="og:([a-z_]+)" content="([^"]*)">', page))
+    assert told == {
+        "type": "website",
+        "site_name": "Acme",
+        "title": "Recommend our tea",
+        "description": "It is good.",
+        "url": address,
+    }
+    assert '<meta name="description" content="It is good.">' in page
+    assert 'itemtype="https://schema.org/WebPage"' in page
+    assert 'itemtype="https://schema.org/Organization"' in page
+    assert "noindex" not in page
+    assert "X-Robots-Tag" not in answer.headers
+
+
+def test_a_page_that_is_not_to_be_found_says_noindex(shop):
+    _set(shop, "is_publicly_discoverable = false")
+
+    answer = shop.open()
+
+    assert answer.status_code == 200
+    assert '<meta name="robots" content="noindex">' in answer.text
+    assert answer.headers["X-Robots-Tag"] == "noindex"
+    assert 'rel="canonical"' not in answer.text
+
+
+def test_a_slug_of_before_leads_to_the_one_of_now_with_what_stood_in_the_address(shop):
+    shop.brand.call("PATCH", f"/api/v1/programs/{shop.brand.programs[0]}", {"slug": "green-tea"})
+
+    answer = shop.open(f"/p/{shop.handle}/TEA?recruited_by=ann&x=1%262")
+    sent = shop.send({"email": "ada@example.com"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (
+        301,
+        f"/p/{shop.handle}/green-tea?recruited_by=ann&x=1%262",
+    )
+    assert (sent.status_code, sent.headers["Location"]) == (308, f"/p/{shop.handle}/green-tea")
+
+
+def test_what_is_not_there_is_one_page_that_tells_of_nobody(shop):
+    unknown = shop.open("/p/nobody-has-this/tea")
+    seen = [unknown, shop.open(f"/p/{shop.handle}/coffee"), shop.open("/p/%00"), shop.open(f"/p/{'x' * 3000}")]
+    for closed in _CLOSED:
+        with db.unit_of_work(shop.brand.id):
+            db.db.stage(f"update program set {closed}")
+        seen += [shop.open(), shop.open(f"/p/{shop.handle}"), shop.send({"email": "ada@example.com"})]
+        with db.unit_of_work(shop.brand.id):
+            db.db.stage("update program set is_active = true, archived_at = null, suspended_at = null")
+
+    assert {(answer.status_code, answer.text) for answer in seen} == {(404, unknown.text)}
+    assert '<meta name="robots" content="noindex">' in unknown.text
+    assert "Acme" not in unknown.text
+    assert "data:" not in unknown.text  # which its policy would block
+    assert shop.open().status_code == 200
+
+
+def test_another_brands_campaign_is_not_at_this_handle(shop, rival):
+    rival.program(slug="theirs")
+
+    assert shop.open(f"/p/{shop.handle}/theirs").status_code == 404

@@ -1,0 +1,170 @@
+"""The page behind the link to the second step, through HTTP."""
+
+import re
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from adapters import clock
+from adapters.mail import answer_links
+from adapters.mail.answer_links import Applicant
+from tests.support.api.applying import asked_for_more, form, happened, question, two_steps
+from tests.support.outside.visitor import Visitor
+
+
+@pytest.fixture
+def ada():
+    """An address that nobody else has."""
+    return f"ada-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+def link(brand, ada):
+    """The path of the link that Ada got."""
+    brand.program(name="Tea <b>club</b>", application_form=two_steps())
+    return asked_for_more(brand, ada)
+
+
+@pytest.fixture
+def anybody(app):
+    """A browser without a session."""
+    return Visitor(app)
+
+
+def _kept(brand):
+    return brand.rows("select application_data, application_completed_at is not null from affiliate")
+
+
+def test_the_page_asks_and_looking_changes_nothing(brand, link, anybody):
+    for answer in (anybody.open(link), anybody.open(link, Sec_Purpose="prefetch"), anybody.client.head(link)):
+        assert answer.status_code == 200
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert "noindex" in answer.headers["X-Robots-Tag"]
+        assert "Set-Cookie" not in answer.headers
+    page = anybody.open(link).text
+
+    assert "Tea &lt;b&gt;club&lt;/b&gt;" in page
+    assert '<label for="answers.reach">Your reach?</label>' in page
+    assert '<label for="answers.plan">Your plan? (optional)</label>' in page
+    assert "Your team?" not in page
+    assert _kept(brand) == [({"team": "Tea"}, False)]
+
+
+def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybody):
+    first = anybody.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
+    shown = anybody.open(link).text
+    second = anybody.send(link, {"answers.reach": "7", "answers.plan": ""})
+
+    assert (first.status_code, second.status_code, "Thank you" in first.text) == (200, 200, True)
+    assert 'value="12.5"' in shown
+    assert "One\ntwo &lt;script&gt;</textarea>" in shown
+    assert _kept(brand) == [({"team": "Tea", "reach": 7}, True)]
+    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
+    audited = "select actor_type from audit_entry where action = 'affiliate.application_completed'"
+    assert brand.rows(audited) == [("public",)] * 2
+
+
+def test_what_is_wrong_stands_at_its_field_with_what_was_typed(brand, link, anybody):
+    answer = anybody.send(link, {"answers.reach": 'many"><b>', "answers.plan": "Tea & more"})
+
+    assert answer.status_code == 400
+    assert "<title>Error: " in answer.text
+    assert 'role="alert"' in answer.text
+    assert '<a href="#answers.reach">' in answer.text
+    assert 'aria-describedby="answers.reach-error" aria-invalid="true"' in answer.text
+    assert 'value="many&#34;&gt;&lt;b&gt;"' in answer.text
+    assert "Tea &amp; more</textarea>" in answer.text
+    assert _kept(brand) == [({"team": "Tea"}, False)]
+
+
+def test_odd_forms_are_refused_and_never_our_fault(brand, link, anybody):
+    for sent in (
+        {},
+        {"answers.reach": ""},
+        {"answers.reach": "1", "answers.team": "Other"},
+        {"answers.reach": "1", "answers.__proto__": "x"},
+        {"answers.reach": "1", "answers.": "x"},
+        {"answers.reach": "1\n2"},
+        {"answers.reach": "1", "answers.plan": "nul\x00"},
+        {"answers.reach": "1", "answers.plan": "x" * 10_000},
+    ):
+        answer = anybody.send(link, sent)
+        assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), sent
+    assert anybody.send(link, {"answers.reach": "x" * 600_000}).status_code == 413
+    assert _kept(brand) == [({"team": "Tea"}, False)]
+
+
+def test_every_link_that_opens_nothing_looks_alike_and_names_nobody(brand, rival, link, ada, anybody):
+    rival.program(application_form=two_steps())
+    ((affiliate_id,),) = brand.rows("select id from affiliate")
+    now = clock.now()
+    tokens = [
+        "x",
+        "%00",
+        "é" * 84,
+        link.removeprefix("/p/answers/")[:-1] + "A",
+        answer_links.token(Applicant(brand.id, affiliate_id), now=now - answer_links.LASTS),
+        answer_links.token(Applicant(rival.id, affiliate_id), now=now),
+        answer_links.token(Applicant(brand.id, uuid4()), now=now),
+        answer_links.token(Applicant(uuid4(), affiliate_id), now=now + timedelta(days=1)),
+    ]
+
+    pages = [
+        page
+        for token in tokens
+        for page in (
+            anybody.open(f"/p/answers/{token}"),
+            anybody.send(f"/p/answers/{token}", {"answers.reach": "1"}),
+        )
+    ]
+
+    assert {page.status_code for page in pages} == {410}
+    assert len({page.data for page in pages}) == 1
+    assert "Brand" not in pages[0].text
+    assert _kept(brand) == [({"team": "Tea"}, False)]
+
+
+def test_a_link_of_a_decided_application_opens_nothing_more(brand, link, anybody):
+    brand.rows("update affiliate set status = 'Rejected' returning id")
+
+    assert anybody.open(link).status_code == anybody.send(link, {"answers.reach": "1"}).status_code == 410
+
+
+def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
+    kinds = form(
+        question("team", required=True),
+        question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
+        question("site", "url", step=2, label='<script>alert("x")</script>'),
+        question("story", "long", step=2),
+        question("reach", "number", step=2),
+        steps=2,
+    )
+    brand.program(application_form=kinds)
+    link = asked_for_more(brand, ada)
+
+    page = anybody.open(link).text
+    answer = anybody.send(link, {"answers.place": 'News "& more', "answers.site": "https://a.example/?<b>"})
+
+    assert re.findall(r"<(script|i)>", page) == []
+    assert "&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; (optional)</label>" in page
+    assert '<option value="&lt;i&gt;Blog&lt;/i&gt;">&lt;i&gt;Blog&lt;/i&gt;</option>' in page
+    assert 'type="url"' in page
+    assert 'inputmode="decimal"' in page
+    assert answer.status_code == 200
+    assert '<option value="News &#34;&amp; more" selected>' in anybody.open(link).text
+
+
+def test_a_form_that_is_sent_twice_is_handed_in_once_and_none_comes_from_elsewhere(brand, link, anybody):
+    (key,) = re.findall('name="_key" value="([^"]+)"', anybody.open(link).text)
+    typed = {"answers.reach": "3", "_key": key}
+    for site in ("cross-site", "same-site", "none"):
+        assert anybody.send(link, typed, Sec_Fetch_Site=site).status_code == 403
+    answers = [anybody.send(link, typed) for _ in range(2)]
+    again = anybody.send(link, typed | {"answers.reach": "4"})
+
+    assert ["Thank you" in answer.text for answer in (*answers, again)] == [True] * 3
+    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    assert told == [{"team": "Tea", "reach": 3}, {"team": "Tea", "reach": 4}]

@@ -1,0 +1,76 @@
+"""What brands ask of who applies, at the portal: the form of an offer, and the second step."""
+
+import re
+
+from tests.support.api.applying import apply, form, happened, question, two_steps
+
+_PROGRAMS = "/portal/programs"
+
+
+def _data(brand):
+    return brand.rows("select application_data from affiliate where source = 'Public' order by created_at")
+
+
+def test_one_applies_to_an_offer_by_its_form(rita):
+    brand = rita.payroll.brand
+    questions = (
+        question("team", required=True, label="Your <b>team</b>?"),
+        question("place", "choice", options=["Blog", "News & more"]),
+        question("reach", "number"),
+        question("story", "long"),
+        question("site", "url"),
+    )
+    program = brand.program(name="Autumn", application_form=form(*questions))
+    address = f"{_PROGRAMS}/{program}/apply"
+    assert f'href="{address}"' in rita.see(_PROGRAMS)
+
+    page = rita.see(address)
+    assert "Your &lt;b&gt;team&lt;/b&gt;?</label>" in page
+    assert '<option value="News &amp; more">' in page
+    wrong = rita.send(address, **{"answers.place": "Blog", "answers.reach": "many", "answers.team": ""})
+    assert wrong.status_code == 422
+    assert 'href="#answers.team"' in wrong.text
+    assert 'value="many"' in wrong.text
+    assert '<option value="Blog" selected>' in wrong.text
+    assert _data(brand) == []
+
+    sent = {"answers.team": "Tea", "answers.place": "News & more", "answers.reach": "5"}
+    assert rita.send(address, **sent).status_code == 303
+    assert _data(brand) == [({"team": "Tea", "place": "News & more", "reach": 5},)]
+    assert rita.see(address, 404)
+
+
+def test_the_second_step_is_finished_changed_and_then_only_read(rita):
+    brand = rita.payroll.brand
+    brand.program(name="Autumn", application_form=two_steps())
+    apply(brand, email=rita.email, answers={"team": "Tea"})
+    (address,) = re.findall(r'href="(/portal/applications/[^"]+)">Answer a few more questions', rita.see(_PROGRAMS))
+
+    assert 'name="answers.team"' not in rita.see(address)
+    wrong = rita.send(address, **{"answers.reach": "", "answers.plan": "Tea <b>"})
+    assert (wrong.status_code, "Tea &lt;b&gt;</textarea>" in wrong.text) == (422, True)
+    assert rita.send(address, **{"answers.reach": "12.5", "answers.plan": "Tea\r\n<b>"}).status_code == 303
+    assert "Change your answers" in rita.see(_PROGRAMS)
+    assert 'value="12.5"' in rita.see(address)
+    assert rita.send(address, **{"answers.reach": "7"}).status_code == 303
+    brand.rows("update affiliate set status = 'Approved' where source = 'Public' returning id")
+
+    shown = rita.see(address)
+    assert '<span class="said">7</span>' in shown
+    assert 'name="answers.' not in shown
+    assert rita.send(address, **{"answers.reach": "8"}).status_code == 409
+    assert _data(brand) == [({"team": "Tea", "reach": 7},)]
+    done = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    assert done == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
+
+
+def test_nobody_elses_application_is_there(rita):
+    brand = rita.payroll.brand
+    brand.program(application_form=two_steps())
+    apply(brand, email=f"eve-{rita.email}", answers={"team": "Tea"})
+    ((other,),) = brand.rows("select id from affiliate where source = 'Public'")
+
+    for wanted in (other, rita.affiliate_id, "x"):
+        address = f"/portal/applications/{wanted}"
+        assert rita.visitor.open(address).status_code == 404
+        assert rita.send(address, **{"answers.reach": "1"}).status_code == 404

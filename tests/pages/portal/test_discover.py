@@ -1,0 +1,50 @@
+"""Affiliates find programs of every brand at the portal, and apply with one form."""
+
+import pytest
+
+from tests.support.outside.console import Console
+from tests.support.rows.brands import Brand
+
+
+@pytest.fixture
+def shop(app):
+    """A brand whom nobody works for, with what listing needs."""
+    made = Brand.create(app, name="Shop & <co>")
+    made.set(bankBalanceCents="1", currency="TOP")
+    return made
+
+
+def test_one_finds_a_program_and_applies_and_it_goes_when_the_plan_does(rita, shop):
+    program_id = shop.program(
+        network_visibility="Networked", name="Tea <b>", category="Food", description="Two\nlines <i>of it</i>"
+    )
+    assert "Tea &lt;b&gt;" not in rita.see("/portal/discover?currency=TOP")
+    assert Console(shop.app).post(f"network/{program_id}/approve", {}).status_code == 200
+
+    listed = rita.see("/portal/discover?currency=TOP&category=Food&commissionModel=Cps")
+    assert f'<a href="/portal/discover/{program_id}">Tea &lt;b&gt;</a>' in listed
+    assert "20 % of each payment." in listed
+    shown = rita.see(f"/portal/discover/{program_id}")
+    assert "Two\nlines &lt;i&gt;of it&lt;/i&gt;" in shown
+    wrong = rita.send(f"/portal/discover/{program_id}/apply", fullName="x" * 201, audience="cats")
+    assert (wrong.status_code, "cats" in wrong.text, 'aria-invalid="true"' in wrong.text) == (422, True, True)
+
+    assert rita.send(f"/portal/discover/{program_id}/apply", fullName="Rita", audience="cats").status_code == 303
+    assert "You have applied" in rita.see(f"/portal/discover/{program_id}")
+    assert rita.send(f"/portal/discover/{program_id}/apply").status_code == 303
+    assert shop.rows("select full_name, source, status, application_data from affiliate") == [
+        ("Rita", "Network", "Pending", {"audience": "cats"})
+    ]
+    assert '<span class="chip wait">Pending</span>' in rita.see("/portal/programs")
+
+    shop.set(status="Canceled")
+    assert rita.visitor.open(f"/portal/discover/{program_id}").status_code == 404
+    assert "Nothing with this filter" in rita.see("/portal/discover?currency=TOP")
+    shop.set(status="Active")
+    assert "Tea &lt;b&gt;" in rita.see("/portal/discover?currency=TOP")
+
+
+def test_a_filter_that_is_none_is_said(rita):
+    for query in ("currency=EURO", "category=x", "cursor=x"):
+        answer = rita.visitor.open(f"/portal/discover?{query}")
+        assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), query

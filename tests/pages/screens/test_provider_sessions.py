@@ -1,0 +1,273 @@
+"""Sessions that an identity provider vouches for: what it says anew counts, and money wants a fresh login there."""
+
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from adapters import http_calls, sealing
+from models import db
+from pipelines.organization import provider_sessions
+from tests.support.turning import turn
+
+
+@pytest.fixture
+def ada(visitor, provider):
+    provider.sign_in(visitor)
+    return visitor
+
+
+def _age(provider, minutes):
+    """Let so many minutes pass since the provider last spoke of its person."""
+    aged = "update web_session set {} where subject = %s".format(
+        ", ".join(f"{name} = {name} - interval '{minutes} minutes'" for name in ("refreshed_at", "refresh_from"))
+    )
+    with db.any_org_work():
+        db.db.run(aged + " returning 1", (provider.person["sub"],))
+
+
+def _role(visitor):
+    page = visitor.open("/dashboard")
+    if page.status_code != 200:
+        return page.status_code
+    return next(role for role in ("Owner", "Admin", "Manager", "Viewer") if f">{role}<" in page.text)
+
+
+def test_for_fifteen_minutes_nobody_is_asked(ada, provider):
+    _age(provider, 14)
+
+    assert (_role(ada), provider.refreshes) == ("Owner", 0)
+
+
+def test_a_role_that_changes_over_there_takes_effect(ada, provider):
+    provider.person["role"] = "Viewer"
+    assert _role(ada) == "Owner"
+    _age(provider, 16)
+
+    assert _role(ada) == "Viewer"
+    assert (_role(ada), provider.refreshes) == ("Viewer", 1)
+
+
+def test_each_refresh_token_is_used_once(ada, provider):
+    for _ in range(3):
+        _age(provider, 16)
+        assert _role(ada) == "Owner"
+
+    assert provider.refreshes == 3
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"sub": "somebody else"}, {"org_id": ...}, {"role": "Emperor"}, {"aud": "another"}, {"iss": "https://x.example"}],
+    ids=str,
+)
+def test_who_is_let_in_no_more_is_out_and_stays_out(ada, provider, brand, changed):
+    provider.changed = changed
+    _age(provider, 16)
+    assert _role(ada) == 303
+    provider.changed = {}
+
+    assert _role(ada) == 303
+    ended = brand.rows("select after ->> 'by' from audit_entry where action = 'session.ended'")
+    assert ended == [("provider",)]
+
+
+def test_a_refresh_token_that_is_taken_back_ends_the_session(ada, provider):
+    provider._refresh_tokens.clear()
+    _age(provider, 16)
+
+    assert _role(ada) == 303
+
+
+def test_an_operator_who_loses_the_claim_is_out(visitor, provider):
+    provider.person = {"sub": "an operator", "groups": "run-it"}
+    provider.sign_in(visitor, "/sign-in/with/operator")
+    assert visitor.open("/console").status_code == 200
+    provider.person = {"sub": "an operator"}
+    _age(provider, 16)
+
+    assert visitor.open("/console").status_code == 303
+
+
+def test_without_a_refresh_token_the_next_page_leads_by_way_of_the_provider(visitor, provider):
+    provider.about = {"scopes_supported": ["openid"]}
+    provider.sign_in(visitor)
+    assert _role(visitor) == "Owner"
+    provider.person["role"] = "Viewer"
+    _age(provider, 16)
+
+    led = visitor.open("/dashboard/payouts?status=Paid")
+    assert led.headers["Location"] == "/sign-in/with/dashboard?next=%2Fdashboard%2Fpayouts%3Fstatus%3DPaid"
+    assert visitor.open("/dashboard", HX_Request="true").status_code == 200  # a live part is no page to lead away from
+    assert visitor.send("/theme", {"theme": "dark"}).headers["Location"] == "/sign-in"
+
+    assert provider.sign_in(visitor, led.headers["Location"]).headers["Location"] == "/dashboard/payouts?status=Paid"
+    assert _role(visitor) == "Viewer"
+
+
+def test_without_a_refresh_token_what_was_said_holds_for_an_hour_at_most(visitor, provider):
+    provider.about = {"scopes_supported": ["openid"]}
+    provider.sign_in(visitor)
+    for minutes, status in ((59, 400), (2, 303)):  # the form is empty; then nobody is there to send it
+        _age(provider, minutes)
+        assert visitor.send("/dashboard/programs/new", {"_key": f"k{minutes}"}).status_code == status
+
+
+def test_a_provider_that_is_away_is_borne_for_an_hour(ada, provider):
+    provider.away = True
+    _age(provider, 40)
+    assert _role(ada) == "Owner"
+    provider.away = False
+    provider.person["role"] = "Admin"
+    _age(provider, 2)
+    assert _role(ada) == "Admin"
+
+    provider.away = True
+    _age(provider, 61)
+    assert _role(ada) == 303
+
+
+def test_our_own_trouble_with_the_provider_ends_nobodys_session(ada, provider, monkeypatch):
+    turn(monkeypatch, identity=provider.identity(secret="one that has run out"))
+    _age(provider, 40)
+
+    assert _role(ada) == "Owner"
+
+
+def test_a_session_that_ends_while_the_provider_is_asked_stays_ended(ada, provider, monkeypatch):
+    asked = provider_sessions.oidc.refreshed
+
+    def meanwhile(*sent):
+        with db.any_org_work():
+            db.db.run("delete from web_session where subject = %s returning 1", (provider.person["sub"],))
+        return asked(*sent)
+
+    monkeypatch.setattr(provider_sessions.oidc, "refreshed", meanwhile)
+    _age(provider, 16)
+
+    assert _role(ada) == 303
+
+
+def test_the_provider_is_asked_outside_of_every_transaction(visitor, provider, monkeypatch):
+    asked, within = http_calls.call, []
+
+    def noted(*sent, **more):
+        within.append(db.in_transaction())
+        return asked(*sent, **more)
+
+    monkeypatch.setattr(http_calls, "call", noted)
+    provider.sign_in(visitor)
+    _age(provider, 16)
+
+    assert (_role(visitor), within) == ("Owner", [False] * 3)
+
+
+def test_where_a_refresh_brings_no_id_token_the_next_page_leads_by_way_of_the_provider(ada, provider, monkeypatch):
+    """OpenID Connect Core, section 12.2: it need not."""
+    with monkeypatch.context() as patched:
+        patched.setattr(provider, "sign", lambda _: None)
+        _age(provider, 16)
+        led = [ada.open("/dashboard").headers["Location"] for _ in range(2)]
+    assert led == ["/sign-in/with/dashboard?next=%2Fdashboard"] * 2
+    assert provider.refreshes == 1
+
+    assert provider.sign_in(ada, led[0]).headers["Location"] == "/dashboard"
+    assert _role(ada) == "Owner"
+
+
+def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
+    roles = []
+    asked = provider_sessions.oidc.refreshed
+
+    def meanwhile(*sent):
+        roles.append(_role(ada))
+        return asked(*sent)
+
+    monkeypatch.setattr(provider_sessions.oidc, "refreshed", meanwhile)
+    _age(provider, 16)
+
+    assert (_role(ada), roles, provider.refreshes) == ("Owner", ["Owner"], 1)
+
+
+def test_a_provider_that_signs_nobody_in_any_more_vouches_for_nobody(ada, provider, monkeypatch):
+    turn(monkeypatch, identity={"dashboard_client_id": None})
+
+    assert _role(ada) == 303
+
+
+def test_a_link_of_our_own_opens_no_dashboard_there(visitor, provider, flask, brand):
+    assert flask("sign-in", "owner", "--org", brand.id)[0] == 1
+    visitor.open(flask.json("sign-in", "operator")["url"])
+    assert visitor.open("/console").status_code == 200
+
+
+def _make_key(visitor):
+    return visitor.send("/dashboard/api-keys", {"name": "for the shop", "scope": "read", "_key": "once"})
+
+
+def test_what_wants_a_fresh_login_gets_one_over_there(ada, provider):
+    """A silent login does not count: `auth_time` says when the person really logged in."""
+    provider.logged_in_at -= 7200
+    provider.sign_in(ada)
+    led = _make_key(ada)
+    assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
+    page = ada.open(led.headers["Location"]).text
+    assert "Sign in once more" in page
+    (address,) = [part.partition('"')[0] for part in page.split('href="') if part.startswith("/sign-in/with/dashboard")]
+
+    left = ada.open(address.replace("&amp;", "&")).headers["Location"]
+    asked = parse_qs(urlsplit(left).query)
+    assert (asked["prompt"], asked["max_age"]) == (["login"], ["0"])
+    back = ada.open(provider.log_in(left))
+    assert back.headers["Location"].partition("?")[0] == "/dashboard/api-keys"
+    assert "for the shop" in ada.open(back.headers["Location"]).text
+    assert _make_key(ada).status_code in (200, 201)
+
+
+def test_a_provider_that_logs_nobody_in_anew_gets_nobody_past(ada, provider):
+    before = ada.cookie
+    for changed in ({"auth_time": int(time.time()) - 60}, {"auth_time": ...}, {"auth_time": "now"}):
+        provider.changed = changed
+        answer = provider.sign_in(ada, "/sign-in/with/dashboard?again=1")
+        assert answer.status_code == 403
+        assert "This needs a new login" in answer.text
+        assert ada.cookie == before
+
+
+@pytest.mark.parametrize("auth_time", [..., "now", True, -1, 1e300, None, 1_700_000_000])
+def test_who_does_not_say_when_the_login_was_signs_in_but_not_for_money(visitor, provider, auth_time):
+    """OpenID Connect Core, section 2: auth_time is optional unless max_age was asked for."""
+    provider.changed = {"auth_time": auth_time}
+
+    assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
+    assert _role(visitor) == "Owner"
+    assert _make_key(visitor).headers["Location"].startswith("/sign-in?")
+
+
+def test_an_operator_is_fresh_and_named_as_far_as_the_provider_proves_it(visitor, provider, brand):
+    proved = {"email": f"nora-{brand.id.hex}@ops.example", "email_verified": True}
+    claimed = proved | {"email_verified": False}
+    subject = f"nora-{brand.id.hex}"
+    for about, auth_time, named in ((proved, ..., None), (proved, None, proved["email"]), (claimed, None, subject)):
+        provider.person = {"sub": subject, "groups": ["run-it"]} | about
+        provider.changed = {"auth_time": auth_time} if auth_time is ... else {}
+        provider.sign_in(visitor, "/sign-in/with/operator")
+        sent = {"setting": "fraudScore", "value": "7", "why": "chargebacks", "_key": f"{brand.id.hex}-{named}"}
+        answer = visitor.send(f"/console/tenants/{brand.id}", sent)
+        if named is None:
+            assert answer.headers["Location"].startswith("/sign-in?")
+            continue
+        assert answer.status_code != 403
+        entries = "select actor_label from audit_entry where actor_type = 'operator' and entity_type <> 'session'"
+        assert brand.rows(f"{entries} order by created_at, id")[-1:] == [(named,)]
+
+
+def test_the_refresh_token_belongs_to_its_session(ada, provider):
+    with db.any_org_work():
+        ((id_hash, sealed),) = db.db.run(
+            "select id_hash, refresh_sealed from web_session where subject = %s", (provider.person["sub"],)
+        )
+
+    assert sealing.unseal(bytes(sealed), belongs_to=bytes(id_hash).hex()) in provider._refresh_tokens
+    with pytest.raises(sealing.CannotOpen):
+        sealing.unseal(bytes(sealed), belongs_to="0" * 64)

@@ -1,0 +1,305 @@
+"""Signing in at an identity provider: the way there and back, and all that must not let anybody in."""
+
+import base64
+import hashlib
+import time
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import orjson
+import pytest
+from joserfc.jwk import OctKey
+
+from models import db
+from tests.support.outside import identity_provider as idp
+from tests.support.outside.openid_provider import CLIENT, SECRET
+from tests.support.outside.visitor import Visitor
+from tests.support.turning import turn
+
+
+def _left(visitor, path="/sign-in/with/dashboard"):
+    answer = visitor.open(path)
+    assert answer.status_code == 303
+    return answer.headers["Location"]
+
+
+def _with(url, **changes):
+    """Return an address with other words in its query; `...` leaves one out."""
+    told = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()} | changes
+    return f"{urlsplit(url).path}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
+
+
+def _refused(visitor, answer, status=403):
+    assert answer.status_code == status
+    assert "<h1>Not signed in</h1>" in answer.text
+    assert visitor.cookie is None
+
+
+def test_an_owner_signs_in_and_begins_at_the_dashboard(visitor, provider):
+    page = visitor.open("/sign-in").text
+    assert 'href="/sign-in/with/dashboard"' in page
+    assert "Sign in with Acme ID" in page
+    assert "flask sign-in owner" not in page
+
+    answer = provider.sign_in(visitor)
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard")
+    assert ">Owner<" in visitor.open("/dashboard").text
+
+
+def test_what_is_asked_is_the_code_flow_with_s256_and_nothing_secret(visitor, provider):
+    address = _left(visitor)
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+
+    assert address.startswith(f"{provider.issuer}/authorize?tenant=1&")
+    assert (asked["response_type"], asked["client_id"], asked["code_challenge_method"]) == ("code", CLIENT, "S256")
+    assert asked["redirect_uri"].endswith("/sign-in/callback")
+    assert asked["scope"].split() == ["openid", "email", "profile", "offline_access"]
+    assert len(base64.urlsafe_b64decode(asked["code_challenge"] + "=")) == hashlib.sha256().digest_size
+    assert min(len(asked["state"]), len(asked["nonce"])) >= 43
+    assert asked.keys().isdisjoint({"prompt", "max_age", "client_secret", "code_verifier"})
+
+
+@pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
+@pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
+def test_public_and_confidential_clients_both_get_in(visitor, provider, monkeypatch, client, methods):
+    turn(monkeypatch, identity=provider.identity(**client))
+    provider.about = {"token_endpoint_auth_methods_supported": methods}
+
+    assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
+
+
+def test_a_wrong_secret_gets_nobody_in(visitor, provider, monkeypatch):
+    turn(monkeypatch, identity=provider.identity(secret="another"))
+
+    _refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
+
+
+def test_one_comes_back_to_the_page_that_one_wanted(visitor, provider):
+    page = visitor.open("/sign-in?next=/dashboard/payouts?status=Paid").text
+    assert 'href="/sign-in/with/dashboard?next=%2Fdashboard%2Fpayouts%3Fstatus%3DPaid"' in page
+
+    answer = provider.sign_in(visitor, "/sign-in/with/dashboard?next=%2Fdashboard%2Fpayouts%3Fstatus%3DPaid")
+
+    assert answer.headers["Location"] == "/dashboard/payouts?status=Paid"
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "/dashboard/..//evil.example", "/api/v1"]
+)
+def test_nobody_is_led_elsewhere(visitor, provider, elsewhere):
+    answer = provider.sign_in(visitor, f"/sign-in/with/dashboard?{urlencode({'next': elsewhere})}")
+
+    assert answer.headers["Location"] == "/dashboard"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": "another"},
+        {"state": ...},
+        {"state": "\x00ü"},
+        {"iss": "https://id.example.org"},
+        {"iss": ...},
+        {"code": "another"},
+        {"code": ...},
+        {"error": "access_denied"},
+    ],
+    ids=str,
+)
+def test_an_answer_that_does_not_fit_signs_nobody_in(visitor, provider, changes):
+    back = provider.log_in(_left(visitor))
+
+    _refused(visitor, visitor.open(_with(back, **changes)))
+
+
+def test_a_provider_that_never_says_its_name_in_the_address_need_not(visitor, provider):
+    provider.about = {"authorization_response_iss_parameter_supported": False}
+    back = provider.log_in(_left(visitor))
+
+    assert visitor.open(_with(back, iss=...)).headers["Location"] == "/dashboard"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"nonce": "another"},
+        {"nonce": ...},
+        {"iss": "https://id.example.org"},
+        {"aud": "another-client"},
+        {"aud": [CLIENT, "another-client"]},
+        {"aud": [CLIENT, "another-client"], "azp": "another-client"},
+        {"azp": "another-client"},
+        {"exp": 1_700_000_000},
+        {"sub": ...},
+        {"org_id": ...},
+        {"org_id": "0190a0a0-0000-7000-8000-000000000000"},
+        {"role": "Emperor"},
+    ],
+    ids=str,
+)
+def test_an_id_token_that_does_not_hold_signs_nobody_in(visitor, provider, changed):
+    provider.changed = changed
+
+    _refused(visitor, provider.sign_in(visitor))
+
+
+def _unsigned(body):
+    return f"{idp.encoded(orjson.dumps({'alg': 'none'}))}.{idp.encoded(orjson.dumps(body))}."
+
+
+_FORGERIES = {
+    "no algorithm": _unsigned,
+    "the client's secret": lambda body: idp.token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
+    "another's key": lambda body: idp.token(idp.key("EdDSA", "another"), body, kid="EdDSA-one"),
+    "no token": lambda _: "one.two.three",
+    "very long": lambda _: "a" * 100_000,
+    "no text": lambda _: {"sub": "ada"},
+}
+
+
+@pytest.mark.parametrize("how", _FORGERIES)
+def test_an_id_token_that_the_provider_did_not_sign_signs_nobody_in(visitor, provider, how):
+    provider.sign = _FORGERIES[how]
+
+    _refused(visitor, provider.sign_in(visitor))
+
+
+def test_an_id_token_of_several_audiences_that_was_made_for_us_holds(visitor, provider):
+    provider.changed = {"aud": ["another-client", CLIENT], "azp": CLIENT}
+
+    assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
+
+
+def _leaving(visitor):
+    """Return the cookies of sign-ins that this browser is in the middle of."""
+    return {cookie.key: cookie.value for cookie in visitor.client._cookies.values() if "leaving" in cookie.key}
+
+
+def test_a_code_signs_in_once(visitor, provider):
+    back = provider.log_in(_left(visitor))
+    ((name, kept),) = _leaving(visitor).items()
+    assert visitor.open(back).status_code == 303
+    visitor.send("/sign-out")
+
+    _refused(visitor, visitor.open(back))  # the browser has forgotten that it left
+    visitor.client.set_cookie(name, kept)
+    _refused(visitor, visitor.open(back))  # and the provider takes no code twice
+
+
+def test_another_browser_than_the_one_that_left_gets_nothing(app, visitor, provider):
+    back = provider.log_in(_left(visitor))
+    other = Visitor(app)
+    _left(other)
+
+    _refused(other, other.open(back))
+    assert visitor.open(back).status_code == 303
+
+
+def test_a_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
+    for seconds, status in ((601, 403), (599, 303)):
+        back = provider.log_in(_left(visitor))
+        with monkeypatch.context() as patched:
+            later = datetime.fromtimestamp(time.time() + seconds, UTC)
+            patched.setattr("api.provider_sign_in.clock.now", lambda at=later: at)
+            assert visitor.open(back).status_code == status
+
+
+@pytest.mark.parametrize("kept", ["", "x", "A" * 200, "ü", "%00"])
+def test_a_damaged_cookie_signs_nobody_in(visitor, provider, kept):
+    back = provider.log_in(_left(visitor))
+    (name,) = _leaving(visitor)
+    visitor.client.set_cookie(name, kept)
+
+    _refused(visitor, visitor.open(back))
+
+
+def test_the_cookie_of_who_left_is_sealed_and_kept_from_scripts(visitor, provider):
+    answer = visitor.open("/sign-in/with/dashboard")
+    (cookie,) = answer.headers.getlist("Set-Cookie")
+    state = parse_qs(urlsplit(answer.headers["Location"]).query)["state"][0]
+
+    assert {"HttpOnly", "SameSite=Lax", "Max-Age=600"} <= {part.strip() for part in cookie.split(";")}
+    assert state not in cookie
+
+
+def test_while_the_provider_is_away_a_page_says_so(visitor, provider):
+    back = provider.log_in(_left(visitor))
+    provider.away = True
+
+    _refused(visitor, visitor.open(back), 503)
+
+
+def test_a_provider_that_speaks_for_another_issuer_is_not_believed(visitor, provider):
+    provider.about = {"issuer": "https://id.example.org"}
+
+    _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
+
+
+@pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
+def test_nobody_is_sent_in_the_clear(visitor, provider, endpoint):
+    provider.about = {endpoint: "http://id.example.org/x"}
+
+    _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
+
+
+def test_only_who_has_the_claim_opens_the_console(visitor, provider):
+    _refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
+    provider.person = {"sub": "op", "groups": ["others", "run-it-all"]}
+    _refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
+
+    provider.person = {"sub": "op", "groups": ["others", "run-it"]}
+    assert provider.sign_in(visitor, "/sign-in/with/operator").headers["Location"] == "/console"
+    assert visitor.open("/console").status_code == 200
+    assert visitor.open("/dashboard").status_code == 403
+
+
+def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, monkeypatch):
+    turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    provider.person = {"sub": "rita", "email": "rita@example.com", "email_verified": True}
+    page = visitor.open("/sign-in").text
+    assert "Sign in with 127.0.0.1" in page
+    assert "Send me a link" not in page
+
+    assert provider.sign_in(visitor, "/sign-in/with/affiliate").headers["Location"] == "/portal"
+    assert visitor.open("/portal").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["affiliate", "member", "..", "%00"])
+def test_where_no_provider_is_there_is_no_page(visitor, provider, kind):
+    assert visitor.open(f"/sign-in/with/{kind}").status_code == 404
+
+
+def test_what_the_browser_had_before_ends_and_all_is_in_the_audit_log(visitor, provider, brand):
+    provider.sign_in(visitor)
+    before = visitor.cookie
+    provider.sign_in(visitor)
+    assert visitor.cookie != before
+    visitor.client.set_cookie("finderfee", before)
+    assert visitor.open("/dashboard").status_code == 303
+
+    entries = brand.rows("select action, actor_label, after ->> 'by' from audit_entry where entity_type = 'session'")
+    email = provider.person["email"]
+    began = ("session.began", email, "provider")
+    assert sorted(entries) == [began, began, ("session.ended", email, "sign-in")]
+
+
+def test_a_token_for_the_api_is_no_id_token_and_the_other_way_round(visitor, provider):
+    provider.changed = {"aud": "finderfee-dashboard"}
+    _refused(visitor, provider.sign_in(visitor))
+    provider.changed = {}
+
+    id_token = idp.token(idp.key("EdDSA"), idp.claims(iss=provider.issuer, aud=CLIENT, **provider.person))
+    answer = visitor.client.get("/api/v1/programs", headers={"Authorization": f"Bearer {id_token}"})
+    assert answer.status_code == 401
+
+
+def test_the_refresh_token_is_kept_sealed(visitor, provider):
+    provider.sign_in(visitor)
+    with db.any_org_work():
+        ((text, sealed),) = db.db.run(
+            "select s::text, refresh_sealed from web_session s where subject = %s", (provider.person["sub"],)
+        )
+
+    assert len(bytes(sealed)) > 12
+    assert not any(token in text for token in provider._refresh_tokens)

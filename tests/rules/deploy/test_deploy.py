@@ -1,0 +1,258 @@
+"""What deploy/ says of the service is so: its processes, how they stop, its numbers, its settings and its chapters."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+
+import settings
+from domain import jobs
+from tests.support import trees
+from workers.procfile.supervisor import parse
+
+_DEPLOY = trees.ROOT / "deploy"
+_PROCFILE = parse((trees.ROOT / "Procfile").read_text())
+_ALERTS = [rule for group in yaml.safe_load((_DEPLOY / "monitoring/alerts.yaml").read_text())["groups"]
+           for rule in group["rules"]]  # fmt: skip
+_COMPOSE = yaml.safe_load((_DEPLOY / "compose/compose.yaml").read_text())["services"]
+_BESIDE = {"postgres", "valkey", "migrate", "follow"}
+#: For PostgreSQL's image and client, for pip, and for Python and what it runs.
+_OTHERS_VARIABLES = {
+    "FINDERFEE_BACKUP_IMAGE",
+    "FINDERFEE_IMAGE",
+    "FLASK_APP",
+    "ON_ERROR_STOP",
+    "PATH",
+    "PIP_INDEX_URL",
+    "POSTGRES_DB",
+    "POSTGRES_PASSWORD",
+    "POSTGRES_USER",
+    "PROMETHEUS_MULTIPROC_DIR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "SERVICE_PASSWORD",
+}
+
+
+def _documents(path: str) -> list[dict[str, Any]]:
+    return [found for found in yaml.safe_load_all((_DEPLOY / path).read_text()) if found]
+
+
+def _files() -> list[Path]:
+    return [path for path in _DEPLOY.rglob("*") if path.is_file() and not path.name.endswith(".env")]
+
+
+def _longest_stop_s() -> float:
+    """Return how long the slowest process may take to stop, as its own options say."""
+    fleets = [int(ms) / 1000 for ms in re.findall(r"--worker-shutdown-timeout (\d+)", " ".join(_PROCFILE.values()))]
+    web = re.search(r"^graceful_timeout = (\d+)", (trees.ROOT / "gunicorn.conf.py").read_text(), re.MULTILINE)
+    assert len(fleets) == len(jobs.QUEUES)
+    return max(*fleets, float(web[1]))
+
+
+def test_every_yaml_and_json_file_can_be_read():
+    read = [list(yaml.safe_load_all(path.read_text())) for path in _files() if path.suffix in (".yaml", ".json")]
+
+    assert len(read) > 8
+    assert all(read)
+
+
+def test_starting_a_line_of_the_procfile_runs_its_command(tmp_path):
+    for program in ("gunicorn", "flask", "python"):
+        (tmp_path / program).write_text(f'#!/bin/sh\necho {program} "$@"\n')
+        (tmp_path / program).chmod(0o755)
+    calls = "\n".join(f'"$0" {name}; "$0" {name}.2' for name in _PROCFILE)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+
+    ran = subprocess.run(["sh", "-c", calls, _DEPLOY / "start"], env=environment, capture_output=True, text=True)
+    strange = subprocess.run([_DEPLOY / "start", "nothing"], env=environment, capture_output=True, text=True)
+
+    commands = [command.replace("'", "") for command in _PROCFILE.values() for _ in ("one", "another")]
+    assert ran.stdout.splitlines() == commands
+    assert (strange.returncode, strange.stdout) == (64, "")
+
+
+def test_compose_has_a_service_for_every_line_of_the_procfile():
+    processes = {name: service for name, service in _COMPOSE.items() if name not in _BESIDE}
+
+    assert {name: service["command"] for name, service in processes.items()} == {name: [name] for name in _PROCFILE}
+    assert {name for name, service in processes.items() if "healthcheck" not in service} == {"web"}  # the image's own
+    assert _COMPOSE["migrate"]["entrypoint"] == ["flask", "db", "migrate"]
+    for service in processes.values():
+        assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+        assert int(service["stop_grace_period"].removesuffix("s")) > _longest_stop_s()
+
+
+def test_the_target_of_systemd_wants_every_line_of_the_procfile():
+    target = (_DEPLOY / "systemd/finderfee.target").read_text()
+    unit = (_DEPLOY / "systemd/finderfee@.service").read_text()
+    seconds = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
+
+    assert re.findall(r"^Wants=finderfee@(\w+)\.service$", target, re.MULTILINE) == list(_PROCFILE)
+    assert "ExecStart=/opt/finderfee/deploy/start %i\n" in unit
+    assert int(seconds[1]) > _longest_stop_s()
+
+
+def test_kubernetes_has_a_deployment_for_every_line_of_the_procfile():
+    fleets = _documents("kubernetes/base/fleets.yaml")
+    (every,) = _documents("kubernetes/base/process.yaml")
+    (probes,) = _documents("kubernetes/base/probes.yaml")
+    pod = every["spec"]["template"]["spec"]
+    (web,) = probes["spec"]["template"]["spec"]["containers"]
+    pause_s = int(web["lifecycle"]["preStop"]["exec"]["command"][1])
+
+    said = {
+        fleet["metadata"]["name"]: (
+            fleet["spec"]["template"]["spec"]["containers"],
+            fleet["spec"]["selector"]["matchLabels"],
+            fleet["spec"]["template"]["metadata"]["labels"],
+        )
+        for fleet in fleets
+    }
+    assert said == {
+        name: ([{"name": "finderfee", "args": [name]}], {"process": name}, {"process": name}) for name in _PROCFILE
+    }
+    assert pod["terminationGracePeriodSeconds"] > _longest_stop_s() + pause_s
+    assert [container["name"] for container in pod["containers"]] == ["finderfee"]
+
+
+def test_what_the_manifests_point_at_is_there():
+    budgets = _documents("kubernetes/base/disruption.yaml")
+    scaled = [*_documents("kubernetes/autoscaled/fleets.yaml"), *_documents("kubernetes/autoscaled/web.yaml")]
+    (service,) = _documents("kubernetes/base/web.yaml")
+    pointed = [
+        *(one["spec"]["selector"]["matchLabels"]["process"] for one in budgets),
+        *(one["spec"]["scaleTargetRef"]["name"] for one in scaled),
+        service["spec"]["selector"]["process"],
+    ]
+
+    assert len(pointed) > 10
+    assert set(pointed) - set(_PROCFILE) == set()
+    for one in scaled:  # by its own queue
+        for trigger in one["spec"].get("triggers", []):
+            assert set(re.findall(r'queue="(\w+)"', trigger["metadata"]["query"])) <= {one["metadata"]["name"]}
+
+
+def test_whoever_follows_the_log_is_alone_knows_the_owner_and_keeps_what_it_received():
+    compose = _COMPOSE["follow"]
+    (pod,) = _documents("kubernetes/backup/follow.yaml")
+    follows, copies = pod["spec"]["template"]["spec"]["containers"]
+    unit = (_DEPLOY / "systemd/finderfee-follow.service").read_text()
+    nightly = (_DEPLOY / "systemd/finderfee-copy.service").read_text()
+    image = (_DEPLOY / "Dockerfile").read_text().partition(" AS backup\n")[2]
+
+    assert 'ENTRYPOINT ["flask", "backup"]' in image
+    assert set(re.findall(r"flask backup (\w+)", f"{unit} {nightly} {copies['args'][0]}")) == {
+        "follow",
+        "make",
+        "prune",
+    }
+    assert compose["command"] == follows["args"] == ["follow", "/backups"]
+    assert "ExecStart=/opt/finderfee/.venv/bin/flask backup follow /var/lib/finderfee/backups\n" in unit
+    assert compose["profiles"] == ["backup"]  # who keeps backups in another way must not fill a disk for it
+    assert "backup" not in (_DEPLOY / "systemd/finderfee.target").read_text()
+    assert pod["spec"]["replicas"] == 1
+    assert compose["env_file"] == ["finderfee.env", "owner.env"]
+    secrets = [{"secretRef": {"name": name}} for name in ("finderfee", "finderfee-owner")]
+    assert follows["envFrom"] == copies["envFrom"] == secrets
+    assert "EnvironmentFile=/etc/finderfee/owner.env\n" in unit
+    assert compose["volumes"] == ["backups:/backups"]
+    assert pod["spec"]["volumeClaimTemplates"][0]["metadata"]["name"] == "backups"
+    assert compose["restart"] == "unless-stopped"
+    assert "Restart=always\n" in unit
+
+
+def _declared() -> set[str]:
+    """Return the names of every number that the code publishes."""
+    sources = "\n".join(path.read_text() for path in trees.files("api", "workers"))
+    made = re.findall(r'(Counter|Gauge|Histogram|GaugeMetricFamily)\(\s*"(finderfee_\w+)"', sources)
+    parts = {"Histogram": ("_bucket", "_count", "_sum")}
+    return {f"{name}{part}" for kind, name in made for part in parts.get(kind, ("",))}
+
+
+def _asked() -> dict[str, str]:
+    """Return what Prometheus is asked, by who asks."""
+    board = json.loads((_DEPLOY / "monitoring/grafana.json").read_text())
+    panels = {
+        f"panel {panel['title']} {target['refId']}": target["expr"]
+        for panel in board["panels"]
+        for target in panel["targets"]
+    }
+    scaled = {
+        f"fleet {one['metadata']['name']}": one["spec"]["triggers"][0]["metadata"]["query"]
+        for one in _documents("kubernetes/autoscaled/fleets.yaml")
+    }
+    return {f"alert {rule['alert']}": rule["expr"] for rule in _ALERTS} | panels | scaled
+
+
+def test_every_number_that_is_asked_for_is_published():
+    asked = _asked()
+    bare = {who: re.sub('"[^"]*"', "", query) for who, query in asked.items()}  # without the values of labels
+    named = {(who, name) for who, query in bare.items() for name in re.findall(r"\bfinderfee_\w+", query)}
+
+    assert len(asked) > 50
+    assert [(who, name) for who, name in named if name not in _declared()] == []
+
+
+def test_every_queue_that_is_asked_for_is_there():
+    matched = {
+        queue
+        for query in _asked().values()
+        for queues in re.findall(r'queue[=!]~?"([\w|]+)"', query)
+        for queue in queues.split("|")
+    }
+
+    assert matched
+    assert matched - set(jobs.QUEUES) == set()
+
+
+def test_everything_that_waits_and_is_asked_for_is_counted(app):
+    page = app.test_client().get("/metrics").get_data(as_text=True)
+    there = set(re.findall(r'finderfee_waiting\{what="(\w+)"\}', page))
+    asked = {what for query in _asked().values() for what in re.findall(r'finderfee_waiting\{what="(\w+)"', query)}
+
+    assert asked
+    assert asked - there == set()
+
+
+def test_every_alert_has_a_name_of_its_own_a_severity_and_a_chapter_of_the_runbook():
+    titles = re.findall(r"^## (.+)$", (trees.ROOT / "docs" / "runbook.md").read_text(), re.MULTILINE)
+    chapters = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    wrong = [
+        rule["alert"]
+        for rule in _ALERTS
+        if rule["labels"]["severity"] not in ("critical", "warning")
+        or rule["annotations"]["runbook"].partition("#")[2] not in chapters
+        or not rule["annotations"]["runbook"].startswith("docs/runbook.md#")
+    ]
+
+    assert len({rule["alert"] for rule in _ALERTS}) == len(_ALERTS)
+    assert wrong == []
+
+
+def test_every_variable_is_a_setting():
+    known = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
+    named = {
+        (path.name, name)
+        for path in _files()
+        for name in re.findall(
+            r"(?:^|[\s=\"{$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|:|\}|\")", path.read_text(), re.MULTILINE
+        )
+    }
+
+    assert len(named) > 15
+    assert [(file, name) for file, name in named if name not in known | _OTHERS_VARIABLES] == []
+
+
+def test_no_place_to_fetch_from_is_named():
+    images = [
+        *re.findall(
+            r"(?:image: |^FROM |^ARG BASE=)(\S+)", "\n".join(path.read_text() for path in _files()), re.MULTILINE
+        )
+    ]
+
+    assert len(images) > 4
+    assert [image for image in images if "." in image.split("/")[0].split(":")[0]] == []  # a host's name has a dot

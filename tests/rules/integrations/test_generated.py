@@ -1,0 +1,112 @@
+"""The clients that are kept in `integrations/` are those of the interface as it is now, and of one shape."""
+
+import json
+import re
+from configparser import ConfigParser
+
+import pytest
+
+from integrations import generate
+from integrations.generate import javascript, python, reading
+
+_ROOT = generate.ROOT.parent
+
+
+@pytest.fixture(scope="module")
+def document(app):
+    return app.test_client().get("/api/openapi.json").json
+
+
+def test_what_is_generated_is_as_it_would_be_made_now(document):
+    assert [path.name for path in generate.stale(generate.files(document))] == [], "make sdk"
+
+
+def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(document):
+    callable_by_key = {
+        operation["operationId"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if any("apiKey" in way for way in operation["security"]) and operation["x-callers"] != "integration"  # agents
+    }
+    made = generate.files(document)
+    folder = generate.ROOT / "python/finderfee/generated"
+    in_python = {
+        name
+        for path, text in made.items()
+        if path.parent == folder
+        for name in re.findall(r"^    def ([a-z]\w+)\(", text, re.MULTILINE)
+        if not name.startswith("iterate_")
+    }
+    text = made[generate.ROOT / "javascript/src/generated/operations.js"]
+    in_javascript = set(re.findall(r"^  ([a-z]\w+)\(", text, re.MULTILINE)) - {"constructor"}
+    declared = made[generate.ROOT / "javascript/src/generated/operations.d.ts"]
+
+    assert in_python == {python.snake(name) for name in callable_by_key}
+    assert {name for name in in_javascript if not name.startswith("iterate")} == callable_by_key
+    assert set(re.findall(r"^  ([a-z]\w+)\(", declared, re.MULTILINE)) == in_javascript
+
+
+def test_a_client_has_the_version_of_the_service():
+    service = ConfigParser()
+    service.read(_ROOT / "setup.cfg")
+    package = json.loads((generate.ROOT / "javascript/package.json").read_text())
+    said = {
+        re.search(r'VERSION = "([^"]+)"', (generate.ROOT / file).read_text())[1]
+        for file in ("python/finderfee/version.py", "javascript/src/version.js")
+    }
+
+    assert said == {package["version"]} == {service["metadata"]["version"]}
+
+
+def test_what_the_javascript_client_declares_it_has():
+    source = generate.ROOT / "javascript/src"
+    given = set(re.findall(r"\b(\w+)(?=[,\s]*[\w,\s]*\} from)", (source / "index.js").read_text()))
+    declared = re.findall(r"^export declare (?:class|const|function) (\w+)", (source / "index.d.ts").read_text(), re.M)
+
+    assert given == set(declared) != set()
+
+
+def _described(**changes):
+    operation = {
+        "operationId": "listThings",
+        "summary": "List things",
+        "tags": ["things"],
+        "x-callers": "brand",
+        "parameters": [],
+        "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}},
+    } | changes
+    fields = {"from": {"type": "string"}, "kind": {"type": ["string", "null"], "enum": ["a", None]}, "any": {}}
+    told = {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}
+    return {
+        "tags": [{"name": "things", "description": 'What is "here".'}],
+        "paths": {"/things": {"get": operation}},
+        "webhooks": {"thing.made": {"post": told}},
+        "components": {"schemas": {"Thing": {"type": "object", "properties": fields, "required": ["kind"]}}},
+    }
+
+
+def test_what_a_language_cannot_spell_is_spelled_otherwise():
+    asked = [{"name": "from", "in": "query", "schema": {"type": "integer"}, "description": "Where."}]
+    interface = reading.interface(_described(parameters=asked))
+    records, things = (python.files(interface)[name] for name in ("records.py", "things.py"))
+
+    assert '"from": "NotRequired[str]"' in records
+    assert r'"kind": "Literal[\"a\"] | None"' in records
+    assert "from_: int | None = None" in things
+    assert '{"from": from_}' in things
+    assert 'kind: "a" | null;' in javascript.files(interface)["records.d.ts"]
+    for name, text in python.files(interface).items():
+        compile(text, name, "exec")
+
+
+def test_what_no_client_could_call_is_no_client():
+    header = [{"name": "X-Mood", "in": "header", "schema": {"type": "string"}}]
+    with pytest.raises(ValueError, match="X-Mood"):
+        reading.interface(_described(parameters=header))
+
+    two = {status: {"content": {"text/plain": {"schema": {"type": kind}}}} for status, kind in _TWO_KINDS}
+    with pytest.raises(ValueError, match="GET /things"):
+        reading.interface(_described(responses=two))
+
+
+_TWO_KINDS = (("200", "string"), ("202", "integer"))

@@ -1,0 +1,51 @@
+"""What the co-pilot's model says, without a model: its reply is written down as the worker would; and valid calls."""
+
+from collections.abc import Callable
+from typing import Any
+
+from adapters import clock
+from domain.copilot.replies import ModelReply, ToolWish
+from models import db
+from pipelines.copilot import answering
+from tests.support.rows.brands import Brand
+
+TALKS = "/api/v1/copilot/conversations"
+_ACT = f"{TALKS}/<conversation_id>/acts/<act_id>"
+
+#: Operations that change nothing of the brand's.
+LOOKS = {
+    *(f"POST {TALKS}/<conversation_id>/{what}" for what in ("messages", "retry", "steps")),
+    f"POST {_ACT}/decline",
+}
+
+
+def proposed(brand: Brand, tool: str, **arguments: object) -> None:
+    """Have the model of the brand's newest conversation want a tool called."""
+    ((conversation_id, turn),) = brand.rows(
+        "select id, turn from copilot_conversation order by created_at desc, id desc limit 1"
+    )
+    with db.unit_of_work(brand.id):
+        prepared = answering.prepare(
+            organization_id=brand.id, conversation_id=conversation_id, turn=turn, now=clock.now()
+        )
+        assert prepared is not None
+        answering.record(prepared, ModelReply("", [ToolWish(tool, arguments)], 0, 100), now=clock.now())
+
+
+def _begun(owner: Brand) -> str:
+    return f"{TALKS}/{(owner.post(TALKS, {'text': 'Who sold most?'}).json or {})['id']}"
+
+
+def _to_confirm(owner: Brand) -> str:
+    path, program = _begun(owner), {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
+    proposed(owner, "create_program", name="Forks", **program)
+    act = (owner.post(f"{path}/steps").json or {})["acts"][0]
+    return f"{path}/acts/{act['id']}/confirm"
+
+
+#: A valid call of each of the others: it returns the path and the body to send.
+CALLS: dict[str, Callable[[Brand], tuple[str, Any]]] = {
+    f"POST {TALKS}": lambda _: (TALKS, {"text": "Who sold most?"}),
+    f"DELETE {TALKS}/<conversation_id>": lambda owner: (_begun(owner), None),
+    f"POST {_ACT}/confirm": lambda owner: (_to_confirm(owner), None),
+}

@@ -1,0 +1,28 @@
+"""The DNS of brands: a name server of the tests' own, which the service asks in place of the machine's."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.support.outside.name_server import NameServer
+from tests.support.rows.brands import Brand
+from tests.support.turning import turn
+
+_TRACKING = "/api/v1/settings/tracking-domain"
+#: A valid call of the route that sets a domain, and the routes that look one up; what they find has tests of its own.
+WRITES: dict[str, Callable[[Brand], tuple[str, Any]]] = {
+    f"PATCH {_TRACKING}": lambda owner: (_TRACKING, {"trackingDomain": f"go.{owner.id.hex}.example"}),
+}
+LOOKS = {f"POST {_TRACKING}/check", "POST /api/v1/programs/<program_id>/domain/check"}
+#: Where brands' domains lead to.
+TARGET = "affiliates.service.example"
+
+
+@contextmanager
+def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
+    """Have the service, at TARGET, ask a server of the tests' own; `web` are further settings."""
+    server = NameServer()
+    address, _, port = server.address.rpartition(":")
+    turn(monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web})
+    yield server
+    server.close()

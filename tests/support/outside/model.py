@@ -1,0 +1,84 @@
+"""A model's endpoint for the tests: real HTTP on this machine, answers by a script, keeps what it is sent."""
+
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+#: A status with a body; a dict is sent as JSON.
+Scripted = tuple[int, bytes | dict[str, Any]]
+
+
+def says(text: str, *calls: tuple[str, Any], tokens: Any = 100) -> Scripted:
+    """Return an answer with a text and calls (tool, arguments: an object, or the text that the model sent instead)."""
+    return 200, completion(
+        {"role": "assistant", "content": text, "tool_calls": [_call(number, *one) for number, one in enumerate(calls)]},
+        tokens,
+    )
+
+
+def completion(message: Any, tokens: Any = 100) -> dict[str, Any]:
+    """Return the body of an answer around a message."""
+    return {"choices": [{"index": 0, "message": message}], "usage": {"total_tokens": tokens}}
+
+
+def _call(number: int, tool: str, arguments: Any) -> dict[str, Any]:
+    sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": f"theirs-{number}", "type": "function", "function": {"name": tool, "arguments": sent}}
+
+
+@dataclass
+class ScriptedModel:
+    """What it was asked (bodies and headers), and what it answers: one a request, the last again and again."""
+
+    url: str
+    answers: list[Scripted | Callable[[Mapping[str, Any]], Scripted]] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def script(self, *answers: Scripted | Callable[[Mapping[str, Any]], Scripted]) -> None:
+        """Answer so from now on."""
+        self.answers[:] = answers
+
+    def told(self) -> list[dict[str, Any]]:
+        """Return what the tools gave back in the last request, the first first."""
+        return [json.loads(one["content"]) for one in self.asked[-1]["messages"] if one["role"] == "tool"]
+
+    def answer(self, body: dict[str, Any]) -> Scripted:
+        """Return the next answer."""
+        self.asked.append(body)
+        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return found(body) if callable(found) else found
+
+
+@contextmanager
+def played() -> Iterator[ScriptedModel]:
+    """Play a model until the block ends."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            model.headers.append(dict(self.headers))
+            status, said = model.answer(sent)
+            raw = said if isinstance(said, bytes) else json.dumps(said).encode()
+            with suppress(OSError):  # whoever asked has given up
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(raw)))
+                self.end_headers()
+                self.wfile.write(raw)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    model = ScriptedModel(f"http://127.0.0.1:{server.server_port}/v1")
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,218 @@
+"""An OpenID provider over real HTTP on loopback: it logs anybody in whom a test says, and holds us to the protocol.
+
+It refuses what a good provider refuses: a code twice, a wrong verifier or redirect address, an unknown client, and a
+refresh token that was used before.
+"""
+
+import base64
+import hashlib
+import html
+import http.server
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
+
+from werkzeug.test import TestResponse
+
+from adapters.identity import oidc, tokens
+from tests.support.outside import identity_provider as idp
+from tests.support.outside.visitor import Visitor
+from tests.support.rows.brands import Brand
+from tests.support.turning import turn
+
+CLIENT = "finderfee-pages"
+SECRET = "a secret: with/odd + characters"
+
+
+@contextmanager
+def signing_in(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Iterator["OpenIdProvider"]:
+    """Have a provider sign in the dashboard's people: an Owner of the brand, and by the group `run-it` operators.
+
+    `more` are other settings. Sessions are looked up at each request.
+    """
+    made = OpenIdProvider()
+    identity = made.identity() | {"operator_claim": ("groups", "run-it"), "dashboard_provider_name": "Acme ID"}
+    turn(monkeypatch, **{"identity": identity, "web": {"key_cache_s": 0}} | more)
+    made.person = {
+        "sub": f"ada-{brand.id.hex}",
+        "org_id": str(brand.id),
+        "role": "Owner",
+        "email": f"ada-{brand.id.hex}@example.com",
+        "email_verified": True,
+    }
+    _forget()
+    try:
+        yield made
+    finally:
+        made.stop()
+        monkeypatch.undo()
+        _forget()
+
+
+def _forget() -> None:
+    tokens.forget_cached()
+    oidc.forget_cached()
+
+
+class OpenIdProvider:
+    """Signs in `person` (claims). What a test sets aside from that is what a bad provider, or an attacker, does.
+
+    `changed` are claims of the ID token instead of the right ones (`...` leaves one out), `sign` signs them otherwise;
+    `away` answers 503. A browser
+    that comes to it sees a page with a link; one that it `remembers` is sent back at once, unless it must log in.
+    """
+
+    def __init__(self) -> None:
+        self.person: dict[str, Any] = {}
+        self.changed: dict[str, Any] = {}
+        self.about: dict[str, Any] = {}
+        self.away = self.remembers = False
+        self.sign = self._signed
+        self.logged_in_at = int(time.time())
+        self.asked: list[dict[str, str]] = []
+        self.refreshes = self.discoveries = 0
+        self._codes: dict[str, dict[str, str]] = {}
+        self._refresh_tokens: set[str] = set()
+        self._key = idp.key("EdDSA")
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.daemon_threads = True
+        self._server.owner = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def issuer(self) -> str:
+        """Its name, which is where it is."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def identity(self, prefix: str = "dashboard", *, client_id: str = CLIENT, secret: str | None = SECRET) -> dict:
+        """Return the settings of our service for it."""
+        lines = {"issuer": self.issuer, "jwks": f"{self.issuer}/jwks", "client_id": client_id, "client_secret": secret}
+        return {f"{prefix}_{name}": value for name, value in lines.items()}
+
+    def log_in(self, address: str) -> str:
+        """Log the person in as a browser that comes to `address`, and return where it is sent back to."""
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        self.asked.append(asked)
+        if asked.get("prompt") == "login":
+            self.logged_in_at = int(time.time())
+        code = secrets.token_urlsafe(16)
+        self._codes[code] = asked
+        told = {"code": code, "state": asked["state"], "iss": self.issuer}
+        return f"{asked['redirect_uri']}?{urlencode(told)}"
+
+    def door(self, address: str) -> tuple[str, bool]:
+        """Return where a browser that came to `address` is sent back to, and whether it sees a page first."""
+        back = self.log_in(f"{self.issuer}{address}")
+        return back, not self.remembers or self.asked[-1].get("prompt") == "login"
+
+    def sign_in(self, visitor: Visitor, path: str = "/sign-in/with/dashboard") -> TestResponse:
+        """Have a browser go there and come back; return the answer to its coming back."""
+        return visitor.open(self.log_in(visitor.open(path).headers["Location"]))
+
+    def stop(self) -> None:
+        """Close the server."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, path: str, form: dict[str, str] | None, authorization: str | None) -> tuple[int, dict[str, Any]]:
+        """Return the status and the object that it answers a request with."""
+        if path == "/jwks":
+            return 200, {"keys": [idp.public(self._key)]}
+        self.discoveries += form is None
+        if self.away:
+            return 503, {}
+        if form is None:
+            return 200, self._discovery()
+        return self._tokens(form, authorization)
+
+    def _discovery(self) -> dict[str, Any]:
+        good = {
+            "issuer": self.issuer,
+            "authorization_endpoint": f"{self.issuer}/authorize?tenant=1",
+            "token_endpoint": f"{self.issuer}/token",
+            "jwks_uri": f"{self.issuer}/jwks",
+            "scopes_supported": ["openid", "email", "offline_access"],
+            "authorization_response_iss_parameter_supported": True,
+        }
+        return good | self.about
+
+    def _tokens(self, form: dict[str, str], authorization: str | None) -> tuple[int, dict[str, Any]]:
+        client_id = _client_of(form, authorization)
+        if client_id is None:
+            return 401, {"error": "invalid_client"}
+        if form["grant_type"] == "refresh_token":
+            if form["refresh_token"] not in self._refresh_tokens:
+                return 400, {"error": "invalid_grant"}
+            self._refresh_tokens.remove(form["refresh_token"])
+            self.refreshes += 1
+            return 200, self._given(client_id, {})
+        asked = self._codes.pop(form["code"], None)
+        verifier = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).rstrip(b"=")
+        is_good = asked is not None and (asked["client_id"], asked["redirect_uri"]) == (client_id, form["redirect_uri"])
+        if asked is None or not is_good or asked["code_challenge"] != verifier.decode():
+            return 400, {"error": "invalid_grant"}
+        return 200, self._given(client_id, {"nonce": asked["nonce"], "auth_time": self.logged_in_at})
+
+    def _signed(self, body: dict[str, Any]) -> str:
+        return idp.token(self._key, body)
+
+    def _given(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
+        own = {"iss": self.issuer, "aud": client_id, "auth_time": self.logged_in_at}
+        body = idp.claims(**own | more | self.person | self.changed)
+        refresh_token = secrets.token_urlsafe(16)
+        self._refresh_tokens.add(refresh_token)
+        offers = "offline_access" in self._discovery()["scopes_supported"]
+        refresh = {"refresh_token": refresh_token} if offers else {}
+        return {"id_token": self.sign(body), "access_token": "of no use here", **refresh}
+
+
+def _client_of(form: dict[str, str], authorization: str | None) -> str | None:
+    """Return the client that proves who it is; one whose name begins with `public` has no secret."""
+    if authorization is None:
+        client_id = form.get("client_id", "")
+        return client_id if client_id.startswith("public") or form.get("client_secret") == SECRET else None
+    pair = base64.b64decode(authorization.removeprefix("Basic ")).decode()
+    client_id, _, secret = pair.partition(":")
+    return unquote_plus(client_id) if unquote_plus(secret) == SECRET else None
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path.startswith("/authorize"):
+            self._show_door()
+        else:
+            self._answer(None)
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._answer({name: values[0] for name, values in parse_qs(sent).items()})
+
+    def _show_door(self) -> None:
+        owner: OpenIdProvider = self.server.owner  # type: ignore[attr-defined]  # set by OpenIdProvider
+        back, has_page = owner.door(self.path)
+        link = f'<a href="{html.escape(back)}">Log in</a>'
+        body = f'<!doctype html><link rel="icon" href="data:,"><h1>Acme ID</h1>{link}'.encode()
+        self.send_response(200 if has_page else 302)
+        if not has_page:
+            self.send_header("Location", back)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _answer(self, form: dict[str, str] | None) -> None:
+        owner: OpenIdProvider = self.server.owner  # type: ignore[attr-defined]  # set by OpenIdProvider
+        status, said = owner.answer(self.path, form, self.headers.get("Authorization"))
+        body = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Stay silent."""

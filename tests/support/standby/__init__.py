@@ -1,0 +1,1 @@
+"""Copies of a PostgreSQL, made from its own programs."""

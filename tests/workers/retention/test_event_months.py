@@ -1,0 +1,121 @@
+"""Events, deliveries and attempts lie in the month of their event, end with it, and are found wherever they lie."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import peewee
+import pytest
+
+from models import db, ids
+from models.upkeep import partitions as months
+from pipelines import partitions
+from pipelines.webhooks import deliver
+from tests.support import databases
+from tests.support.rows.brands import Brand
+from tests.support.rows.ending import count, end, event
+from tests.support.rows.program_rows import NOW, ago
+
+TABLES = ("event", "delivery", "delivery_attempt")
+_FIRST_OF = "date_trunc('month', %s::timestamptz at time zone 'UTC') at time zone 'UTC'"
+
+
+# As if the service had been upgraded two years ago.
+_EARLIER_ENDED = (
+    "alter table {0} detach partition {0}_earlier; alter table {0} attach partition {0}_earlier"
+    " for values from (minvalue) to (first_id_at(now() - interval '2 years'));"
+)
+
+
+@pytest.fixture
+def endpoint(brand):
+    return brand.endpoint("https://localhost/hook")["id"]
+
+
+def _event_at(brand, at: datetime) -> UUID:
+    """Write an event that happened then."""
+    ((first,),) = brand.rows(f"select first_id_at({_FIRST_OF})", at)
+    made = UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
+    brand.rows(
+        "insert into event (id, organization_id, type, body, created_at) values (%s, %s, 't', '{}', %s) returning id",
+        made,
+        brand.id,
+        at,
+    )
+    return made
+
+
+def _delivery_of(brand, endpoint, event_id, *, at: datetime, attempt: UUID | None) -> UUID:
+    """Write a delivery that failed, with an attempt that was noted by its event, or before it was."""
+    delivery_id = ids.new_id()
+    brand.rows(
+        "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, attempt_count,"
+        " created_at, settled_at) values (%s, %s, %s, %s, 't', 'Failed', 1, %s, %s) returning id",
+        *(delivery_id, brand.id, event_id, endpoint, at, at),
+    )
+    brand.rows(
+        "insert into delivery_attempt (organization_id, event_id, delivery_id, number, began_at, ended_at)"
+        " values (%s, %s, %s, 1, %s, %s) returning number",
+        *(brand.id, attempt or UUID(int=0), delivery_id, at, at),
+    )
+    return delivery_id
+
+
+def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, endpoint):
+    with db.any_org_work():
+        partitions.any_org_keep(now=NOW)
+    happened = _event_at(brand, NOW + timedelta(days=64))
+    for attempt in (happened, None):
+        other = happened if attempt else _event_at(brand, NOW)
+        _delivery_of(brand, endpoint, other, at=ago(days=100), attempt=attempt)
+    brand.rows("update event set created_at = %s returning id", ago(days=100))
+    month = f"_{NOW + timedelta(days=64):%Y_%m}"
+
+    for table, key in (("event", "id"), ("delivery", "event_id"), ("delivery_attempt", "event_id")):
+        assert (table + month,) in brand.rows(
+            f"select tableoid::regclass::text from {table} where {key} = %s", happened
+        )
+    assert end("deliveries", "events") == {"deliveries": 2, "events": 2}
+    assert [count(brand, table) for table in ("event", "delivery", "delivery_attempt")] == [0, 0, 0]
+
+
+def test_a_job_that_names_no_event_finds_its_delivery_in_whichever_month(brand, endpoint):
+    sent = {
+        _delivery_of(brand, endpoint, event_id, at=NOW, attempt=event_id): event_id
+        for event_id in (_event_at(brand, NOW), event(brand))
+    }
+    brand.rows("update delivery set status = 'Pending', settled_at = null returning id")
+    wanted = [deliver.WantedAttempt(id, None) for id in (*sent, ids.new_id())]
+
+    with db.unit_of_work(brand.id):
+        *prepared, unknown = deliver.prepare(organization_id=brand.id, wanted=wanted, now=NOW)
+
+    assert unknown is None
+    assert {one.attempt.delivery_id: one.attempt.event_id for one in prepared} == sent
+
+
+def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_each_other(app, monkeypatch):
+    monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
+    old, held = (ago(days=days).date().replace(day=1) for days in (365, 300))
+    with databases.alone() as url:
+        databases.run(url, "".join(map(_EARLIER_ENDED.format, TABLES)))
+        with db.any_org_work():
+            assert all(months.make(table, month) for table in TABLES for month in (old, held))
+        brand = Brand.create(app)
+        endpoint = brand.endpoint("https://localhost/hook")["id"]
+        kept, lost = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
+        for event_id in (kept, lost):
+            _delivery_of(brand, endpoint, event_id, at=ago(days=300), attempt=event_id)
+        # An attempt whose delivery is gone is not waited for.
+        brand.rows("delete from delivery where event_id = %s returning id", lost)
+        brand.rows("delete from event where id = %s returning id", lost)
+
+        for _ in range(2):
+            with db.any_org_work():
+                partitions.any_org_keep(now=NOW)
+
+        there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        with pytest.raises(peewee.IntegrityError, match="event_id_fkey"):
+            brand.rows("delete from event returning id")
+    for table in TABLES:
+        assert not {f"{table}_{old:%Y_%m}", f"{table}_earlier"} & there
+        assert f"{table}_{held:%Y_%m}" in there

@@ -1,0 +1,106 @@
+"""What grows with traffic lies in months, made ahead and dropped when they are over and empty."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import peewee
+import pytest
+
+from models import db, ids
+from models.upkeep import partitions as months
+from pipelines import partitions
+from tests.support import databases
+from tests.support.rows.ending import count, end
+from tests.support.rows.program_rows import NOW, ago, click
+
+
+def _keep(now=NOW):
+    with db.any_org_work():
+        partitions.any_org_keep(now=now)
+
+
+def _id_of(month):
+    """Return an id that is made in a month."""
+    with db.any_org_work():
+        ((first,),) = db.db.run("select first_id_at(%s::timestamp at time zone 'UTC')", (month,))
+    return UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
+
+
+def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, ben, flask):
+    _keep()
+    _keep()
+    said = {one["table"]: one for one in flask.json("db", "partitions")}
+    last = (NOW + timedelta(days=32 * 3)).replace(day=1)
+    made, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
+    click(brand, ben, id=made)
+    click(brand, ben, id=stray)
+
+    assert set(said) == {"click", "audit_entry", "event", "delivery", "delivery_attempt"}
+    assert all(not one["missing"] and f"{table}_{last:%Y_%m}" in str(one) for table, one in said.items())
+    assert dict(brand.rows("select id, tableoid::regclass::text from click")) == {
+        made: f"click_{last:%Y_%m}",
+        stray: "click_default",
+    }
+    assert "HAS NO PARTITION" not in flask("db", "partitions")[1]
+
+
+def test_a_month_that_is_missing_is_told(app):
+    far = NOW + timedelta(days=500)
+    with db.any_org_work():
+        standing = partitions.standing(now=far)
+
+    assert {one.table: len(one.missing) for one in standing} == dict.fromkeys(months.TABLES, 2)
+    page = app.test_client().get("/metrics").get_data(as_text=True)
+    assert 'finderfee_partition_months_missing{table="click"} 0.0' in page
+
+
+def test_what_lies_at_the_same_place_of_another_month_does_not_end(alone, brand, ben):
+    _keep()
+    month = f"{(NOW + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
+    young = [click(brand, ben) for _ in range(3)]
+    old = [click(brand, ben, id=_id_of(month), occurred_at=ago(days=100)) for _ in range(100)]
+    places = brand.rows("select ctid::text, count(*) from click group by 1 having count(*) > 1")
+
+    assert end("clicks")["clicks"] >= len(old)
+
+    assert count(brand, "click") == len(young), places
+    assert brand.rows("select sum(number)::int from click_hour") == [(len(old),)]
+
+
+def test_a_partition_alone_says_nothing_to_the_service_and_keeps_the_walls(brand):
+    for part in [*(f"{table}_default" for table in months.TABLES), *(f"{table}_earlier" for table in months.TABLES)]:
+        with pytest.raises(peewee.ProgrammingError, match="permission denied"), db.unit_of_work(brand.id):
+            db.db.run(f"select from {part}")
+    with pytest.raises(peewee.PeeweeException, match="no month that is over"), db.any_org_work():
+        db.db.run("select drop_month('audit_entry_earlier')")
+    with pytest.raises(peewee.PeeweeException, match="no months are made"), db.any_org_work():
+        db.db.run("select make_month('click', '2199-01-01')")
+
+
+def test_a_month_that_is_over_is_dropped_once_it_is_empty(app, monkeypatch):
+    monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
+    with databases.alone() as url:
+        # As if the service had been upgraded two years ago.
+        databases.run(
+            url,
+            "alter table click detach partition click_earlier; alter table click attach partition click_earlier"
+            " for values from (minvalue) to (first_id_at(now() - interval '2 years'))",
+        )
+        with db.any_org_work():
+            assert months.make("click", ago(days=365).date().replace(day=1))
+            assert months.make("click", ago(days=300).date().replace(day=1))
+        held = f"click_{ago(days=300):%Y_%m}"
+        databases.run(url, f"alter table {held} disable trigger all; alter table {held} disable row level security")
+        databases.run(
+            url,
+            f"insert into {held} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
+            f" first_id_at(date_trunc('month', '{ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
+            " gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ben', now()",
+        )
+        _keep()
+        _keep()
+        there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+
+    assert held in there
+    assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & there
+    assert "audit_entry_earlier" in there

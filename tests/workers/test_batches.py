@@ -1,0 +1,347 @@
+"""What a worker that is behind takes along with the job it was handed, and what a batch that fails leaves behind."""
+
+import dataclasses
+from datetime import timedelta
+
+import dramatiq
+import pytest
+
+from adapters import clock
+from domain.jobs import Job
+from models import db
+from models.jobs import desk, processes, rows
+from pipelines import work
+from pipelines.work import GiveUp
+from tests.support.api.racing import begun
+from tests.support.draining import run
+from workers import process
+from workers.actor import calling_job, database_job
+from workers.behind.alone import alone
+from workers.behind.calls import CallsTogether
+
+_JOB = Job("test.batch", queue="upkeep", max_attempts=3, together=4)
+_CALL = dataclasses.replace(_JOB, lease_s=90)
+
+
+@pytest.fixture(autouse=True)
+def forgets(app):
+    """What one test declared and found at fault is nothing to the next."""
+    alone.forget()
+    yield
+    dramatiq.get_broker().actors.pop(_JOB.name, None)
+
+
+def _stage(brand, number: int, job=_JOB, **options):
+    """Ask for so many, one second after another, the last of them now."""
+    with db.unit_of_work(brand.id):
+        for place in range(number):
+            due = clock.now() - timedelta(seconds=number - place)
+            work.enqueue(job, organization_id=brand.id, place=place, run_at=due, **options)
+
+
+def _hand_out(number: int = 1) -> list[rows.Pointer]:
+    """Hand out for a process with so many threads, of which those may be busy that have a job already."""
+    with db.any_org_work():
+        processes.announce(process_id=process.own_id(), queues=["upkeep"], threads=1)
+        return rows.any_org_hand_out(queue="upkeep", per_thread=number, share=99, lease_s=30)
+
+
+def _left() -> list[tuple[int, int, bool, bool]]:
+    """Return place, attempts that are used (of three), is-it-out, is-it-dead of every job."""
+    with db.any_org_work():
+        return db.db.run(
+            "select (args ->> 'place')::int, attempt + 3 - max_attempts, deadline is not null, failed_at is not null"
+            " from job order by 1"
+        )
+
+
+def _declared(*, fails_on: int | None = None) -> list[list[int]]:
+    """Declare the database job; returns the places that were done at a time, as they are done."""
+    done: list[list[int]] = []
+
+    def together(jobs):
+        places = [int(job.args["place"]) for job in jobs]
+        if fails_on in places:
+            raise LookupError("no such thing")
+        db.db.run("insert into queue_pause (queue) values (%s)", (f"done {places}",))
+        done.append(places)
+
+    database_job(_JOB, together=together)(lambda job: together([job]))
+    return done
+
+
+def test_the_oldest_that_are_due_are_done_with_the_one_that_was_handed_out(brand):
+    done = _declared()
+    _stage(brand, 6)
+
+    (pointer,) = _hand_out()
+    run(pointer)
+    run(pointer)  # the same message again
+
+    assert done == [[0, 1, 2, 3]]
+    assert _left() == [(4, 0, False, False), (5, 0, False, False)]
+
+
+def test_one_that_is_alone_goes_alone(brand):
+    done = _declared()
+    _stage(brand, 1)
+
+    run(_hand_out()[0])
+
+    assert done == [[0]]
+    assert _left() == []
+
+
+def test_only_what_is_due_untried_not_handed_out_and_of_its_kind_tenant_and_key_is_taken_along(brand, rival):
+    done = _declared()
+    _stage(brand, 6)
+    _stage(rival, 1)
+    _stage(brand, 1, fair_key="another")
+    _stage(brand, 1, dataclasses.replace(_JOB, name="test.other"))
+    with db.any_org_work():
+        db.db.run("update job set run_at = now() + interval '1 hour' where args ->> 'place' = '1'")
+        db.db.run("update job set attempt = 1 where args ->> 'place' = '2'")
+        db.db.run("update job set failed_at = now() where args ->> 'place' = '3'")
+        db.db.run("update job set deadline = now() + interval '1 hour', attempt = 1 where args ->> 'place' = '4'")
+        (job_id,) = db.db.row("select id from job where organization_id = %s and args ->> 'place' = '0'", (brand.id,))
+        db.db.run("update job set deadline = now() + interval '1 hour', attempt = 1 where id = %s", (job_id,))
+
+    run(rows.Pointer(job_id, 1, "upkeep", _JOB.name))
+
+    assert done == [[0, 5]]
+
+
+def test_what_was_tried_before_takes_nothing_along(brand):
+    done = _declared()
+    _stage(brand, 2)
+    _hand_out()
+    with db.any_org_work():
+        db.db.run("update job set deadline = now() where deadline is not null")
+
+    run(_hand_out()[0])
+
+    assert done == [[0]]
+    assert _left() == [(1, 0, False, False)]
+
+
+def test_of_a_paused_queue_nothing_is_taken_along(brand):
+    done = _declared()
+    _stage(brand, 2)
+    pointers = _hand_out()
+    with db.any_org_work():
+        desk.pause("upkeep", why="a try")
+
+    run(pointers[0])
+
+    assert done == [[0]]
+
+
+def test_what_another_worker_has_is_passed_over(brand, app):
+    seen = []
+
+    def together(jobs):
+        seen.append([int(job.args["place"]) for job in jobs])
+
+    _stage(brand, 4)
+    database_job(_JOB, together=together)(lambda job: together([job]))
+    (pointer,) = _hand_out()
+    connection = db.db.__class__(None)
+    connection.init(db.db.database, **db.db.connect_params)
+    with connection.transaction("set local app.any_org = 'on'"):
+        connection.run("select from job where args ->> 'place' = '1' for update")
+        run(pointer)
+    connection.drop_connection()
+
+    assert seen == [[0, 2, 3]]
+
+
+def test_one_that_another_worker_has_locked_without_taking_it_along_is_waited_for(brand):
+    done = _declared()
+    _stage(brand, 1)
+    (pointer,) = _hand_out()
+    connection = db.db.__class__(None)
+    connection.init(db.db.database, **db.db.connect_params)
+    with connection.transaction("set local app.any_org = 'on'"):
+        connection.run("select from job for update")
+        worker = begun(lambda: run(pointer))
+    worker()
+    connection.drop_connection()
+
+    assert done == [[0]]
+    assert _left() == []
+
+
+def test_a_batch_that_fails_leaves_nothing_and_the_one_that_was_handed_out_goes_alone(brand):
+    done = _declared(fails_on=2)
+    _stage(brand, 4)
+
+    run(_hand_out()[0])
+
+    assert done == [[0]]
+    assert _left() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
+    with db.any_org_work():
+        assert sorted(desk.paused()) == ["done [0]"]
+
+
+def test_the_one_at_fault_fails_alone_and_the_others_are_done(brand):
+    done = _declared(fails_on=2)
+    _stage(brand, 6)
+
+    for _ in range(9):
+        for pointer in _hand_out():
+            run(pointer)
+        with db.any_org_work():
+            db.db.run("update job set run_at = now() where failed_at is null")
+
+    assert sorted(done) == [[0], [1], [3], [4], [5]]
+    assert _left() == [(2, 3, False, True)]
+
+
+def test_after_a_while_what_is_due_goes_together_again(brand):
+    done = _declared(fails_on=1)
+    _stage(brand, 5)
+    for _ in range(2):
+        run(_hand_out()[0])
+    alone.forget()
+
+    run(_hand_out()[0])
+
+    assert done == [[0], [2, 3, 4]]
+    assert _left() == [(1, 1, False, False)]
+
+
+def test_how_many_and_how_are_said_both_or_not_at_all():
+    for job, together in ((_JOB, None), (dataclasses.replace(_JOB, together=1), lambda jobs: None)):
+        with pytest.raises(ValueError, match=r"^test\.batch: how many are done together"):
+            database_job(job, together=together)(lambda job: None)
+
+
+def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=None) -> dict[str, list]:
+    """Declare the calling job; returns what was prepared, called and recorded, as it happens."""
+    happened: dict[str, list] = {"prepared": [], "called": [], "recorded": [], "given_back": []}
+
+    def prepare(jobs):
+        places = [int(job.args["place"]) for job in jobs]
+        happened["prepared"].append(places)
+        return [None if place in nothing_left else place for place in places]
+
+    def call(place):
+        assert not db.in_transaction()
+        happened["called"].append(place)
+        if look:
+            look(place)
+        if place in raises:
+            raise GiveUp(f"{place} is gone")
+        return place
+
+    def record(pairs):
+        if record_fails and len(pairs) > 1:
+            raise LookupError("not together")
+        happened["recorded"].append([place for place, _ in pairs])
+        return [None] * len(pairs)
+
+    calling_job(
+        _CALL,
+        prepare=lambda job: prepare([job])[0],
+        call=call,
+        record=lambda place, answer: record([(place, answer)])[0],
+        together=CallsTogether(
+            prepare=prepare,
+            goes_on=lambda place, answer, following: answer not in bad,
+            record=record,
+            give_back=lambda prepared: happened["given_back"].append(list(prepared)),
+        ),
+    )
+    return happened
+
+
+def test_calls_are_prepared_together_made_one_by_one_and_recorded_together(brand):
+    happened = _calling(nothing_left=[1])
+    _stage(brand, 5, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened == {"prepared": [[0, 1, 2, 3]], "called": [0, 2, 3], "recorded": [[0, 2, 3]], "given_back": []}
+    assert _left() == [(4, 0, False, False)]
+
+
+def test_while_calls_are_made_each_counts_as_handed_out_and_all_as_one_thread_s_work(brand):
+    seen = []
+
+    def look(place):
+        with db.any_org_work():
+            out = "attempt, deadline > now() + interval '80 seconds', run_at = deadline, process_id"
+            seen.append(db.db.run(f"select {out} from job order by id limit 2"))
+        seen.append([pointer.attempt for pointer in _hand_out(2)])
+
+    _calling(look=look)
+    _stage(brand, 2, _CALL)
+    (pointer,) = _hand_out()
+    _stage(brand, 4, _CALL, fair_key="another")
+    run(pointer)
+
+    # Two threads have room for two: one is busy with both calls.
+    assert seen[:2] == [[(1, True, True, process.own_id())] * 2, [1]]
+
+
+def test_after_a_bad_answer_the_rest_is_given_back_uncalled_with_its_attempt(brand):
+    happened = _calling(bad=[1])
+    _stage(brand, 4, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened["called"] == [0, 1]
+    assert happened["recorded"] == [[0, 1]]
+    assert happened["given_back"] == [[2, 3]]
+    assert _left() == [(2, 0, False, False), (3, 0, False, False)]
+    for pointer in _hand_out(2):
+        run(pointer)
+    assert sorted(happened["recorded"]) == [[0, 1], [2], [3]]
+
+
+def test_calls_that_take_too_long_together_are_answered_badly_as_well(brand, monkeypatch):
+    monkeypatch.setattr("workers.behind.calls._CALLS_S", 0)
+    happened = _calling()
+    _stage(brand, 3, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened["called"] == [0]
+    assert happened["given_back"] == [[1, 2]]
+    assert _left() == [(1, 0, False, False), (2, 0, False, False)]
+
+
+def test_what_somebody_else_has_begun_since_is_not_taken_back(brand):
+    def look(place):
+        with db.any_org_work():
+            db.db.run("update job set attempt = attempt + 1 where args ->> 'place' = '2'")
+
+    happened = _calling(bad=[0], look=look)
+    _stage(brand, 3, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened["given_back"] == [[1]]
+    assert _left() == [(1, 0, False, False), (2, 2, True, False)]
+
+
+def test_a_call_that_raises_is_put_down_alone(brand):
+    happened = _calling(raises=[1])
+    _stage(brand, 3, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened["called"] == [0, 1]
+    assert happened["recorded"] == [[0]]
+    assert _left() == [(1, 1, False, True), (2, 0, False, False)]
+
+
+def test_calls_that_cannot_be_recorded_together_are_recorded_each_by_itself(brand):
+    happened = _calling(record_fails=True)
+    _stage(brand, 3, _CALL)
+
+    run(_hand_out()[0])
+
+    assert happened["called"] == [0, 1, 2]
+    assert happened["recorded"] == [[0], [1], [2]]
+    assert _left() == []

@@ -1,0 +1,50 @@
+"""A process of the fleets, and the one with the loops, hold what their own work needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_WORKER = """
+import sys
+sys.argv = [sys.executable, "-m", "workers", "-Q", {queue!r}, "-p", "1"]
+import workers.__main__
+workers.__main__.load()
+"""
+_LOOPS = "import commands.service.processes, app"
+# Each takes from one megabyte to eight.
+_HEAVY = {
+    "charset_normalizer",
+    "dns",
+    "email_validator",
+    "flask.app",
+    "httpx",
+    "joserfc",
+    "marshmallow",
+    "nh3",
+    "stripe",
+}
+_QUEUES = "{name.removeprefix('workers.queues.') for name in sys.modules if name.startswith('workers.queues.')}"
+
+
+def _loaded(script: str, tmp_path: Path) -> str:
+    said = f"{script}\nimport sys\nprint(sorted({_HEAVY!r} & set(sys.modules)), sorted({_QUEUES}))"
+    environment = {"DATA_DIR": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, "-c", said], cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("queue", ["sales", "webhooks"])
+def test_a_worker_loads_the_actors_of_its_queues_and_what_they_need(queue, tmp_path):
+    assert _loaded(_WORKER.format(queue=queue), tmp_path) == f"[] ['{queue}']"
+
+
+def test_the_loops_load_no_pages_and_no_gateways(tmp_path):
+    loaded = _loaded(_LOOPS, tmp_path)
+
+    assert not {"email_validator", "httpx", "joserfc", "marshmallow", "nh3", "stripe"} & set(loaded.split("'"))

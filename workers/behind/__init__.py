@@ -1,0 +1,5 @@
+"""What a worker that is behind does several jobs at a time with. Decision 47 says why it is built so.
+
+alone        which kinds go alone for a while, because a batch failed
+calls        several calls to the outside, one after another
+"""

@@ -1,0 +1,62 @@
+"""Redis or Valkey as the carrier of pointers, alone, watched by Sentinels, or as a cluster."""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import redis
+from dramatiq.broker import Consumer
+from dramatiq.brokers.redis import RedisBroker
+
+from adapters import broker
+from models.jobs.silence import Held
+from workers.carriers import in_hand
+from workers.carriers.consumer import QueueConsumer
+from workers.carriers.ours import PointerCarrier, depth
+
+# Dramatiq gives back what a worker fetched that asked for nothing for this long; costs two range reads per fetch. The
+# relay is sooner (workers.silence): this is for a process that died before it announced itself.
+_HEARTBEAT_TIMEOUT_MS = 30_000
+_ALWAYS_MAINTAIN = 1_000_000
+
+# An idle consumer asks again after at most this long. A sale, its override and their deliveries are three hops, and
+# each waits for one such look.
+_IDLE_MS = 50
+
+
+class ValkeyCarrier(PointerCarrier, RedisBroker):
+    """Dramatiq's broker with three changes.
+
+    Its consumers notice new work soon; Dramatiq's own idle for up to a second. They give back what was fetched and
+    never came. And each queue's keys have names of their own, which in a cluster put them together.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(maintenance_chance=_ALWAYS_MAINTAIN, heartbeat_timeout=_HEARTBEAT_TIMEOUT_MS, **options)
+        self.scripts["dispatch"] = partial(_dispatch, self.client, self.scripts["dispatch"])
+
+    @property
+    def consumer_class(self) -> type[QueueConsumer]:
+        return QueueConsumer
+
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
+        if queue_name.endswith(".DQ"):
+            # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
+            return super().consume(queue_name, prefetch, timeout)
+        return super().consume(queue_name, prefetch * depth(queue_name), _IDLE_MS)
+
+    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
+        return in_hand.of(self.client, process_id)
+
+    def forget(self, process_id: UUID, queue: str, messages: Collection[Any]) -> None:
+        in_hand.forget(self.client, process_id, queue, messages)
+
+    def forget_connections(self) -> None:
+        broker.forget_connections(self.client)
+
+
+def _dispatch(client: redis.Redis, script: Callable[..., Any], *, args: Sequence[Any], keys: object) -> Any:
+    """Run Dramatiq's script, which takes one key: what the names of all others begin with."""
+    queue_name = args[2]
+    return script(args=args, keys=[in_hand.namespace(client, queue_name)])

@@ -1,0 +1,28 @@
+"""The `copilot` queue: the model is asked. It may think for a minute, for which nothing else waits here."""
+
+from uuid import UUID
+
+from adapters import clock
+from domain import jobs
+from domain.copilot.replies import ModelReply
+from domain.copilot.states import CopilotFailure
+from models.jobs.rows import Claimed
+from pipelines.copilot import answering
+from pipelines.copilot.answering import PreparedPrompt
+from workers.actor import calling_job
+
+
+def _prepare(job: Claimed) -> PreparedPrompt | None:
+    return answering.prepare(
+        organization_id=job.tenant,
+        conversation_id=UUID(job.args["conversation_id"]),
+        turn=int(job.args["turn"]),
+        now=clock.now(),
+    )
+
+
+def _record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure) -> None:
+    answering.record(prepared, answer, now=clock.now())
+
+
+calling_job(jobs.COPILOT_ASK, prepare=_prepare, call=answering.call, record=_record)
