@@ -31,6 +31,8 @@ from models import ids
 
 _ROUNDS = 3
 _CLICKS_PER_ROUND = 20_000
+# A rate is between batches: of one alone there is none.
+_LEAST = 10_000
 _PAST = 50_000
 _CHUNK = 1_000
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -60,7 +62,7 @@ def measure(plan: Plan) -> list[Figure]:
         cursor.execute(_MORE)
         cursor.execute("select program_id::text, id::text from affiliate")
         people = cursor.fetchall()
-        size = plan.size(_CLICKS_PER_ROUND)
+        size = max(plan.size(_CLICKS_PER_ROUND), _LEAST)
         for table in ("click", "click_copy"):
             _copy(cursor, table, _clicks(seller.id, people, plan.size(_PAST), past=timedelta(days=2)))
         product, anchor = interleaved(

@@ -1,14 +1,15 @@
 """Clicks as they are written: many at a time, each step one statement for the whole batch of one organization.
 
-Batches go into a statement as one JSON text: an array parameter per column costs several times as much to write and
-to read. Affiliates and programs have a key by their id alone, and `(organization_id = ...) is true` is a condition that
-no index is chosen for: a plan that was made while the tables were small must still go by the id when they are not.
+Batches go into a statement as JSON or as arrays, each one text: a parameter that psycopg2 makes an array of costs
+several times as much to write. What many clicks have in common is written once for all of them.
+Affiliates and programs have a key by their id alone, and `(organization_id = ...) is true` is a condition that no index
+is chosen for: a plan that was made while the tables were small must still go by the id when they are not.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -75,7 +76,7 @@ def visits(
     """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
     params = {
         "org": organization_id,
-        "visitors": _array(rf"\x{visitor}" for visitor in visitors),
+        "visitors": _hashes(visitors),
         "since": since,
         "near_since": near[0],
         "near_until": near[1],
@@ -108,21 +109,65 @@ def network_visits(
     return _NETWORK_VISITS.all(_NETWORKS, params)
 
 
+class ClickKind(NamedTuple):
+    """What clicks of one link with one fate have in common, said once for all; `country` is an ISO 3166 code."""
+
+    program_id: str
+    affiliate_id: str
+    slug: str
+    sub_id: str | None
+    is_duplicate: bool
+    score: int
+    reasons: tuple[str, ...]
+    outcome: str
+    conversion_id: UUID | None
+    country: str | None
+
+
+class NewClick(NamedTuple):
+    """A click to be written; hashes are hex."""
+
+    id: str
+    visitor: str
+    network: str
+    occurred_at: datetime
+    kind: ClickKind
+
+
 _INSERT = Hot("""
 insert into click (id, organization_id, program_id, affiliate_id, slug, sub_id, visitor_hash, network_hash,
   occurred_at, is_duplicate, score, reasons, outcome, conversion_id, country, created_at)
-select id, %(org)s, program_id, affiliate_id, slug, sub_id, decode(visitor, 'hex'), decode(network, 'hex'),
-  occurred_at, is_duplicate, score, reasons, outcome, conversion_id, country, %(now)s
-from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, slug text, sub_id text,
-  visitor text, network text, occurred_at timestamptz, is_duplicate boolean, score int, reasons text[], outcome text,
-  conversion_id uuid, country text)
+select c.id, %(org)s, k.program_id, k.affiliate_id, k.slug, k.sub_id, c.visitor, c.network,
+  c.occurred_at, k.is_duplicate, k.score, k.reasons, k.outcome, k.conversion_id, k.country, %(now)s
+from unnest(%(ids)s::text::uuid[], %(visitors)s::text::bytea[], %(networks)s::text::bytea[],
+  %(moments)s::text::timestamptz[], %(places)s::text::int[]) as c (id, visitor, network, occurred_at, place)
+join json_to_recordset(%(kinds)s) as k (place int, program_id uuid, affiliate_id uuid, slug text, sub_id text,
+  is_duplicate boolean, score int, reasons text[], outcome text, conversion_id uuid, country text) using (place)
 """)
 
 
-def stage_insert(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
-    """Stage clicks that `known` does not have. Hashes are hex, reasons None where nothing spoke against a click."""
-    if rows:
-        db.stage(_INSERT, {"org": organization_id, "rows": _json(rows), "now": now})
+def stage_insert(*, organization_id: UUID, clicks: Sequence[NewClick], now: datetime) -> None:
+    """Stage clicks that `known` does not have."""
+    if not clicks:
+        return
+    places: dict[ClickKind, int] = {}
+    of_each = [places.setdefault(click.kind, len(places)) for click in clicks]
+    params = {
+        "org": organization_id,
+        "now": now,
+        "ids": _array([click.id for click in clicks]),
+        "visitors": _hashes([click.visitor for click in clicks]),
+        "networks": _hashes([click.network for click in clicks]),
+        "moments": _plain_array([click.occurred_at for click in clicks]),
+        "places": _plain_array(of_each),
+        "kinds": _json([_written(kind) | {"place": place} for kind, place in places.items()]),
+    }
+    db.stage(_INSERT, params)
+
+
+def _written(kind: ClickKind) -> dict[str, object]:
+    """Return what a kind says; what it lacks is left out, so that there is less of it to write and to read."""
+    return {name: said for name, said in kind._asdict().items() if said is not None and said != ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,4 +292,28 @@ def _json(rows: object) -> str:
 
 def _array(texts: Iterable[str]) -> str:
     """Return a list as PostgreSQL writes one, to be sent as a single text."""
-    return "{" + ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts) + "}"
+    return _quoted(texts, "")
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    """Return a list of hashes (hex) as PostgreSQL writes one of bytes."""
+    return _quoted(texts, r"\\x")
+
+
+def _quoted(texts: Iterable[str], sign: str) -> str:
+    known = _escaped(texts)
+    return "{" + f'"{sign}' + f'","{sign}'.join(known) + '"}' if known else "{}"
+
+
+def _escaped(texts: Iterable[str]) -> list[str]:
+    """Return texts as they stand between quotes. Ids and hashes, which most are, have nothing to escape."""
+    known = list(texts)
+    together = "".join(known)
+    if "\\" not in together and '"' not in together:
+        return known
+    return [text.replace("\\", "\\\\").replace('"', '\\"') for text in known]
+
+
+def _plain_array(values: Sequence[int] | Sequence[datetime]) -> str:
+    """Return numbers or moments as PostgreSQL writes a list of them, which JSON does alike but for its brackets."""
+    return "{" + _json(values)[1:-1] + "}"

@@ -22,5 +22,5 @@
                                        and pay.settle is gone through again
 
 Lock order: the organization's turn, the budgets by program, the conversions by id. Nothing is kept in temporary tables;
-a batch goes into each statement as one JSON text (`models.clicks.batches`).
+a batch goes into each statement as texts of JSON and of arrays (`models.clicks.batches`).
 """
