@@ -1,5 +1,9 @@
 """The description as people meet it. Source: core spec, section 9."""
 
+from playwright.sync_api import expect
+
+from tests.support.pages.arriving import press
+
 
 def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):
     page.goto(f"{site}/docs")
@@ -7,9 +11,9 @@ def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):
     contents.get_by_text("Programs", exact=True).click()
     contents.get_by_role("link", name="Create a program").click()
 
-    assert page.get_by_role("heading", level=1).inner_text() == "Finderfee API"
-    assert page.locator("#createProgram").is_visible()
-    assert page.url.endswith("#createProgram")
+    page.wait_for_url("**#createProgram")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Finderfee API")
+    expect(page.locator("#createProgram")).to_be_visible()
 
 
 def test_a_body_is_shown_with_its_rules(page, site):
@@ -27,19 +31,20 @@ def test_the_filter_leaves_what_has_all_its_words(page, site):
     page.goto(f"{site}/docs")
     page.keyboard.press("/")
     page.keyboard.type("payouts run")
+    expect(page.get_by_role("heading", name="Keys and test keys")).to_be_hidden()
+    expect(page.locator("#createProgram")).to_be_hidden()
     shown = page.locator("article:visible h3 .path").all_inner_texts()
 
     assert "/api/v1/payouts/run" in shown
     assert "/api/v1/programs" not in shown
-    assert not page.get_by_role("heading", name="Keys and test keys").is_visible()
-    assert page.get_by_role("navigation").get_by_role("link", name="Pay what is due").is_visible()
+    expect(page.get_by_role("navigation").get_by_role("link", name="Pay what is due")).to_be_visible()
 
     page.keyboard.type(" zzz")
-    assert page.locator("article:visible").count() == 0
-    assert page.get_by_text("Nothing here has these words.").is_visible()
+    expect(page.locator("article:visible")).to_have_count(0)
+    expect(page.get_by_text("Nothing here has these words.")).to_be_visible()
 
     page.keyboard.press("Escape")
-    assert page.locator("#createProgram").is_visible()
+    expect(page.locator("#createProgram")).to_be_visible()
 
 
 def test_routes_are_folded_on_a_telephone_until_somebody_asks(page, site):
@@ -47,15 +52,15 @@ def test_routes_are_folded_on_a_telephone_until_somebody_asks(page, site):
     page.goto(f"{site}/docs")
     contents = page.get_by_role("navigation")
 
-    assert not contents.get_by_text("Webhook endpoints", exact=True).is_visible()
+    expect(contents.get_by_text("Webhook endpoints", exact=True)).to_be_hidden()
     assert page.get_by_role("heading", level=1).bounding_box()["y"] < 200
 
     contents.locator("summary").first.click()
     contents.get_by_text("Webhook endpoints", exact=True).click()
     contents.get_by_role("link", name="Create an endpoint").click()
 
-    assert not contents.get_by_text("Webhook endpoints", exact=True).is_visible()
-    assert page.url.endswith("#createWebhookEndpoint")
+    page.wait_for_url("**#createWebhookEndpoint")
+    expect(contents.get_by_text("Webhook endpoints", exact=True)).to_be_hidden()
 
 
 def test_without_a_script_everything_is_there(browser, site):
@@ -81,10 +86,10 @@ def test_an_error_code_leads_to_what_it_means(page, site):
     page.goto(f"{site}/docs")
     refusals = page.locator("#createWebhookEndpoint details", has=page.get_by_text("Refusals", exact=True))
     refusals.locator("summary").click()
-    refusals.get_by_role("link", name="unknown_event").click()
+    press(refusals.get_by_role("link", name="unknown_event"))
 
     assert page.url.endswith("/docs/errors#unknown_event")
-    assert "event type that does not exist" in page.locator("#unknown_event").inner_text()
+    expect(page.locator("#unknown_event")).to_contain_text("event type that does not exist")
 
 
 def test_the_links_to_the_other_descriptions_work(page, site):

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from models import db
 from tests.support.api.embedding import TOKENS, issued
@@ -65,13 +66,14 @@ class _Scene:
             "([kind, number]) => heard.filter(([, data]) => data.type === kind).length >= number", arg=[kind, number]
         )
 
-    def height(self):
-        """Return how high the frame is, when that has settled."""
-        self.page.wait_for_function(
-            "async () => { const now = () => document.querySelector('iframe').offsetHeight, before = now();"
-            " await new Promise(done => setTimeout(done, 100)); return before === now() }"
-        )
-        return self.page.evaluate("document.querySelector('iframe').offsetHeight")
+    def height(self, than=0):
+        """Return how high the frame is, when it is as high as its content and higher than that."""
+        while True:
+            wanted = self.inner().evaluate("Math.ceil(document.getElementById('page').getBoundingClientRect().height)")
+            found = self.page.evaluate("document.querySelector('iframe').offsetHeight")
+            if found == wanted > than:
+                return found
+            self.page.wait_for_timeout(20)
 
 
 @pytest.fixture
@@ -104,6 +106,7 @@ def test_the_brands_own_page_shows_what_the_affiliate_has(scene):
 def test_the_token_leaves_the_address_and_nothing_else_goes_along(scene):
     scene.context.add_cookies([{"name": "finderfee", "value": "x", "url": scene.service}])
     scene.visit()
+    scene.wait_for("ready")
 
     assert scene.inner().url == scene.address
     asked = [request for request in scene.requests if "/api/v1/embed/" in request.url]
@@ -128,9 +131,10 @@ def test_a_strangers_page_shows_nothing(scene, where):
     else:
         scene.other.show(f'<!doctype html><title>x</title><iframe src="{scene.origin}"></iframe>')
         page.goto(scene.other.url)
+    while not any(request.url.startswith(scene.address) for request in scene.requests):
+        page.wait_for_timeout(20)
     page.wait_for_timeout(500)
 
-    assert any(request.url.startswith(scene.address) for request in scene.requests)
     assert not any("/api/v1/embed/" in request.url for request in scene.requests)
     assert [frame.url for frame in page.frames if frame.url.startswith(scene.address)] == []
 
@@ -139,12 +143,9 @@ def test_the_frame_grows_and_shrinks_with_what_is_in_it(scene):
     scene.visit()
     before = scene.height()
     scene.frame.get_by_text("The figures").click()
-    opened = scene.height()
+    scene.height(than=before + 300)
     scene.frame.get_by_text("The figures").click()
-    closed = scene.height()
-
-    assert opened > before + 300
-    assert closed == before
+    expect(scene.frame.owner).to_have_js_property("offsetHeight", before)
     assert scene.inner().evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert all(isinstance(one["height"], int) and 0 <= one["height"] <= 20_000 for one in scene.heard("height"))
 
@@ -179,7 +180,7 @@ def test_neither_a_theme_that_is_none_nor_words_that_come_early_keep_the_account
     early = page.frame_locator("iframe").first
     early.get_by_role("heading", name="What you have").wait_for()
 
-    assert early.locator("html").evaluate("html => html.style.colorScheme") == "dark"
+    expect(early.locator("html")).to_have_css("color-scheme", "dark")
 
 
 def test_a_token_that_is_over_is_told_and_renewed_by_the_brands_server(scene, flask):
@@ -192,7 +193,7 @@ def test_a_token_that_is_over_is_told_and_renewed_by_the_brands_server(scene, fl
     scene.wait_for("ready", 2)
 
     assert len(scene.heard("token-expired")) == 1
-    assert scene.frame.get_by_role("heading", name="What you have").is_visible()
+    expect(scene.frame.get_by_role("heading", name="What you have")).to_be_visible()
     assert set(scene.heard("token-expired")[0]) == {"source", "v", "type"}
 
 
@@ -205,7 +206,7 @@ def test_a_brand_that_renews_nothing_is_asked_twice_and_no_more(scene):
     page.wait_for_timeout(200)
 
     assert scene.site.asked.count("/token") == 2
-    assert page.frame_locator("iframe").get_by_text("Your session here is over").is_visible()
+    expect(page.frame_locator("iframe").get_by_text("Your session here is over")).to_be_visible()
 
 
 def test_the_affiliate_copies_adds_a_link_and_goes_on_to_sign_in(scene):

@@ -1,5 +1,6 @@
 """The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
 
+from tests.support.pages.arriving import press, press_enter
 from tests.support.rows import paid_leads
 from tests.support.rows.brands import Brand
 
@@ -15,10 +16,10 @@ def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browse
     with paid_leads.verified_by(URL="local"):
         page.goto(f"{site}/lead/{slug}")
         page.get_by_label("Email address").fill("ada")
-        page.get_by_role("button", name="Send").click()
+        press(page.get_by_role("button", name="Send"))
         said, widest = page.get_by_role("alert").inner_text(), page.locator("main").bounding_box()
         page.get_by_label("Email address").fill("ada@inbox.example.org")
-        page.keyboard.press("Enter")
+        press_enter(page)
         page.get_by_role("heading", name="Thank you").wait_for()
     context.close()
 

@@ -132,6 +132,7 @@ def test_a_slug_that_a_payment_link_would_drop_is_left_out(shop, brand):
     brand.affiliate(slug := f"{new_slug()}.x")
     shop.show(body=_links(_PAY, "https://gum.co/mug") + "<stripe-buy-button></stripe-buy-button>")
     shop.visit(f"/?via={slug}")
+    shop.page.wait_for_function("slug => document.links[1].href.includes('=' + slug)", arg=slug)
     shop.page.wait_for_timeout(SOON_MS)
 
     assert _hrefs(shop) == [_PAY, f"https://gum.co/mug?via={slug}"]
@@ -172,10 +173,12 @@ def test_a_shop_at_shopify_keeps_it_with_the_cart_once_for_each_cart(shop, is_sh
     shop.show(before="<script>window.Shopify = {shop: 'acme'}</script>" if is_shopify else "")
     for address in (f"/?via={shop.ben}", "/more", "/more"):
         shop.visit(address)
+        shop.wait_until(lambda: len(told) == is_shopify)
         shop.page.wait_for_timeout(SOON_MS)
     assert told == [("POST", {"attributes": {"via": shop.ben}})] * is_shopify
 
     shop.page.evaluate("document.cookie = 'cart=2; path=/'")
     shop.visit("/more")
+    shop.wait_until(lambda: len(told) == 2 * is_shopify)
     shop.page.wait_for_timeout(SOON_MS)
     assert len(told) == 2 * is_shopify

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS, STUB, ShopSite
+from tests.support.pages.arriving import arriving
 
 
 def test_a_visitor_who_said_no_before_the_script_came_is_left_alone(shop):
@@ -53,9 +54,10 @@ def test_without_the_word_of_both_the_page_and_the_browser_nothing_changes(shop,
 
 
 def test_whoever_comes_to_the_site_says_once_that_the_script_is_there(shop, brand):
-    shop.visit("/")
-    shop.page.evaluate("location.href = '/shoes'")
-    shop.page.wait_for_url("**/shoes")
+    with shop.page.expect_response("**/c.gif?*"):
+        shop.visit("/")
+    with arriving(shop.page):
+        shop.page.evaluate("location.href = '/shoes'")
     shop.settled()
     shop.page.wait_for_timeout(100)
 
@@ -76,6 +78,7 @@ def test_without_consent_the_script_does_not_even_say_that_it_is_there(shop):
 
     shop.say("consent", True)
     shop.settled()
+    shop.wait_until(lambda: shop.seen)
     shop.page.wait_for_timeout(100)
     assert len(shop.seen) == 1
 

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.operators import Operator
 from tests.support.pages import full
+from tests.support.pages.arriving import press
 
 
 @pytest.fixture
@@ -121,8 +122,8 @@ def test_the_steps_of_why_stand_in_their_order_and_one_decided(page, filled):
     rows = table.get_by_role("row").filter(has=opened.get_by_role("rowheader"))
     assert rows.count() == table.get_by_role("rowheader").get_by_role("link").count() > 0
     assert opened.get_by_role("combobox", name="Status").input_value() == "Pending"
-    rows.first.get_by_role("link").first.click()
-    opened.wait_for_url(re.compile("/conversions/[0-9a-f-]{36}$"))  # with its style, by which lines are told apart
+    press(rows.first.get_by_role("link").first)
+    assert re.search("/conversions/[0-9a-f-]{36}$", opened.url)
     steps = opened.get_by_role("list", name="Why credited").get_by_role("listitem")
     assert [text.partition("\n")[0] for text in steps.all_inner_texts()] == [
         "Coupon that overrides",
@@ -181,6 +182,7 @@ def test_the_console_has_the_names(page, filled):
     opened.goto("/console/dead")
     letter = opened.get_by_role("group").filter(has_text=re.compile(rf"\b{number}\b"))
     letter.locator("summary").click()
+    letter.get_by_role("button", name="Replay").wait_for()
     for role, name in (
         ("button", "Replay"),
         ("textbox", "Or discard, because"),

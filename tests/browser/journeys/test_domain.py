@@ -10,6 +10,7 @@ from pipelines import work
 from tests.support.draining import drain
 from tests.support.operators import Operator
 from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.pages.arriving import press
 
 
 @pytest.fixture
@@ -24,13 +25,15 @@ def test_from_a_name_to_a_proof_that_comes_by_itself(app, brand, site, window, d
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])
     page.goto(f"{site}/dashboard/programs/{program}/domain")
     page.get_by_role("textbox", name="Domain").fill(domain)
-    page.get_by_role("button", name="Save domain").click()
-    page.get_by_role("button", name="Check now").click()
+    press(page.get_by_role("button", name="Save domain"))
+    press(page.get_by_role("button", name="Check now"))
     found = page.locator("#found")
     expect(found).to_contain_text("no such name")
 
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy Value of the TXT record").click()
+    copy = page.get_by_role("button", name="Copy Value of the TXT record")
+    copy.click()
+    expect(copy.get_by_role("status")).to_have_text("Copied")
     value = page.evaluate("navigator.clipboard.readText()")
     dns.zone[f"_finderfee.{domain}", "TXT"] = [f'"{value}"']
     brand.rows("update host_proof set due_at = now() returning name")

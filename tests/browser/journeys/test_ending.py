@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.pages.arriving import press
 from tests.support.turning import turn
 
 _KEPT_S = 1
@@ -23,8 +24,8 @@ def _is_signed_in(page):
 def test_signing_out_everywhere_ends_the_second_browser_and_nobody_elses(browsers, site):
     here, there, somebody = browsers
     assert all(_is_signed_in(page) for page in browsers)
-    here.get_by_role("link", name="Settings").click()
-    here.get_by_role("button", name="Sign out everywhere").click()
+    press(here.get_by_role("link", name="Settings"))
+    press(here.get_by_role("button", name="Sign out everywhere"))
     expect(here).to_have_url(f"{site}/sign-in")
 
     there.wait_for_timeout(1_000 * _KEPT_S)
@@ -42,7 +43,7 @@ def test_another_role_ends_what_the_person_had_before(browsers, window, enter):
     there.wait_for_timeout(1_000 * _KEPT_S)
     here.get_by_role("textbox", name="Name").fill("Knives")
     here.get_by_role("textbox", name="Commission").fill("20")
-    here.get_by_role("button", name="Create program").click()
+    press(here.get_by_role("button", name="Create program"))
     expect(here.get_by_role("heading", level=1)).to_have_text("Sign in")
     assert not _is_signed_in(there)
     assert _is_signed_in(somebody)

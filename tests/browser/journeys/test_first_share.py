@@ -11,6 +11,7 @@ from pipelines import mail
 from tests.support.api.applying import apply
 from tests.support.draining import drain
 from tests.support.outside.shop_site import SHOP
+from tests.support.pages.arriving import press, press_enter
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def approved(opened, enter, tab_to, brand, email):
     manager = enter(opened(), "Manager", "manager@example.com")
     manager.goto("/dashboard/affiliates/applications")
     tab_to(manager, "button", "Approve Ada Ek")
-    manager.keyboard.press("Enter")
+    press_enter(manager)
     expect(manager.get_by_role("row", name="Ada Ek")).to_have_count(0)
     return email
 
@@ -63,7 +64,7 @@ def test_a_stranger_becomes_an_affiliate_who_sees_when_the_share_is_payable(brow
     ada = opened()
     ada.goto("/portal/earnings")
     ada.get_by_role("textbox", name="Email").fill(approved)
-    ada.get_by_role("button", name="Send me a link").click()
+    press(ada.get_by_role("button", name="Send me a link"))
     expect(ada.get_by_role("heading", level=1)).to_have_text("Look into your mail")
     letter = _mailed(approved)
     scanner = opened()
@@ -74,13 +75,13 @@ def test_a_stranger_becomes_an_affiliate_who_sees_when_the_share_is_payable(brow
     ada.goto(letter)
     expect(ada.get_by_role("heading", level=1)).to_have_text("Earnings")  # where Ada wanted to go
 
-    ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Home").click()
+    press(ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Home"))
     _bought(browser, ada.get_by_role("textbox", name="Your link").input_value(), payroll.brand)
     ((hold_until,),) = payroll.brand.rows("select hold_until from conversion")
     ada.reload()
     held = ada.get_by_role("table", name="Balances").get_by_role("row", name="USD").get_by_role("cell")
     expect(held).to_have_text(["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"])
-    ada.get_by_role("link", name="Earnings").first.click()
+    press(ada.get_by_role("link", name="Earnings").first)
     row = ada.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
     expect(row).to_contain_text("On hold")
     days = row.locator("time").evaluate_all("all => all.map(one => one.dateTime)")

@@ -4,11 +4,13 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.support.pages.arriving import press_enter
+from tests.support.pages.keys import choose_by_keyboard
+
 
 def _press(page, tab_to, role, name):
     tab_to(page, role, name)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
+    press_enter(page)
 
 
 def test_from_signing_in_to_signing_out_no_pointer_is_needed(window, enter, tab_to, payroll, site):
@@ -24,7 +26,7 @@ def test_from_signing_in_to_signing_out_no_pointer_is_needed(window, enter, tab_
 
     _press(page, tab_to, "link", "Conversions")
     tab_to(page, "combobox", "Status")
-    page.keyboard.type("Pending")
+    choose_by_keyboard(page.get_by_role("combobox", name="Status"), "Pending")
     _press(page, tab_to, "button", "Filter")
     expect(page).to_have_url(re.compile("[?&]status=Pending"))
     expect(page.get_by_role("table", name="Conversions").get_by_role("rowheader")).to_have_count(1)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
+from tests.support.pages.arriving import press
 
 # At 200 % a window of 1280 by 800 has half of each.
 _ROOMS = {
@@ -32,16 +33,16 @@ def test_a_run_is_confirmed_and_paid(narrow, payroll):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000)
     narrow.goto("/dashboard/payouts")
-    narrow.get_by_role("link", name="New run").click()
+    press(narrow.get_by_role("link", name="New run"))
     expect(narrow.get_by_role("main")).to_contain_text("40.00 USD")
     narrow.fits()
-    narrow.get_by_role("link", name="Continue").click()
+    press(narrow.get_by_role("link", name="Continue"))
     narrow.get_by_role("textbox", name="Type the total in USD").fill("41")
-    narrow.get_by_role("button", name="Pay 2 affiliates").click()
+    press(narrow.get_by_role("button", name="Pay 2 affiliates"))
     expect(narrow.get_by_role("alert")).to_be_in_viewport()
     narrow.fits()
     narrow.get_by_role("textbox", name="Type the total in USD").fill("40.00 USD")
-    narrow.get_by_role("button", name="Pay 2 affiliates").click()
+    press(narrow.get_by_role("button", name="Pay 2 affiliates"))
     expect(narrow).to_have_url(re.compile("/dashboard/payouts/runs/"))
     payroll.pay()
 
@@ -62,10 +63,10 @@ def test_a_delivery_is_sent_again(narrow, payroll, receiver, drain):
     receiver.answers = [status(200)]
     narrow.goto(f"/dashboard/webhooks/{endpoint['id']}")
     narrow.fits()
-    narrow.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created").click()
+    press(narrow.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created"))
     expect(narrow.get_by_role("table", name="Attempts")).to_contain_text("503")
     narrow.fits()
-    narrow.get_by_role("button", name="Redeliver").click()
+    press(narrow.get_by_role("button", name="Redeliver"))
     drain("webhooks")
 
     expect(narrow.get_by_text("Delivered", exact=True)).to_be_visible()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
+from tests.support.pages.arriving import press
 
 
 @pytest.fixture
@@ -33,22 +34,22 @@ def test_an_operator_lists_it_an_affiliate_applies_and_it_comes_and_goes_with_th
     brand, program_id, name = listed
     operator = entered(window(), "operator")
     operator.goto(f"/console/network/{program_id}")
-    operator.get_by_role("button", name=f"Approve {name}").click()
+    press(operator.get_by_role("button", name=f"Approve {name}"))
     expect(operator.get_by_role("heading", level=1)).to_have_text("Network")
 
     ada = entered(window(java_script_enabled=False), "affiliate", "--email", email)
-    ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Discover").click()
+    press(ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Discover"))
     ada.get_by_role("textbox", name="Currency").fill("mop")
     ada.get_by_role("combobox", name="Category").select_option("Food")
-    ada.get_by_role("button", name="Filter").click()
-    ada.get_by_role("table", name="Programs in the network").get_by_role("link", name=name).click()
+    press(ada.get_by_role("button", name="Filter"))
+    press(ada.get_by_role("table", name="Programs in the network").get_by_role("link", name=name))
     ada.get_by_role("textbox", name="Your name").fill("Ada Ek")
-    ada.get_by_role("button", name=f"Apply to {name}").click()
+    press(ada.get_by_role("button", name=f"Apply to {name}"))
     expect(ada.get_by_role("heading", name="You have applied")).to_be_visible()
 
     manager = enter(window(), "Manager", "manager@example.com")
     manager.goto("/dashboard/affiliates/applications")
-    manager.get_by_role("button", name="Approve Ada Ek").click()
+    press(manager.get_by_role("button", name="Approve Ada Ek"))
     expect(manager.get_by_role("row", name="Ada Ek")).to_have_count(0)
     ada.goto("/portal/programs")
     expect(ada.get_by_role("row", name=re.compile(name))).to_contain_text("Approved")

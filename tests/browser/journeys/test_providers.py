@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from models import db
 from tests.support.outside.openid_provider import signing_in
+from tests.support.pages.arriving import press
 
 _AXE = Axe()
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -27,8 +28,8 @@ def page(window, provider):
 
 def _log_in(page, path="/sign-in"):
     page.goto(path)
-    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
-    page.get_by_role("link", name="Log in").click()
+    press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
+    press(page.get_by_role("link", name="Log in"))
 
 
 def _let_pass(provider, minutes, *columns):
@@ -40,7 +41,7 @@ def _let_pass(provider, minutes, *columns):
 def _back(page, **changes):
     """Come back from the provider with other words in the address; `...` leaves one out."""
     page.goto("/sign-in")
-    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     back = page.get_by_role("link", name="Log in").get_attribute("href")
     told = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()} | changes
     url = f"{back.partition('?')[0]}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
@@ -59,7 +60,7 @@ def test_a_role_that_changes_at_the_provider_takes_effect(page, provider, site, 
         provider.about = {"scopes_supported": ["openid"]}
     provider.remembers = True
     page.goto("/sign-in?next=/dashboard/programs")
-    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     expect(page).to_have_url(f"{site}/dashboard/programs")
     expect(page.get_by_role("link", name="New program")).to_be_visible()
 
@@ -81,14 +82,14 @@ def test_money_asks_for_a_new_login_over_there_and_the_form_is_still_filled_in(p
     _let_pass(provider, 61, "signed_in_at")
     provider.remembers = True  # which does not help: a new login is asked for
     page.get_by_role("textbox", name="Name").fill("for the shop")
-    page.get_by_role("button", name="Create key").click()
+    press(page.get_by_role("button", name="Create key"))
     expect(page.get_by_text("Sign in once more")).to_be_visible()
-    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
-    page.get_by_role("link", name="Log in").click()
+    press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
+    press(page.get_by_role("link", name="Log in"))
 
     expect(page).to_have_url(f"{site}/dashboard/api-keys")
     expect(page.get_by_role("textbox", name="Name")).to_have_value("for the shop")
-    page.get_by_role("button", name="Create key").click()
+    press(page.get_by_role("button", name="Create key"))
     expect(page.get_by_role("main")).to_contain_text("ff_live_")
 
 
@@ -111,7 +112,7 @@ def test_nothing_but_the_right_answer_signs_anybody_in(page, provider):
 def test_an_answer_signs_in_once_and_in_its_own_browser(page, window, provider, site):
     url = _back(page)
     expect(page).to_have_url(f"{site}/dashboard")
-    page.get_by_role("button", name="Sign out").click()
+    press(page.get_by_role("button", name="Sign out"))
     page.goto(url)
     assert _is_nobody(page)
 
@@ -122,7 +123,7 @@ def test_an_answer_signs_in_once_and_in_its_own_browser(page, window, provider, 
 
 def _back_address(page):
     page.goto("/sign-in")
-    page.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+    press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     return page.get_by_role("link", name="Log in").get_attribute("href")
 
 
@@ -137,9 +138,9 @@ def test_two_tabs_sign_in_beside_each_other(page, provider, site):
     other = page.context.new_page()
     for tab in (page, other):
         tab.goto("/sign-in?next=/dashboard/payouts")
-        tab.get_by_role("link", name="Sign in with Acme ID", exact=True).click()
+        press(tab.get_by_role("link", name="Sign in with Acme ID", exact=True))
     for tab in (page, other):
-        tab.get_by_role("link", name="Log in").click()
+        press(tab.get_by_role("link", name="Log in"))
         expect(tab).to_have_url(f"{site}/dashboard/payouts")
 
 

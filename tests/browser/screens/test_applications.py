@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.pages.arriving import press, press_enter
+
 _HERE = "/dashboard/affiliates/applications"
 
 
@@ -31,7 +33,7 @@ def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, w
     page.goto(waiting)
     page.goto(site + _HERE)
     _tab_to(page, "Approve Ada Ek")
-    page.keyboard.press("Enter")
+    press_enter(page)
     page.get_by_text("Ada Ek is let in.").wait_for()
 
     assert page.get_by_role("table", name="Applications").get_by_role("row", name="Ada Ek").count() == 0
@@ -40,7 +42,7 @@ def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, w
     assert brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]
 
     _tab_to(page, "Reject Ben Osei", most=4)
-    page.keyboard.press("Enter")
+    press_enter(page)
     page.get_by_text("Ben Osei is turned down.").wait_for()
     expect(page.locator(":focus")).to_have_text("New")
 
@@ -50,7 +52,7 @@ def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting
     page.goto(waiting)
     page.goto(site + _HERE)
     for who in ("Ada Ek", "Ben Osei", "New"):
-        page.get_by_role("button", name=f"Approve {who}").press("Enter")
+        press(page.get_by_role("button", name=f"Approve {who}"), "Enter")
         page.get_by_text(f"{who} is let in.").wait_for()
 
     expect(page.locator(":focus")).to_contain_text("New is let in.")
@@ -61,15 +63,15 @@ def test_without_scripts_somebody_is_let_in_and_somebody_turned_down_with_a_reas
     page = window(java_script_enabled=False)
     page.goto(waiting)
     page.goto(site + _HERE)
-    page.get_by_role("button", name="Approve Ada Ek").click()
+    press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0
 
     page.get_by_text("with a reason Ben Osei").click()
     page.get_by_label("Reason").locator("visible=true").fill("Not yet")
-    page.get_by_role("button", name="Reject Ben Osei").click()
+    press(page.get_by_role("button", name="Reject Ben Osei"))
     assert page.get_by_role("row", name="Ben Osei").count() == 0
     assert brand.rows("select rejection_reason from affiliate where status = 'Rejected'") == [("Not yet",)]
 
     page.get_by_label("Tick New").check()
-    page.get_by_role("button", name="Let in all who are ticked").click()
+    press(page.get_by_role("button", name="Let in all who are ticked"))
     assert page.get_by_text("1 is let in.").count() == 1

@@ -6,10 +6,12 @@ Source: the pages' interface, "Now" and "Dead letters"; journey 8.
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from domain import jobs
 from models import db
 from tests.support.outside.console import buried, staged
+from tests.support.pages.arriving import press
 
 
 @pytest.fixture
@@ -40,22 +42,20 @@ def test_a_letter_arrives_while_somebody_types(console, brand):
     console.keyboard.type("paid it by hand")
 
     assert _letter(console, first).evaluate("one => one.open")
-    assert why.input_value() == "the brand has paid it by hand"
-    assert why.evaluate("one => one === document.activeElement")
+    expect(why).to_have_value("the brand has paid it by hand")
+    expect(why).to_be_focused()
 
     _letter(console, second).locator("summary").click()
-    _letter(console, second).get_by_role("button", name="Replay").click()
-    console.wait_for_url("**/console/dead")
+    press(_letter(console, second).get_by_role("button", name="Replay"))
     assert _dead() == [first]
 
     _letter(console, first).locator("summary").click()
-    _letter(console, first).get_by_role("button", name="Discard for ever").click()
-    alert = console.get_by_role("alert")
-    alert.wait_for()
+    press(_letter(console, first).get_by_role("button", name="Discard for ever"))
+    expect(console.get_by_role("alert")).to_be_visible()
     assert console.title().startswith("Error:")
     why = _letter(console, first).get_by_label("Or discard, because")
     why.fill("the brand has paid it by hand")
-    _letter(console, first).get_by_role("button", name="Discard for ever").click()
+    press(_letter(console, first).get_by_role("button", name="Discard for ever"))
     console.get_by_text("No dead letters").wait_for()
     assert _dead() == []
 
@@ -65,32 +65,37 @@ def test_a_queue_is_paused_fills_and_goes_on(console, brand):
     row = table.get_by_role("row", name=re.compile("^sales"))
     waiting = row.get_by_role("cell").nth(1)
     before = int(waiting.inner_text())
-    row.get_by_role("button", name="Pause sales").click()
+    press(row.get_by_role("button", name="Pause sales"))
     console.get_by_role("textbox", name="Why").fill("the processor is being mended")
-    console.get_by_role("button", name="Pause sales").click()
+    press(console.get_by_role("button", name="Pause sales"))
     row.get_by_text("the processor is being mended").wait_for()
     staged(brand)
     waiting.get_by_text(str(before + 1), exact=True).wait_for()
 
-    row.get_by_role("button", name="Resume sales").click()
+    press(row.get_by_role("button", name="Resume sales"))
     row.get_by_role("button", name="Pause sales").wait_for()
     with db.any_org_work():
         assert db.db.run("select queue from queue_pause") == []
 
 
 def test_held_still_nothing_moves_and_then_it_does(console, brand):
+    on_their_way = set()
+    console.on("request", lambda request: on_their_way.add(request))
+    for over in ("requestfinished", "requestfailed"):
+        console.on(over, lambda request: on_their_way.discard(request))
     console.goto("/console/dead")
     hold = console.get_by_role("button", name="Hold still")
     hold.click()
-    assert hold.get_attribute("aria-pressed") == "true"
-    console.wait_for_timeout(500)
+    expect(hold).to_have_attribute("aria-pressed", "true")
+    while on_their_way:  # what was asked before may still be answered
+        console.wait_for_timeout(20)
     letter = buried(brand)
     console.wait_for_timeout(3_000)
     assert _letter(console, letter).count() == 0
 
     hold.click()
     _letter(console, letter).wait_for()
-    assert hold.get_attribute("aria-pressed") == "false"
+    expect(hold).to_have_attribute("aria-pressed", "false")
 
 
 def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, brand):
@@ -99,12 +104,12 @@ def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, br
     letter = buried(brand)
     page.goto("/console/dead")
     _letter(page, letter).locator("summary").click()
-    _letter(page, letter).get_by_role("button", name="Replay").click()
+    press(_letter(page, letter).get_by_role("button", name="Replay"))
     page.get_by_text("No dead letters").wait_for()
     page.goto("/console")
-    page.get_by_role("button", name="Pause mail").click()
+    press(page.get_by_role("button", name="Pause mail"))
     page.get_by_role("textbox", name="Why").fill("because")
-    page.get_by_role("textbox", name="Why").press("Enter")
-    page.get_by_role("button", name="Resume mail").click()
+    press(page.get_by_role("textbox", name="Why"), "Enter")
+    press(page.get_by_role("button", name="Resume mail"))
 
     assert page.get_by_role("button", name="Pause mail").count() == 1

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.api.importing import import_sales, past_sale
+from tests.support.pages.arriving import press
 
 _HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
 _WRONG = f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EURO,2024-02-01\n,1.00,0.10,EUR,2024-02-01\n"
@@ -20,7 +21,7 @@ def _choose(page, text):
     page.get_by_label("File").set_input_files(
         {"name": "conversions-2025.csv", "mimeType": "text/csv", "buffer": text.encode()}
     )
-    page.get_by_role("button", name="Preview").click()
+    press(page.get_by_role("button", name="Preview"))
 
 
 def _row(page, number):
@@ -31,8 +32,8 @@ def _row(page, number):
 def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand, scripts):
     page = window(java_script_enabled=scripts)
     page.goto(link("owner"))
-    page.get_by_role("link", name="Imports").click()
-    page.get_by_role("link", name="New import").click()
+    press(page.get_by_role("link", name="Imports"))
+    press(page.get_by_role("link", name="New import"))
 
     _choose(page, _WRONG)
     for words in ("1 new", "0 known", "2 wrong"):
@@ -46,13 +47,13 @@ def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand,
     expect(page.get_by_text("0 wrong", exact=True)).to_be_visible()
     expect(page.get_by_label("History only")).to_be_checked()
     page.get_by_label("Make it payable").check()
-    page.get_by_role("button", name="Import 3 rows").click()
+    press(page.get_by_role("button", name="Import 3 rows"))
 
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     assert brand.rows("select status, count(*) from conversion where source = 'import' group by 1") == [("Approved", 3)]
-    page.get_by_role("link", name="Undo").click()
+    press(page.get_by_role("link", name="Undo"))
     expect(page.get_by_text("19.70 EUR")).to_be_visible()
-    page.get_by_role("button", name="Undo import").click()
+    press(page.get_by_role("button", name="Undo import"))
     expect(page.get_by_text("Undone", exact=True)).to_be_visible()
     assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
 
@@ -65,7 +66,7 @@ def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window
     page.goto(f"/dashboard/imports/{job_id}/undo")
     brand.rows("update conversion set refunded_cents = 1 where external_event_id in ('1', '2') returning id")
 
-    page.get_by_role("button", name="Undo import").click()
+    press(page.get_by_role("button", name="Undo import"))
 
     expect(page.get_by_role("alert")).to_be_focused()
     expect(page.get_by_role("alert")).to_contain_text("nothing was taken back")

@@ -9,6 +9,7 @@ from api.clicks import page_seen
 from tests.support.draining import drain
 from tests.support.operators import Operator
 from tests.support.outside.shop_site import SHOP
+from tests.support.pages.arriving import press
 from tests.support.turning import turn
 
 
@@ -39,22 +40,24 @@ def shop(browser):
 
 
 def _make_program(page):
-    page.get_by_role("link", name="Create your first program").click()
+    press(page.get_by_role("link", name="Create your first program"))
     page.get_by_role("textbox", name="Name").fill("Knives")
     page.get_by_role("textbox", name="Slug").fill("knives")
     page.get_by_role("combobox", name="Commission type").select_option("Percentage")
     page.get_by_role("textbox", name="Commission").fill("20")
-    page.get_by_role("button", name="Create program").click()
+    press(page.get_by_role("button", name="Create program"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Knives")
     expect(page.get_by_role("main")).to_contain_text(re.compile("20.% of each payment."))
-    page.get_by_role("link", name="Install").click()
+    press(page.get_by_role("link", name="Install"))
 
 
 def test_from_the_first_link_to_a_tag_that_works(brand, dashboard, shop):
     page = dashboard
     _make_program(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy").click()
+    copy = page.get_by_role("button", name="Copy")
+    copy.click()
+    expect(copy.get_by_role("status")).to_have_text("Copied")
     tag = page.evaluate("navigator.clipboard.readText()")
     assert tag == page.get_by_role("textbox", name="Your tag").input_value()
     lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
@@ -82,13 +85,13 @@ def test_without_scripts_a_page_is_checked_and_the_options_rewrite_the_tag(app, 
     page = window(java_script_enabled=False, storage_state=dashboard.context.storage_state())
     page.goto(f"{site}/dashboard/programs/{program}/install")
     page.get_by_role("checkbox", name="Keep emails").uncheck()
-    page.get_by_role("button", name="Rewrite the tag").click()
+    press(page.get_by_role("button", name="Rewrite the tag"))
     assert "data-email-capture" not in page.get_by_role("textbox", name="Your tag").input_value()
     assert not page.get_by_role("checkbox", name="Keep emails").is_checked()
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
 
     page.get_by_role("textbox", name="Page to check").fill(f"{site}/sign-in")
-    page.get_by_role("button", name="Check").click()
+    press(page.get_by_role("button", name="Check"))
 
     lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
     expect(lights.nth(0)).to_contain_text(f"No tag in the HTML of {site}/sign-in")

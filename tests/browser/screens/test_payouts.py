@@ -11,6 +11,7 @@ from models import db
 from models.payouts import payouts
 from pipelines.payouts import decisions, transfer
 from tests.support.operators import Operator
+from tests.support.pages.arriving import press, press_enter
 from tests.support.rows.paying import Payroll
 
 NEW = "/dashboard/payouts/new"
@@ -49,18 +50,18 @@ def page(window, sign_in):
     opened = window()
     sign_in(opened)
     opened.goto("/dashboard")
-    opened.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Payouts").click()
-    opened.get_by_role("link", name="New run").click()
+    press(opened.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Payouts"))
+    press(opened.get_by_role("link", name="New run"))
     return opened
 
 
 def _confirm(page, total):
     page.get_by_role("textbox", name="Type the total in USD").fill(total)
-    page.get_by_role("button", name=re.compile("^Pay ")).click()
+    press(page.get_by_role("button", name=re.compile("^Pay ")))
 
 
 def _on_its_way(page):
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     _confirm(page, "52.50 USD")
     expect(page).to_have_url(re.compile("/dashboard/payouts/runs/"))
 
@@ -81,7 +82,7 @@ def test_from_the_preview_to_the_money_being_there(page, payroll):
     expect(page.get_by_role("table", name="Stays behind").get_by_role("row", name="Cyd")).to_contain_text(
         "No payout account"
     )
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
 
     _confirm(page, "52.51")
@@ -98,13 +99,13 @@ def test_from_the_preview_to_the_money_being_there(page, payroll):
     expect(page.get_by_text("2 of 2 paid")).to_be_visible()
     expect(_row(page, "Ann")).to_contain_text("Paid")
     assert page.evaluate("window.isTheSame")
-    page.get_by_role("link", name="Ann").click()
+    press(page.get_by_role("link", name="Ann"))
     expect(page.get_by_role("table", name="Lines").get_by_role("row")).to_have_count(3)
 
 
 def test_the_page_of_a_payout_is_live(page, payroll):
     _on_its_way(page)
-    page.get_by_role("link", name="Ann").click()
+    press(page.get_by_role("link", name="Ann"))
     expect(page.get_by_role("main")).to_contain_text("Pending")
     page.get_by_role("textbox", name="Reference of your payment").fill("bank 1")
     payroll.pay()
@@ -114,7 +115,7 @@ def test_the_page_of_a_payout_is_live(page, payroll):
 
 
 def test_a_refund_between_preview_and_confirmation(page, payroll):
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     payroll.brand.refund("first", 5_000)
     _confirm(page, "52.50")
 
@@ -126,7 +127,7 @@ def test_a_refund_between_preview_and_confirmation(page, payroll):
 
 
 def test_a_double_click_makes_one_run(page, payroll):
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     page.get_by_role("textbox", name="Type the total in USD").fill("52.50")
     page.get_by_role("button", name="Pay 2 affiliates").dblclick()
 
@@ -139,7 +140,7 @@ def test_a_double_click_makes_one_run(page, payroll):
 
 
 def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign_in, site):
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     with db.any_org_work():
         db.db.run(_AGE)
     _confirm(page, "52.50 USD")
@@ -149,7 +150,7 @@ def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign
     sign_in(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
     expect(page.get_by_role("textbox", name="Type the total in USD")).to_have_value("52.50 USD")
-    page.get_by_role("button", name="Pay 2 affiliates").click()
+    press(page.get_by_role("button", name="Pay 2 affiliates"))
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
 
 
@@ -173,22 +174,22 @@ def test_a_rail_that_is_silent_and_then_refuses_is_retried_voided_or_paid_by_han
     expect(_row(page, "Ann")).to_contain_text("The account is closed. (account_closed)")
 
     payroll.brand.set(sandboxRail="ok")
-    page.get_by_role("button", name="Retry Ann").click()
+    press(page.get_by_role("button", name="Retry Ann"))
     expect(_row(page, "Ann")).to_contain_text("Pending")
     payroll.pay()
     expect(_row(page, "Ann")).to_contain_text("Paid")
 
-    page.get_by_role("button", name="Void Ben").click()
+    press(page.get_by_role("button", name="Void Ben"))
     expect(_row(page, "Ben")).to_contain_text("Voided")
     expect(page.get_by_text("1 of 2 paid")).to_be_visible()
     page.goto(NEW)
     expect(page.locator(".total")).to_have_text("20.00 USD")
 
-    page.get_by_role("link", name="Continue").click()
+    press(page.get_by_role("link", name="Continue"))
     _confirm(page, "20")
-    page.get_by_role("link", name="Ben").click()
+    press(page.get_by_role("link", name="Ben"))
     page.get_by_role("textbox", name="Reference of your payment").fill("bank 17")
-    page.get_by_role("button", name="Mark as paid").click()
+    press(page.get_by_role("button", name="Mark as paid"))
     expect(page.get_by_text("bank 17")).to_be_visible()
     expect(page.get_by_role("button", name="Mark as paid")).to_have_count(0)
 
@@ -205,16 +206,16 @@ def _tab_to(page, role, name):
 
 def test_it_is_confirmed_by_keyboard_alone(page, payroll):
     _tab_to(page, "link", "Continue")
-    page.keyboard.press("Enter")
+    press_enter(page)
     _tab_to(page, "textbox", "Type the total in USD")
     page.keyboard.type("1")
-    page.keyboard.press("Enter")
+    press_enter(page)
     expect(page.get_by_role("alert")).to_be_focused()
     _tab_to(page, "textbox", "Type the total in USD")
     page.keyboard.press("Control+A")
     page.keyboard.type("52.50")
     _tab_to(page, "button", "Pay 2 affiliates")
-    page.keyboard.press("Enter")
+    press_enter(page)
 
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
 
@@ -228,7 +229,7 @@ def test_it_is_confirmed_without_scripts(window, sign_in, payroll):
     payroll.pay()
     payroll.brand.set(sandboxRail="ok")
     page.reload()
-    page.get_by_role("button", name="Retry Ann").click()
+    press(page.get_by_role("button", name="Retry Ann"))
     payroll.pay()
     page.reload()
 
@@ -237,7 +238,7 @@ def test_it_is_confirmed_without_scripts(window, sign_in, payroll):
 
 def test_a_receipt_is_printed_without_what_is_not_on_paper(page, payroll):
     _on_its_way(page)
-    page.get_by_role("link", name="Ann").click()
+    press(page.get_by_role("link", name="Ann"))
     page.emulate_media(media="print")
 
     expect(page.get_by_role("table", name="Lines")).to_be_visible()

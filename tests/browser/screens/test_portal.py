@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
+from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.keys import choose_by_keyboard
 from tests.support.rows.paying import Payroll
 
 _WINDOWS = {
@@ -71,7 +73,7 @@ def test_a_share_is_on_hold_until_its_day_and_then_payable(window, enter, payrol
     assert page.get_by_role("columnheader").all_inner_texts()[1:5] == ["On hold", "Payable", "On its way", "Paid"]
     assert _balances(page) == ["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
     assert page.get_by_role("textbox", name="Your link").input_value().endswith("/rita")
-    page.get_by_role("navigation", name="Portal").get_by_role("link", name="Earnings").click()
+    press(page.get_by_role("navigation", name="Portal").get_by_role("link", name="Earnings"))
     row = page.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
     assert "9.80 USD" in row.inner_text()
     assert row.locator(".chip").inner_text() == "On hold"
@@ -89,24 +91,23 @@ def test_a_share_is_on_hold_until_its_day_and_then_payable(window, enter, payrol
 def test_a_payout_account_is_said_by_keyboard(window, enter, payroll):
     page = enter(window())
     page.goto("/portal/payout-account")
-    page.get_by_label("Method").focus()
-    page.keyboard.type("Wallet")
+    choose_by_keyboard(page.get_by_label("Method"), "Wallet")
     page.keyboard.press("Tab")
     expect(page.locator(":focus")).to_have_id("walletEmail")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.type("rita at home.example")
     page.evaluate("document.querySelector('form[action=\"/portal/payout-account\"]').noValidate = true")
-    page.keyboard.press("Enter")
+    press_enter(page)
 
-    page.get_by_role("alert").wait_for()
+    expect(page.get_by_role("alert")).to_be_visible()
     assert page.title().startswith("Error: Payout account")
     wrong = page.get_by_role("textbox", name="Wallet email")
     assert (wrong.input_value(), wrong.get_attribute("aria-invalid")) == ("rita at home.example", "true")
     wrong.focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("rita@wallet.example.com")
-    page.keyboard.press("Enter")
-    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    press_enter(page)
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     assert page.get_by_text("rita@wallet.example.com").count() == 1
 
 
@@ -115,11 +116,11 @@ def test_a_payout_account_is_said_without_scripts(window, enter, payroll):
     page.goto("/portal/payout-account")
     page.get_by_label("Method").select_option("Wallet")
     page.get_by_role("textbox", name="Wallet email").fill("rita@wallet.example.com")
-    page.get_by_role("button", name="Save").click()
+    press(page.get_by_role("button", name="Save"))
 
     assert page.get_by_text("Saved.").count() == 1
     page.get_by_label("Method").select_option("")
-    page.get_by_role("button", name="Save").click()
+    press(page.get_by_role("button", name="Save"))
     assert page.get_by_text("You have not said it.").count() == 1
 
 
@@ -127,13 +128,13 @@ def test_a_link_is_made_and_scanned_and_ended(window, enter, payroll):
     page = enter(window())
     page.goto("/portal/links")
     page.get_by_role("textbox", name="Its word").fill("rita-tv")
-    page.get_by_role("button", name="Make the link").click()
+    press(page.get_by_role("button", name="Make the link"))
     assert page.get_by_role("textbox", name="Link rita-tv").input_value().endswith("/rita-tv")
 
-    page.get_by_role("link", name="QR code rita-tv").click()
+    press(page.get_by_role("link", name="QR code rita-tv"))
     assert page.locator("svg path").count() == 2
     page.go_back()
-    page.get_by_role("button", name="Delete rita-tv").click()
+    press(page.get_by_role("button", name="Delete rita-tv"))
     assert page.get_by_role("textbox", name="Link rita-tv").count() == 0
 
 

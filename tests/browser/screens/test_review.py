@@ -1,6 +1,9 @@
 """The review queue by keys, in a real browser."""
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.support.pages.arriving import arriving, press
 
 
 @pytest.fixture
@@ -33,18 +36,18 @@ def test_keys_go_through_the_queue_while_the_focus_is_in_it(queue):
     queue.keyboard.press("x")
     assert len(_amounts(queue)) == 2
 
-    with queue.expect_navigation():
+    with arriving(queue):
         queue.keyboard.press("d")
     assert _amounts(queue) == ["1,234,567.89"]
-    assert _focused(queue) == 0
+    expect(queue.locator("[data-item]")).to_be_focused()
 
 
 def test_the_first_button_of_a_sale_leads_to_crediting_it(queue):
     queue.locator("[data-item]").first.focus()
-    with queue.expect_navigation():
+    with arriving(queue):
         queue.keyboard.press("a")
 
-    assert queue.get_by_role("heading", name="New conversion").is_visible()
+    expect(queue.get_by_role("heading", name="New conversion")).to_be_visible()
     assert queue.get_by_label("Amount of the sale").input_value() == "0.20"
 
 
@@ -52,6 +55,6 @@ def test_the_queue_is_decided_by_buttons_without_scripts(window, link):
     page = window(java_script_enabled=False)
     page.goto(link("owner"))
     page.goto("/dashboard/review")
-    page.get_by_role("button", name="Dismiss Paused").first.click()
+    press(page.get_by_role("button", name="Dismiss Paused").first)
 
     assert _amounts(page) == ["1,234,567.89"]

@@ -5,6 +5,7 @@ import json
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
+from tests.support.pages.arriving import press
 
 
 def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, brand, receiver, drain):
@@ -13,9 +14,9 @@ def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, bran
     page = window()
     page.goto(link("owner"))
     page.goto("/dashboard/webhooks")
-    page.get_by_role("link", name=receiver.url).click()
+    press(page.get_by_role("link", name=receiver.url))
     page.get_by_label("Sample").select_option("conversion.created")
-    page.get_by_role("button", name="Send a sample").click()
+    press(page.get_by_role("button", name="Send a sample"))
     expect(page.get_by_text("No attempt has come to an end yet.")).to_be_visible()
 
     drain("webhooks")
@@ -27,8 +28,8 @@ def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, bran
     _give_up(brand)
     receiver.answers = [status(200)]
     page.goto(f"/dashboard/webhooks/{endpoint['id']}?status=Failed")
-    page.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created").first.click()
-    page.get_by_role("button", name="Redeliver").click()
+    press(page.get_by_role("table", name="Deliveries").get_by_role("link", name="conversion.created").first)
+    press(page.get_by_role("button", name="Redeliver"))
     expect(page.locator(".chip", has_text="Pending")).to_be_visible()
     drain("webhooks")
 
@@ -48,15 +49,15 @@ def test_a_new_endpoint_shows_its_secret_and_a_failed_one_is_told_all_again(wind
     page.goto(link("owner"))
     page.goto("/dashboard/webhooks")
     page.get_by_label("URL").fill(receiver.url)
-    page.get_by_role("button", name="Create endpoint").click()
+    press(page.get_by_role("button", name="Create endpoint"))
     assert page.get_by_role("textbox", name="Secret").input_value().startswith("whsec_")
-    page.get_by_role("link", name="To the endpoint").click()
-    page.get_by_role("button", name="Send a sample").click()
+    press(page.get_by_role("link", name="To the endpoint"))
+    press(page.get_by_role("button", name="Send a sample"))
     drain("webhooks")
     _give_up(brand)
     page.goto(page.url.partition("/deliveries/")[0])
 
-    page.get_by_role("button", name="Redeliver all failed").click()
+    press(page.get_by_role("button", name="Redeliver all failed"))
     expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
     drain("webhooks")
 

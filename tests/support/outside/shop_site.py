@@ -1,6 +1,7 @@
 """A brand's site in the browser, on another origin than the service's."""
 
 import json
+import time
 
 SHOP = "https://www.shop.co.uk"
 STUB = "<script>window.Finderfee=window.Finderfee||function(){(Finderfee.q=Finderfee.q||[]).push(arguments)}</script>"
@@ -51,12 +52,15 @@ class ShopSite:
 
     def told(self, number):
         """Wait for this many leads, and a moment for one too many. Returns the emails."""
-        for _ in range(100):
-            if len(self.leads) >= number:
-                break
-            self.page.wait_for_timeout(20)
+        self.wait_until(lambda: len(self.leads) >= number)
         self.page.wait_for_timeout(60)
         return [lead["email"] for lead in self.leads]
+
+    def wait_until(self, is_so):
+        """Wait until it is so, for half a minute at most: what comes of that, the test itself says."""
+        deadline = time.monotonic() + 30
+        while not is_so() and time.monotonic() < deadline:
+            self.page.wait_for_timeout(20)
 
     def cookies(self):
         """Return the cookies of the site by name."""

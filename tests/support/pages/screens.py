@@ -22,6 +22,11 @@ def address(rule: str, names: Mapping[str, str]) -> str:
     return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: names[found[1]], rule)
 
 
+def is_poll(url: str) -> bool:
+    """Say whether a live part of a page asks for itself again there, by the version that it shows."""
+    return "seen=" in url
+
+
 def of_nobody(rule: str) -> str:
     """Return an address of a rule with ids that nobody has."""
     return re.sub(r"<(?:\w+:)?\w+>", lambda _: str(uuid4()), rule)
