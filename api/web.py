@@ -115,7 +115,7 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
         hops = chosen.web.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
         ask = ProxyFix(ask, x_for=hops, x_proto=hops, x_host=hops)
-    app.extensions["at_once"] = AtOnceRequests(urls.redis_url, in_front.begins, ask)
+    app.extensions["at_once"] = AtOnceRequests(urls.redis_url, in_front.begins, in_front.most_bytes, ask)
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)

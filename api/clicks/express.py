@@ -40,6 +40,8 @@ class Express:
 
     #: How every request begins that it may answer.
     begins = f"POST {clicks.PATH}".encode()
+    #: How large one is at most that who cannot wait is to look at: its head, and two addresses of a few kilobytes.
+    most_bytes = 16 * 1024
 
     def __init__(self, app: Flask) -> None:
         self._routes: Wsgi = app.wsgi_app

@@ -34,10 +34,12 @@ class AskedRequest(Protocol):
 class AtOnceRequests:
     """Which requests of an application may be such.
 
-    `begins` is how each begins on the wire. `ask` takes a WSGI environment, and something that it does not look at, as
-    all that stands around an application does; it returns None for what is out of the ordinary.
+    `begins` is how each begins on the wire, and none is larger than `most_bytes`. `ask` takes a WSGI environment, and
+    something that it does not look at, as all that stands around an application does; it returns None for what is out
+    of the ordinary.
     """
 
     redis_url: str
     begins: bytes
+    most_bytes: int
     ask: Callable[[dict[str, Any], Any], AskedRequest | None]

@@ -74,10 +74,15 @@ class AtOnce:
         """Return how long the loop may sleep that would sleep for `wait_s`."""
         return min(wait_s, loop_wire.PROMPT_S) if self._wire is not None and self._wire.waits else wait_s
 
-    def takes(self, conn: Connection, request: bytes, rest: bytes) -> bool:
-        """Say whether a request that is all here is answered here. If not it is as it came."""
+    def takes(self, conn: Connection, request: bytes, rest: bytes, *, is_chunked: bool) -> bool:
+        """Say whether a request that is all here is answered here. If not it is as it came.
+
+        One that is large or comes in chunks is not even parsed: that may take seconds, in which nobody is answered.
+        """
         requests = self._requests
-        if requests is None or not request.startswith(requests.begins):
+        if requests is None or is_chunked or len(request) > requests.most_bytes:
+            return False
+        if not request.startswith(requests.begins):
             return False
         if self._wire is None:
             self._open(requests.redis_url)

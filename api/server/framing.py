@@ -11,6 +11,9 @@ KIB = 1024
 LARGEST_HEAD_BYTES = 64 * KIB
 #: The largest body that any route takes, with room for the framing of its chunks.
 LARGEST_BODY_BYTES = 5 * 1024 * KIB
+#: The most chunks that a body comes in: the largest in lines of eighty characters. The parser takes the longer for each
+#: the more there are.
+MOST_CHUNKS = 64 * KIB
 
 _HEAD_END = b"\r\n\r\n"
 _LINE_END = b"\r\n"
@@ -24,18 +27,20 @@ _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,15}[ \t]*(;.*)?")
 class RequestBytes:
     """The bytes of one request, and of what its sender sent behind it."""
 
-    __slots__ = ("_at", "_body", "_bytes", "_end", "_is_chunked", "asks_first", "declared_bytes")
+    __slots__ = ("_at", "_body", "_bytes", "_chunks", "_end", "asks_first", "declared_bytes", "is_chunked")
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._body: int | None = None  # where the body begins; None while the head is arriving
         self._end: int | None = None  # where the request ends, once that is known
-        self._is_chunked = False
+        self._chunks = 0  # how many of them are known
         self._at = 0  # where to look on: for the head's end, or for the next chunk's size
         #: Says whether the sender waits for a word before it sends the body.
         self.asks_first = False
         #: The length of the body as its sender gives it.
         self.declared_bytes = 0
+        #: Says whether the body comes in chunks.
+        self.is_chunked = False
 
     def __len__(self) -> int:
         """Return how many bytes are here."""
@@ -46,7 +51,7 @@ class RequestBytes:
         self._bytes += data
         if self._body is None:
             self._look_for_head()
-        if self._is_chunked and self._end is None:
+        if self.is_chunked and self._end is None:
             self._look_for_chunks()
 
     @property
@@ -69,8 +74,13 @@ class RequestBytes:
         """Say whether the body is larger than any that is taken."""
         if self._body is None:
             return False
-        arrived = len(self._bytes) - self._body if self._is_chunked and not self.is_whole else 0
+        arrived = len(self._bytes) - self._body if self.is_chunked and not self.is_whole else 0
         return max(self.declared_bytes, arrived) > LARGEST_BODY_BYTES
+
+    @property
+    def has_too_many_chunks(self) -> bool:
+        """Say whether the body comes in more chunks than are taken."""
+        return self._chunks > MOST_CHUNKS
 
     def split(self) -> tuple[bytes, bytes]:
         """Return the whole request, and what came behind it."""
@@ -89,15 +99,15 @@ class RequestBytes:
         lengths = _LENGTH.findall(head)
         coding = _CODING.search(head)
         if coding:  # another coding than chunks, or a length besides them, is nothing that the parser takes
-            self._is_chunked = not lengths and b"chunked" in coding[1].lower()
+            self.is_chunked = not lengths and b"chunked" in coding[1].lower()
         elif len(lengths) == 1:
             self.declared_bytes = int(lengths[0])
         self.asks_first = _ASKS_FIRST.search(head) is not None
-        if not self._is_chunked:
+        if not self.is_chunked:
             self._end = self._body + self.declared_bytes
 
     def _look_for_chunks(self) -> None:
-        while self._at < len(self._bytes):
+        while self._at < len(self._bytes) and not self.has_too_many_chunks:
             line_end = self._bytes.find(_LINE_END, self._at, self._at + _LONGEST_SIZE_LINE_BYTES)
             if line_end < 0:
                 if len(self._bytes) - self._at >= _LONGEST_SIZE_LINE_BYTES:
@@ -111,6 +121,7 @@ class RequestBytes:
             if length == 0:
                 self._look_for_trailer(line_end)
                 return
+            self._chunks += 1
             self._at = line_end + len(_LINE_END) + length + len(_LINE_END)
 
     def _look_for_trailer(self, last_size_end: int) -> None:

@@ -29,6 +29,9 @@ LATE = Refusal(408, "Request Timeout", "request_timeout", "The request did not a
 BODY_TOO_LARGE = Refusal(
     413, "Content Too Large", "payload_too_large", "The request body is larger than this endpoint takes."
 )
+TOO_MANY_CHUNKS = Refusal(
+    413, "Content Too Large", "payload_too_large", "The request body comes in too many chunks. Send larger ones."
+)
 HEAD_TOO_LARGE = Refusal(
     431, "Request Header Fields Too Large", "headers_too_large", "The headers of the request are too large."
 )

@@ -178,6 +178,8 @@ class Front(ThreadWorker):
             self._refuse(conn, refusals.HEAD_TOO_LARGE)
         elif message.is_too_large:
             self._refuse(conn, refusals.BODY_TOO_LARGE)
+        elif message.has_too_many_chunks:
+            self._refuse(conn, refusals.TOO_MANY_CHUNKS)
         elif message.is_whole:
             self._hand_over(conn)
         else:
@@ -193,6 +195,7 @@ class Front(ThreadWorker):
 
     def _hand_over(self, conn: Connection) -> None:
         request, rest = conn.message.split()
+        is_chunked = conn.message.is_chunked
         self._held -= len(conn.message)
         conn.message = RequestBytes()  # what it held is copied by now
         if conn.is_bulky:
@@ -201,7 +204,7 @@ class Front(ThreadWorker):
         conn.sock.give(request)
         with conn.lock:
             conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
-        if not self._at_once.takes(conn, request, rest):
+        if not self._at_once.takes(conn, request, rest, is_chunked=is_chunked):
             self.give(conn, rest, partial(self.handle, conn))
 
     def _serve(self, conn: Connection, rest: bytes, handle: Callable[[], bool]) -> None:

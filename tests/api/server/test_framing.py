@@ -8,7 +8,7 @@ from gunicorn.http import get_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, RequestBytes
+from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, MOST_CHUNKS, RequestBytes
 
 _PLAIN = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 _POST = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
@@ -122,6 +122,16 @@ def test_a_chunked_body_over_the_largest_is_known_when_it_is_that_large():
         message.add(chunk)
 
     assert message.is_too_large
+
+
+def test_a_body_in_more_chunks_than_are_taken_is_known_with_the_first_of_those():
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    message = _fed(head, b"1\r\nx\r\n" * MOST_CHUNKS)
+    assert not message.has_too_many_chunks
+
+    message.add(b"1\r\nx\r\n")
+
+    assert message.has_too_many_chunks
 
 
 def test_an_endless_head_is_known():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from api.server.framing import MOST_CHUNKS
 from tests.support.installation.raw_web import (
     CHUNKED,
     HEAD,
@@ -93,3 +94,11 @@ def test_a_body_of_chunks_is_read_like_any_other(web):
     head = b"POST /api/v1/track/click HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     assert web.status(head + b'9\r\n{"slug": \r\n9\r\n"nobody"}\r\n0\r\n\r\n') == 200
+
+
+def test_a_body_of_too_many_chunks_is_refused_before_it_is_put_together(web):
+    with web.socket(CHUNKED + b"1\r\nx\r\n" * (MOST_CHUNKS + 1)) as connected:
+        status, body = answer(connected)
+
+    assert (status, json.loads(body)["error"]) == (413, "payload_too_large")
+    assert web.status() == 200
