@@ -76,7 +76,7 @@ class Announcement(Middleware):
     def _announce(self, worker: Any) -> None:
         while not self._has_ended.is_set():
             is_leaving = self._is_leaving.is_set()
-            queues = [] if is_leaving else sorted(queue for queue in worker.consumers if not queue.endswith(".DQ"))
+            queues = [] if is_leaving else sorted(worker.consumers)
             try:
                 with db.any_org_work():
                     processes.announce(

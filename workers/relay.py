@@ -72,10 +72,15 @@ class Relay:
     def hand_out(self) -> int:
         """Claim what every queue has room for, then push it; returns how many were pushed.
 
-        Budget: one round trip per queue and the commit, which waits for no disk.
+        Budget: one round trip where nothing is staged; else one more per queue that has something, and the commit,
+        which waits for no disk.
         """
+        with db.reading(), db.any_org_work():
+            queues = rows.any_org_queues(jobs.QUEUES)
+        if not queues:
+            return 0
         with db.any_org_work():
-            pointers = [pointer for queue in jobs.QUEUES for pointer in self._claim(queue)]
+            pointers = [pointer for queue in queues for pointer in self._claim(queue)]
         self._push(pointers)
         return len(pointers)
 

@@ -112,6 +112,15 @@ def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
     )
 
 
+def any_org_queues(queues: Sequence[str]) -> list[str]:
+    """Return which of the queues have a job that waits, for now or for later, or is out; in the order given."""
+    asked = (
+        "select queue from unnest(%s::text[]) with ordinality as asked (queue, number)"
+        " where exists (select from job where job.queue = asked.queue and failed_at is null) order by number"
+    )
+    return [queue for (queue,) in db.run(asked, (list(queues),))]
+
+
 # $live are the processes that take jobs of the queue. A call that somebody else began, who died or is about to end,
 # takes no room of theirs; nobody knows who holds a job that is not begun. What was taken along with another is the work
 # of that one's thread.

@@ -1,5 +1,6 @@
 """The ticks of the schedule: each is a row, so that no two schedulers fire the same one."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from models.db import db
@@ -19,6 +20,16 @@ def last_and_now(name: str) -> tuple[datetime | None, datetime]:
     row = db.row("select max(scheduled_for), now() from tick where name = %s", (name,))
     assert row is not None
     return row[0], row[1]
+
+
+def last_of(names: Sequence[str]) -> tuple[dict[str, datetime], datetime]:
+    """Return the latest tick that was fired of each of these names that has one, and the database's time."""
+    rows = db.run(
+        "select name, (select max(scheduled_for) from tick where tick.name = asked.name), now()"
+        " from unnest(%s::text[]) as asked (name)",
+        (list(names),),
+    )
+    return {name: last for name, last, _ in rows if last is not None}, rows[0][2]
 
 
 def last_of_all() -> tuple[dict[str, datetime], datetime]:

@@ -93,7 +93,7 @@ class Servers(Concern):
         "REDIS_URL",
         _redis_url,
         None,
-        "Redis 6 or Valkey, `maxmemory-policy noeviction`: `redis://`, `redis+sentinel://…/service/db` or"
+        "Redis 6.2 or Valkey, `maxmemory-policy noeviction`: `redis://`, `redis+sentinel://…/service/db` or"
         " `redis+cluster://…` with several hosts; see `docs/deploy/brokers.md`",
         shown="embedded",
         is_secret=True,

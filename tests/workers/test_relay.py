@@ -69,6 +69,28 @@ def test_what_is_due_goes_to_the_broker_as_pointers(relay, brand):
     assert _rows() == [(1, True)] * 3
 
 
+def test_where_nothing_is_staged_a_look_is_one_round_trip(relay):
+    _announce()
+    relay.hand_out()
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
+    try:
+        assert relay.hand_out() == 0
+    finally:
+        db.db.trip_hooks.remove(trips.append)
+
+    assert len(trips) == 1
+
+
+def test_the_queues_that_have_something_are_those_with_a_job_that_is_no_dead_letter(brand):
+    _stage(brand, 2)
+    _stage(brand, 1, jobs.WEBHOOK_DELIVER)
+    with db.any_org_work():
+        db.db.stage("update job set failed_at = now() where queue = 'webhooks'")
+        assert rows.any_org_queues(jobs.QUEUES) == ["sales"]
+        assert rows.any_org_queues(["webhooks", "mail"]) == []
+
+
 def test_what_is_out_is_not_handed_out_again(relay, brand):
     _stage(brand, 3)
     _announce()

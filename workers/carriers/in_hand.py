@@ -36,6 +36,11 @@ def key(client: redis.Redis, process_id: UUID | str, queue: str) -> str:
     return f"{namespace(client, queue)}:__acks__.{process_id}.{queue}"
 
 
+def waiting(client: redis.Redis, queue: str) -> str:
+    """Return the name of the list of what nobody has in hand of a queue."""
+    return f"{namespace(client, queue)}:{queue}"
+
+
 def of(client: redis.Redis, process_id: UUID) -> dict[str, dict[_Bytes, Held | None]]:
     """Return per queue the messages in a process's hands and where each points; None for one without content."""
     found = {}

@@ -19,7 +19,7 @@ _CALLS_OUT = frozenset({"webhooks", "payouts", "imports", "mail"})
 
 
 class PointerCarrier(Broker):
-    """A job of a kind that this release does not know is given back, for a worker that does."""
+    """A job of a kind that this release does not know is given back, for a worker that does. Nothing is delayed."""
 
     #: What a process is called, to the broker and in its announcements.
     broker_id: str
@@ -36,6 +36,9 @@ class PointerCarrier(Broker):
             return super().get_actor(actor_name)
         except ActorNotFound:
             return super().get_actor(actor.UNKNOWN)
+
+    def get_declared_delay_queues(self) -> set[str]:
+        return set()  # delays are the job table's, so no consumer has to look for any
 
     def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
         """Return per queue the messages that a process has and where each points; None for one without content."""

@@ -47,9 +47,6 @@ class RabbitCarrier(PointerCarrier, RabbitmqBroker):
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         return super().consume(queue_name, prefetch * depth(queue_name), timeout)
 
-    def get_declared_delay_queues(self) -> set[str]:
-        return set()
-
     def keep_alive(self) -> None:
         connection = getattr(self.state, "connection", None)
         if connection is not None:

@@ -20,31 +20,21 @@ from workers.carriers.ours import PointerCarrier, depth
 _HEARTBEAT_TIMEOUT_MS = 30_000
 _ALWAYS_MAINTAIN = 1_000_000
 
-# An idle consumer asks again after at most this long. A sale, its override and their deliveries are three hops, and
-# each waits for one such look.
-_IDLE_MS = 50
-
 
 class ValkeyCarrier(PointerCarrier, RedisBroker):
     """Dramatiq's broker with three changes.
 
-    Its consumers notice new work soon; Dramatiq's own idle for up to a second. They give back what was fetched and
-    never came. And each queue's keys have names of their own, which in a cluster put them together.
+    Its consumers are called when there is work; Dramatiq's own look for it, and idle for up to a second. They give
+    back what was fetched and never came. And each queue's keys have names of their own, which in a cluster put them
+    together.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(maintenance_chance=_ALWAYS_MAINTAIN, heartbeat_timeout=_HEARTBEAT_TIMEOUT_MS, **options)
         self.scripts["dispatch"] = partial(_dispatch, self.client, self.scripts["dispatch"])
 
-    @property
-    def consumer_class(self) -> type[QueueConsumer]:
-        return QueueConsumer
-
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        if queue_name.endswith(".DQ"):
-            # Nothing is ever delayed in the broker, so its delay queues may be asked at leisure.
-            return super().consume(queue_name, prefetch, timeout)
-        return super().consume(queue_name, prefetch * depth(queue_name), _IDLE_MS)
+        return QueueConsumer(self, queue_name, prefetch * depth(queue_name))
 
     def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
         return in_hand.of(self.client, process_id)

@@ -1,0 +1,111 @@
+"""A consumer with nothing to do waits at the broker, and is called."""
+
+import threading
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import dramatiq
+import pytest
+
+from adapters.embedded.places import wait_until
+from workers.carriers import in_hand
+from workers.carriers.consumer import QueueConsumer
+
+_PATIENCE_S = 20
+
+
+class Waiting:
+    """Consumers of a queue of their own, each asked for messages by a thread, as a worker process asks."""
+
+    def __init__(self) -> None:
+        self.queue = f"waiting-{uuid4()}"
+        self.received: list[int] = []
+        self._is_over = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> QueueConsumer:
+        """Start one more consumer."""
+        consumer = dramatiq.get_broker().consume(self.queue, prefetch=2)
+        self._threads.append(threading.Thread(target=self._ask, args=(consumer,), daemon=True))
+        self._threads[-1].start()
+        return consumer
+
+    def send(self, *numbers: int) -> None:
+        """Push messages."""
+        for number in numbers:
+            dramatiq.get_broker().enqueue(dramatiq.Message(self.queue, "none", (number,), {}, {}))
+
+    def stop(self) -> None:
+        """End the threads."""
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join(_PATIENCE_S)
+
+    def _ask(self, consumer: QueueConsumer) -> None:
+        while not self._is_over.is_set():
+            message = next(consumer)
+            if message is not None:
+                self.received.append(message.args[0])
+                consumer.ack(message)
+
+
+@pytest.fixture
+def waiting(app) -> Iterator[Waiting]:
+    started = Waiting()
+    yield started
+    started.stop()
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    assert wait_until(condition, timeout_s=_PATIENCE_S)
+
+
+def _blocked() -> int:
+    return sum(client["cmd"] == "blmove" for client in dramatiq.get_broker().client.client_list())
+
+
+def test_with_nothing_to_do_it_waits_at_the_broker_and_has_nothing_in_hand(waiting):
+    before, broker = _blocked(), dramatiq.get_broker()
+
+    waiting.start()
+    _until(lambda: _blocked() > before)
+
+    assert broker.client.exists(in_hand.key(broker.client, broker.broker_id, waiting.queue)) == 0
+
+
+def test_what_comes_while_it_waits_is_received_once_and_in_order(waiting):
+    before = _blocked()
+    waiting.start()
+    _until(lambda: _blocked() > before)
+
+    waiting.send(*range(20))
+    _until(lambda: len(waiting.received) >= 20)
+
+    assert waiting.received == list(range(20))
+
+
+def test_of_several_who_wait_one_receives_each_message(waiting):
+    before = _blocked()
+    for _ in range(4):
+        waiting.start()
+    _until(lambda: _blocked() >= before + 4)
+
+    waiting.send(*range(20))
+    _until(lambda: len(waiting.received) >= 20)
+    waiting.stop()
+
+    assert sorted(waiting.received) == list(range(20))
+
+
+def test_being_called_takes_nothing_and_changes_no_order(app):
+    broker, queue = dramatiq.get_broker(), f"called-{uuid4()}"
+    consumer = broker.consume(queue)
+    for number in range(3):
+        broker.enqueue(dramatiq.Message(queue, "none", (number,), {}, {}))
+    waits = broker.client.lrange(in_hand.waiting(broker.client, queue), 0, -1)
+
+    assert consumer._is_called()
+
+    assert broker.client.lrange(in_hand.waiting(broker.client, queue), 0, -1) == waits
+    assert broker.client.exists(in_hand.key(broker.client, broker.broker_id, queue)) == 0
+    assert [next(consumer).args[0] for _ in waits] == [0, 1, 2]
