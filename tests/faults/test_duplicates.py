@@ -8,7 +8,6 @@ from models import db
 from models.jobs import rows
 from pipelines.schedule import SCHEDULE
 from tests.support.installation import outcome
-from tests.support.installation.ground import LEASE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -19,7 +18,10 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
     # given
     machine.kill("workers", "webhooks")
     machine.start("relay-2")
-    machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.echo"])
+    # Nothing is said again because a slow machine took its time.
+    machine.lengthen_leases()
+    echo = ["tests.support.installation.echo"]
+    machine.start("workers-echo", "webhooks-echo", modules=echo, told={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe()
 
     # when
@@ -56,7 +58,7 @@ def test_two_relays_that_race_hand_out_no_more_than_one_endpoint_s_share(machine
         with db.any_org_work():
             first = _hand_out()
             asking = pool.submit(_in_own_transaction, _hand_out)
-            machine.until(lambda: asking.done() or machine.waiting() == 1, "the second waits or has its answer")
+            machine.until(lambda: asking.done() or machine.waiting() >= 1, "the second waits or has its answer")
         second = asking.result()
 
     # then
@@ -68,22 +70,23 @@ def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> N
     machine.kill("scheduler")
     machine.execute("delete from tick")
     machine.execute("insert into queue_pause (queue) values ('upkeep'), ('payouts')")
+    machine.execute("delete from job")
     with machine.holding("lock table tick in exclusive mode"):
         machine.start("scheduler", "scheduler-2")
         machine.until_waiting(2, about="insert into tick")
 
     # when: both go on
-    machine.until(lambda: len(machine.rows("select from tick")) == len(SCHEDULE), "every tick fires")
+    machine.until(lambda: len(machine.rows("select distinct name from tick")) == len(SCHEDULE), "every tick fires")
     machine.stop("scheduler", "scheduler-2")
 
-    # then
-    names = {entry.job.name for entry in SCHEDULE}
-    assert dict(machine.rows("select name, count(*) from tick group by 1")) == dict.fromkeys(names, 1)
-    assert dict(machine.rows("select name, count(*) from job group by 1")) == dict.fromkeys(names, 1)
+    # then: a job for each, and while they were at it the clock may have come to another
+    ticks = dict(machine.rows("select name, count(distinct scheduled_for) from tick group by 1"))
+    assert set(ticks) == {entry.job.name for entry in SCHEDULE}
+    assert dict(machine.rows("select name, count(*) from job group by 1")) == ticks
 
 
 def _hand_out() -> list[rows.Pointer]:
-    return rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=LEASE_S)
+    return rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=3600)
 
 
 def _in_own_transaction(ask: Callable[[], list[rows.Pointer]]) -> list[rows.Pointer]:

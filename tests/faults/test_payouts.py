@@ -18,8 +18,6 @@ from tests.support.rows.paying import Payroll
 
 _SLUGS = ("ann", "cid", "dan", "eve")
 _CENTS = 2_000
-# It does not end by itself while a test runs.
-_LONG_LEASE = {"JOB_LEASE_S": "3600"}
 
 
 @pytest.fixture
@@ -111,8 +109,7 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
 ) -> None:
     # given: all four in the hands of a fleet, one of them unanswered
     payroll = _due(machine, shop)
-    machine.kill("relay")
-    machine.start("relay", told=_LONG_LEASE)
+    machine.lengthen_leases()
     service.next("hang_before")
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
@@ -121,7 +118,7 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
 
     # when: it sleeps past its lease, another one does its work, and it wakes up
     machine.pause("payouts")
-    machine.execute("update job set deadline = now(), run_at = now() where organization_id = %s", str(shop.id))
+    machine.end_leases(shop.id)
     machine.start("payouts-2")
     machine.until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
     machine.settle()
@@ -137,8 +134,7 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
 ) -> None:
     # given: three that were begun, one of them carried out, and one that was not; with a lease that is far off
     payroll = _due(machine, shop)
-    machine.kill("relay", "payouts")
-    machine.start("relay", "payouts", told=_LONG_LEASE)
+    machine.lengthen_leases()
     service.next("hang_before", "hang_after", "hang_before")
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
@@ -149,7 +145,7 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
 
         # when: their fleet dies, and another is there
         machine.kill("payouts")
-    machine.start("payouts", told=_LONG_LEASE)
+    machine.start("payouts")
 
     # then: the one that was not begun is paid at once; the others are nobody's until their leases end
     machine.until(lambda: len(service.books) == 2, "the one is paid")
@@ -158,9 +154,7 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     assert machine.rows(f"{begun} and deadline > now()", shop.id) == [(3,)]
 
     # and from here on leases end: what is handed out anew may be lost as well
-    machine.kill("relay")
-    machine.execute("update job set deadline = now(), run_at = now() where organization_id = %s", shop.id)
-    machine.start("relay")
+    machine.end_leases(shop.id)
     outcome.check(machine, shop)
     assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
 
@@ -186,8 +180,9 @@ def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: S
 def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
     machine: Machine, shop: Shop, service: FakeProcessor
 ) -> None:
-    # given: everything was refused
+    # given: everything was refused, and each was asked for once
     payroll = _due(machine, shop)
+    machine.lengthen_leases()
     service.next(*["reject"] * len(_SLUGS))
     payout_ids = _run(machine, payroll)
     machine.settle()
@@ -202,6 +197,7 @@ def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
     machine.until(lambda: not service.faults, "the service has all four")
     machine.kill("payouts")
     machine.start("payouts")
+    machine.end_leases(shop.id)
 
     # then
     outcome.check(machine, shop)
@@ -226,9 +222,10 @@ def behind(machine: Machine, shop: Shop) -> Payroll:
     alive for a while, and no lease ends of what a slow machine has not begun yet.
     """
     payroll = _due(machine, shop, slugs=_MANY)
+    machine.lengthen_leases()
     machine.kill("relay", "payouts")
     machine.forget_the_dead()
-    machine.start("relay", "payouts", told={"JOB_SLOTS_PAYOUTS": "1", **_LONG_LEASE})
+    machine.start("relay", "payouts", told={"JOB_SLOTS_PAYOUTS": "1"})
     return payroll
 
 
@@ -253,7 +250,7 @@ def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
     # when
     machine.kill("payouts")
     machine.start("payouts")
-    machine.execute("update job set deadline = now(), run_at = now() where organization_id = %s", str(shop.id))
+    machine.end_leases(shop.id)
 
     # then
     outcome.check(machine, shop)

@@ -67,8 +67,7 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
 
 def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Machine, shop: Shop) -> None:
     # given: no lease ends meanwhile, which would count an attempt
-    machine.kill("relay")
-    machine.start("relay", told={"JOB_LEASE_S": "3600"})
+    machine.lengthen_leases()
     machine.insert_job(shop.id, NEWER.name, max_attempts=2)
     waits = "select from job where name = %s and deadline is null and failed_at is null and max_attempts - attempt = 2"
     machine.until(
@@ -125,8 +124,10 @@ def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: 
     waiting = "select count(*) from job where organization_id = %s and name = 'webhook.deliver'"
     machine.until(lambda: machine.rows(waiting, shop.id) == [(240 + 3 * 40,)], "every event is there")
 
-    # when
-    machine.start("relay-2", "webhooks")
+    # when: a call of the slow one takes longer than all the others
+    machine.lengthen_leases()
+    machine.execute("update job set lease_s = 3600 where organization_id = %s", str(shop.id))
+    machine.start("relay-2", "webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
 
     # then: the others are told everything while hardly anything of the slow one's backlog has moved
     delivered = (

@@ -1,15 +1,13 @@
 """A worker dies, or falls asleep, in the middle of every kind of work; each effect happens once."""
 
+import threading
 from contextlib import ExitStack
 
 from tests.support.installation import outcome
+from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-
-# The row of a job that is begun is locked by its worker.
-_LEASES_END = """
-update job set deadline = now() where id in (select id from job where organization_id = %s for update skip locked)
-"""
+from tests.support.outside.receiver import Handler, status
 
 
 def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_once(
@@ -29,7 +27,10 @@ def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_
                     f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
                 )
             )
+        # One after the other, or a worker might take one along with another.
+        machine.until_waiting(1)
         shop.refund(refunded, 3_000)
+        machine.until_waiting(2)
         without_override = shop.sell()
         machine.until_waiting(3)
         with machine.holding("lock table affiliate_revenue in exclusive mode"):
@@ -68,8 +69,7 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
 def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
     # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
     shop.subscribe("/hook")
-    machine.kill("relay")
-    machine.start("relay", told={"JOB_LEASE_S": "3600"})
+    machine.lengthen_leases()
     with ExitStack() as held:
         with machine.paused_queue("sales"):
             shop.sell_many(4)
@@ -81,7 +81,7 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
 
         # when: it sleeps, its leases end, and another fleet does its work
         machine.pause("workers")
-        machine.execute(_LEASES_END, str(shop.id))
+        machine.end_leases(shop.id, passing_over_locked=True)
         machine.start("workers-2")
         machine.until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
 
@@ -91,22 +91,33 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
 
 
 def test_a_sender_that_sleeps_past_its_lease_does_not_undo_what_another_recorded(machine: Machine, shop: Shop) -> None:
-    # given: both deliveries of a sale in the receiver's hands, so that their sender is in no transaction
+    # given: a delivery in the receiver's hands for as long as the test takes, so that its sender is in no transaction
+    machine.kill("webhooks")
+    machine.start("webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.lengthen_leases()
     shop.subscribe()
-    shop.gate.shut("/hook")
-    shop.sell()
-    machine.until(lambda: shop.gate.held["/hook"] == 2, "the receiver is called twice")
+    is_over = threading.Event()
+    shop.receiver.answers = [lambda handler: _hang_up(handler, after=is_over), status(200)]
+    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+        shop.sell()
+        machine.until(lambda: len(shop.receiver.received) == 1, "the receiver is called")
 
-    # when: their sender sleeps, another delivers, and then the first one finds that nobody answered it
-    machine.pause("webhooks")
+        # when: its sender sleeps, another delivers, and then the first one finds that nobody answered it
+        machine.pause("webhooks")
+        machine.end_leases(shop.id, passing_over_locked=True)
     machine.start("webhooks-2")
-    machine.until(lambda: shop.gate.most["/hook"] > 2, "another sender calls")
-    shop.gate.open()
     machine.settle()
+    is_over.set()
     machine.resume("webhooks")
+    machine.until(lambda: machine.fetched() == 0, "nothing is in the hands of the first one")
 
     # then
     outcome.check(machine, shop)
+
+
+def _hang_up(handler: Handler, *, after: threading.Event) -> None:
+    after.wait(PATIENCE_S)
+    handler.close_connection = True
 
 
 def _overrides(machine: Machine, shop: Shop) -> list[tuple[int, int]]:

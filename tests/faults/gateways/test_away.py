@@ -42,8 +42,7 @@ def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
 
 def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: more events of one brand than a fleet has threads, each of which needs an answer that does not come
-    machine.kill("relay", "gateways")
-    machine.start("relay", "gateways", told={"JOB_LEASE_S": "90"})
+    machine.lengthen_leases()
     with closing(Till(machine, stage)) as other:
         stage.asked.clear()
         stage.faults.extend(["hang"] * 12)
@@ -60,9 +59,8 @@ def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, til
 
 
 def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Till, stage: StripeStage) -> None:
-    # given: an API that takes its time, though not as long as a lease is on any machine
-    machine.kill("relay", "gateways")
-    machine.start("relay", "gateways", told={"JOB_LEASE_S": "30"})
+    # given: an API that takes its time, though not as long as a lease is
+    machine.lengthen_leases()
     before = machine.counted(*_HANDED_OUT)
     stage.slow_s = 0.5
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(64)]

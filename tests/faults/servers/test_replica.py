@@ -42,7 +42,7 @@ def behind_pools(machine: Machine) -> Iterator[Replica]:
     made = Replica(machine.home)
     pools = [
         Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS),
-        Pool(machine.home, made.url, size=_CONNECTIONS, wait_s=1),
+        Pool(machine.home, made.url, size=_CONNECTIONS, wait_s=5),
     ]
     machine.kill("web")
     machine.forget_the_dead()

@@ -23,15 +23,25 @@ from tests.support.installation import servers
 
 #: How long a hand-out is valid here.
 LEASE_S = 2
-#: How long anything may take that a test waits for.
-PATIENCE_S = 60
+#: How long anything may take that a test waits for: long enough for any machine, for a wait ends with what it is for.
+PATIENCE_S = 120
 
-# A delivery has a lease of its own, 90 s for endpoints that take ten. Nobody here is given more than one.
-_SHORT_LEASES = """
-create function shorten_lease() returns trigger language plpgsql as
-$$ begin new.lease_s := null; return new; end $$;
-create trigger shorten_lease before insert on job for each row execute function shorten_lease();
+# A delivery has a lease of its own, 90 s for endpoints that take ten. Nobody here is given more than LEASE_S, but while
+# a test has all leases longer than it takes.
+_LEASES = """
+create table lease_of_tests (lease_s int);
+insert into lease_of_tests values (null);
+create function give_lease() returns trigger language plpgsql security definer as
+$$ begin new.lease_s := (select lease_s from lease_of_tests); return new; end $$;
+create trigger give_lease before insert on job for each row execute function give_lease();
 """
+_LONG_LEASE_S = 3600
+_FORGET = "delete from worker_process returning id::text"
+_END_LEASES = """
+update job set deadline = now(), run_at = now(), lease_s = null
+where organization_id = %s and deadline is not null and failed_at is null
+"""
+_PASSING_OVER = " and id in (select id from job where organization_id = %s for update skip locked)"
 
 
 class Ground:
@@ -42,9 +52,10 @@ class Ground:
         self.notes: list[str] = []
         self._started_at = time.monotonic()
         self._connection: Any = None
+        self._forgotten: set[str] = set()
         self.urls = pair.start(home, durable=True)
         migrate.up(self.urls.database_owner_url)
-        self.execute(_SHORT_LEASES)
+        self.execute(_LEASES)
 
     def note(self, text: str) -> None:
         """Keep a line of what is done to the machine."""
@@ -53,6 +64,11 @@ class Ground:
     def valkey(self) -> redis.Redis:
         """Return a client of the broker's server."""
         return redis.Redis.from_url(self.urls.redis_url)
+
+    def fetched(self) -> int:
+        """Return how many messages the broker believes to be in somebody's hands."""
+        valkey = self.valkey()
+        return sum(valkey.scard(key) for key in valkey.scan_iter("finderfee:__acks__.*"))
 
     def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
         """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
@@ -99,6 +115,26 @@ class Ground:
         self.execute("insert into queue_pause (queue) values (%s)", queue)
         yield
         self.execute("delete from queue_pause where queue = %s", queue)
+
+    def lengthen_leases(self) -> None:
+        """Let no lease end, from here to the end of the test, of what is asked for from now on."""
+        self.execute("update lease_of_tests set lease_s = %s", _LONG_LEASE_S)
+
+    def end_leases(self, organization_id: UUID, *, passing_over_locked: bool = False) -> None:
+        """Let the leases end of what a brand has out; all that is asked for from now on has a short one again.
+
+        The row of a job that is in the middle of a transaction is locked: it is waited for, or passed over.
+        """
+        self.shorten_leases()
+        if passing_over_locked:
+            self.execute(_END_LEASES + _PASSING_OVER, *[str(organization_id)] * 2)
+        else:
+            self.execute(_END_LEASES, str(organization_id))
+        self.note("leases end")
+
+    def shorten_leases(self) -> None:
+        """Give what is asked for from now on the lease of every test."""
+        self.execute("update lease_of_tests set lease_s = null")
 
     @contextmanager
     def holding(self, *statements: str) -> Iterator[None]:
@@ -166,8 +202,15 @@ class Ground:
         )
 
     def forget_the_dead(self) -> None:
-        """Forget the announcements of fleets that were killed; by itself that takes 12 seconds."""
-        self.execute("delete from worker_process")
+        """Forget the announcements of fleets that were killed; by itself that takes 12 seconds.
+
+        Those that live announce themselves again, and are not new for that.
+        """
+        self._forgotten |= {process_id for (process_id,) in self.rows(_FORGET)}
+
+    def announced(self) -> list[str]:
+        """Return the ids of the worker processes that ever were, as far as anybody remembers."""
+        return [*self._forgotten, *(process_id for (process_id,) in self.rows("select id::text from worker_process"))]
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:

@@ -5,7 +5,6 @@ import os
 import random
 import shlex
 import shutil
-import socket
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,9 @@ from pathlib import Path
 from adapters.embedded import pair, places
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
+from pipelines.schedule import SCHEDULE
 from tests.adapters.rails import fake_processor
+from tests.support.installation import ports
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
@@ -34,6 +35,10 @@ COMMANDS = {
 # As `make run` has the relay, the scheduler and the writer of clicks: together. It runs where a test wants it.
 _LOOPS = {"loops": shlex.split(supervisor.parse((ROOT / "Procfile.dev").read_text())["loops"])}
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)
+# As if every tick of today and tomorrow had fired.
+_NO_TICKS = """
+insert into tick (name, scheduled_for) select name, current_date + 2 from unnest(%s) name on conflict do nothing
+"""
 
 
 class Machine(Ground):
@@ -42,13 +47,10 @@ class Machine(Ground):
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
-        self.port = _free_port()
-        #: Where the payout rails are expected: nobody is there but while a test puts a payment service there.
-        self.rail_port = _free_port()
-        #: Where every payment gateway is expected: nobody is there but the one that a test plays.
-        self.gateway_port = _free_port()
-        #: Where every newsletter and CRM platform is expected, in the same way.
-        self.platform_port = _free_port()
+        self._ports = [ports.hold() for _ in range(4)]
+        #: Where the web server is; where the payout rails are expected, every payment gateway, and every newsletter
+        #: and CRM platform: nobody is there but whom a test plays.
+        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.number, self._ports)
         self.processes: dict[str, Process] = {}
         #: What every process is told of where the broker is, while that is not the machine's own Valkey.
         self.carried_by: Mapping[str, str] = {}
@@ -62,7 +64,7 @@ class Machine(Ground):
         `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
         the environment that differ from the machine's.
         """
-        known = [process_id for (process_id,) in self.rows("select id::text from worker_process")]
+        known = self.announced()
         for name in names:
             self.launch(name, modules=modules, told=told)
         new = "select from worker_process where id::text <> all(%s)"
@@ -122,7 +124,10 @@ class Machine(Ground):
         self.processes[name].resume()
 
     def restore(self) -> None:
-        """Bring back what a test took away: servers, the usual processes and no others, no work left over."""
+        """Bring back what a test took away: servers, the usual processes and no others, no work left over.
+
+        Nothing is asked for by the clock: what it would ask for, every few minutes, would fall into any test.
+        """
         pair.start(self.home, durable=True)
         self.valkey().config_set("maxmemory", 0)
         self.valkey().delete("finderfee:clicks")
@@ -131,6 +136,8 @@ class Machine(Ground):
         for name, process in list(self.processes.items()):
             if process.has_ended or process.is_paused or name not in COMMANDS or name in self._unusual:
                 self.processes.pop(name).kill()
+        self.shorten_leases()
+        self.execute(_NO_TICKS, [entry.job.name for entry in SCHEDULE])
         for leftover in ("job", "queue_pause", "delivery"):
             self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))
         self.start(*(name for name in COMMANDS if name not in self.processes))
@@ -139,6 +146,8 @@ class Machine(Ground):
         """Kill every process, stop both servers and remove every file."""
         for process in self.processes.values():
             process.kill()
+        for held in self._ports:
+            held.close()
         if self._connection is not None:
             self._connection.close()
         sockets = places.of(self.home).sockets
@@ -196,9 +205,3 @@ class Machine(Ground):
             "dramatiq_restart_delay": "500",
             **self.carried_by,
         }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

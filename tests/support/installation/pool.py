@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.embedded import places, runners
+from tests.support.installation.ground import PATIENCE_S
 
 #: Where Debian's package has it; None where it is not installed.
 PROGRAM = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
@@ -74,5 +75,5 @@ class Pool:
             env={"PATH": os.environ["PATH"]},
             preexec_fn=self._runner.enter,
         )
-        assert places.wait_until(socket.exists, timeout_s=10), "PgBouncer does not start"
+        assert places.wait_until(socket.exists, timeout_s=PATIENCE_S), "PgBouncer does not start"
         return process

@@ -11,8 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 _BIN = Path(sys.executable).parent
-# What a process may take to end when it is asked to.
-_GRACE_S = 20
+# What a process may take to end when it is asked to, on any machine: it gives itself ten.
+_GRACE_S = 90
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
