@@ -18,7 +18,7 @@ from workers import process
 from workers.carriers import in_hand
 
 _ROOT = Path(__file__).parents[2]
-_PATIENCE_S = 20
+_PATIENCE_S = 60
 
 # A worker process; each line on standard input names a thread that is made to die.
 _WORKER = """
@@ -69,9 +69,10 @@ def test_a_worker_announces_its_queues_and_threads(worker):
     assert _comes_true(lambda: _live() == {"upkeep": 3})
 
 
-def test_a_clean_stop_withdraws_the_announcement_at_once(worker):
+def test_a_clean_stop_withdraws_the_announcement_at_once(worker, monkeypatch):
+    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
     worker.start()
-    _comes_true(lambda: _live() == {"upkeep": 3})
+    assert _comes_true(lambda: _live() == {"upkeep": 3})
 
     worker.stop(timeout=5_000)
 
@@ -84,6 +85,7 @@ def _announced() -> list[tuple[list[str]]]:
 
 
 def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_ended(worker, monkeypatch):
+    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
     monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
     for _ in range(5):
         announcement = process.Announcement()
@@ -97,7 +99,8 @@ def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_e
         assert _announced() == []
 
 
-def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker):
+def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker, monkeypatch):
+    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
     announcement = process.Announcement()
     announcement.after_worker_boot(None, worker)
     assert _comes_true(lambda: len(_announced()) == 1)

@@ -20,7 +20,7 @@ from models import db
 from tests.support.endpoints import Endpoint
 
 _FLASK = str(Path(sys.executable).parent / "flask")
-_PATIENCE_S = 40
+_PATIENCE_S = 120
 
 
 class OwnServer:

@@ -23,8 +23,9 @@ _NAMES = ("conversionId", "dealId", "payoutId", "affiliateCouponId", "campaignCo
 
 
 @pytest.fixture
-def workers(drain):
-    """Workers that work while the test runs."""
+def workers(drain, monkeypatch):
+    """Workers that work while the test runs, and are waited for on any machine."""
+    monkeypatch.setattr(scenes, "PATIENCE_S", 120)
     is_over = threading.Event()
 
     def work() -> None:

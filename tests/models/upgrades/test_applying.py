@@ -38,12 +38,12 @@ def test_an_index_is_built_outside_a_transaction_while_writers_write_and_others_
             told.append(line)
             if "waiting for writers before build, for 1" in line and not second.ident:
                 second.start()
-                assert is_waiting.wait(30)
+                assert is_waiting.wait(120)
                 databases.run(empty_database, "insert into thing values (3)")
                 writer.commit()
 
         first = migrate.up(empty_database, tell)
-    second.join(30)
+    second.join(120)
 
     assert (first, applied) == (["0002_index"], [[]])
     assert told[0].startswith("0002_index 1/2: create unique index concurrently if not exists one_id on thing")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from tests.support.installation import ports
 from tests.support.installation.processes import Process
 
 THREADS, REQUEST_S, UPLOAD_S = 2, 2, 5
@@ -17,7 +18,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\r\n"
 CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 #: So long may a machine that is busy take for what is over in milliseconds.
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 class WebServer:
@@ -96,9 +97,8 @@ def is_closed_within(connected: socket.socket, seconds: float) -> bool:
 @contextmanager
 def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Process]]:
     """Start the server, with variables of the environment that differ from these, and stop it at the end."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    held = ports.hold()
+    port = ports.number(held)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
     small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
     limits = {"REQUEST_TIMEOUT_S": str(REQUEST_S), "UPLOAD_TIMEOUT_S": str(UPLOAD_S)}
@@ -106,10 +106,11 @@ def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Proce
     process = Process("web", ["gunicorn", "app:create_app()"], env=env, log=home / "web.out")
     server = WebServer(port, home / "web.out")
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not server.answers():
             assert time.monotonic() < deadline and not process.has_ended, server.log_lines()
             time.sleep(0.05)
         yield server, process
     finally:
         process.kill()
+        held.close()
