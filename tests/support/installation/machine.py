@@ -14,10 +14,10 @@ from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from pipelines.schedule import SCHEDULE
 from tests.adapters.rails import fake_processor
-from tests.support.installation import ports
 from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
 from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
+from tests.support.running import ports
 from workers.procfile import supervisor
 
 # As in the Procfile, with another choice of queues, fewer threads and a shorter grace. A fleet's other modules come

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.support.installation import ports
 from tests.support.installation.processes import Process
+from tests.support.running import ports
 
 THREADS, REQUEST_S, UPLOAD_S = 2, 2, 5
 #: How many clients it holds at once.
