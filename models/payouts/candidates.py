@@ -7,7 +7,7 @@ Source: core spec, "Payouts"; a conversion's payability never depends on a job h
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -71,19 +71,25 @@ def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[s
 
 
 @contextmanager
-def _reading_what_is_due(filters: RunFilters) -> Iterator[None]:
-    """Let the planner read whole tables, and where nothing narrows the filters make it look nothing up row by row.
+def joining_whole_tables() -> Iterator[None]:
+    """Let the planner read whole tables, and make it look nothing up row by row.
 
-    Many open lines may have come since the tables were analyzed; a million look-ups would be planned for none.
+    Many open lines may have come since the tables were analyzed, and nobody analyzes what a run has just taken down; a
+    million look-ups would be planned for none.
     """
-    is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
-    joins = "off" if is_wide else "on"
-    settings = f"set local enable_nestloop = {joins}; set local enable_mergejoin = {joins}"
     with (
         reading_whole_tables(),
-        db.set_meanwhile(settings, "set local enable_nestloop = on; set local enable_mergejoin = on"),
+        db.set_meanwhile(
+            "set local enable_nestloop = off; set local enable_mergejoin = off",
+            "set local enable_nestloop = on; set local enable_mergejoin = on",
+        ),
     ):
         yield
+
+
+def _reading_what_is_due(filters: RunFilters) -> AbstractContextManager[None]:
+    is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
+    return joining_whole_tables() if is_wide else reading_whole_tables()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +198,8 @@ def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | N
     return currencies, first
 
 
-_CLAIM = "create temp table payout_claim on commit drop as {due}"
+# In the order in which lines are written (`models.payouts.runs`).
+_CLAIM = "create temp table payout_claim on commit drop as {due} order by id"
 _CLAIMED = f"""
 select {columns(Due, cents="sum(cents)::bigint")} from payout_claim
 group by affiliate_id, currency order by affiliate_id, currency

@@ -1,7 +1,7 @@
 """A payout run: everything that is due and ready becomes payouts, all at once or not at all.
 
 One run of an organization decides at a time, and nobody takes money back from a conversion while it does. What is
-paid by whom is then the database's to guard: a conversion stands in one open line. The claim and the lines to be are
+paid by whom is then the database's to guard: a conversion stands in one open line. The claim and the payouts to be are
 temporary tables of the run's own transaction (`models.payouts.runs`).
 Source: core spec, "Payouts", run; tracking spec, section 6, payout.created.
 """
@@ -63,7 +63,7 @@ def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receip
         standing=funding.standing(organization, now=now),
         now=now,
     )
-    payouts = runs.write(decided)
+    payouts = runs.write(decided, planned)
     if request.is_for_everything:
         proposals.stage_confirmed(organization_id=organization_id, run_id=decided.id, at=now)
     for part in _portions(payouts):

@@ -59,6 +59,27 @@ def test_every_affiliate_has_a_payout_an_event_and_a_job(payroll):
     assert {row[0] for row in jobs} == {row[0] for row in bodies} == payouts
 
 
+def test_lines_are_numbered_in_the_order_of_their_conversions(payroll):
+    payroll.affiliate("ben")
+    for slug in ("ann", "ben", "ann", "ben"):
+        payroll.sell(slug, 10_000)
+    payroll.run()
+
+    ordered = payroll.lines("id, conversion_id")
+    assert len(ordered) == 4
+    assert sorted(ordered) == sorted(ordered, key=lambda line: line[1])
+
+
+def test_what_cannot_be_converted_is_no_line_of_its_affiliates_payout(payroll):
+    paid = payroll.sell("ann", 10_000)
+    payroll.sell("ann", 20_000, "ZMW")
+    receipt = payroll.run()
+
+    assert receipt.total_cents == 2_000
+    assert payroll.lines("conversion_id, amount_cents") == [(UUID(paid), 2_000)]
+    assert payroll.preview().planned.unavailable == ["ZMW"]
+
+
 @pytest.mark.parametrize("missing", ["payout", "conversion"])
 def test_a_line_names_what_is_there(payroll, missing):
     conversion_id = UUID(payroll.sell("ann", 10_000))
