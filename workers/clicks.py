@@ -2,7 +2,8 @@
 
 What is read and not acknowledged comes again, to this process or, after CLICK_CLAIM_S, to another; a click that is
 written already stays as it is. While the database or the stream is away it waits: nothing is acknowledged that is not
-kept. Behind a full batch there are more: the next is then read and taken apart while the database writes this one.
+kept. Behind a full batch there are more: the next is then read and taken apart, and the one before is acknowledged,
+while the database writes this one.
 """
 
 import os
@@ -30,7 +31,7 @@ from workers import metrics
 _log = structlog.get_logger(__name__)
 
 # Of one hour a row of paid clicks grows once per batch, however many of them are its own.
-_BATCH = 2_000
+_BATCH = 4_000
 _WAIT_MS = 1_000
 _CLAIM_EVERY_S = 15.0
 # While the database or the stream is away.
@@ -64,6 +65,7 @@ class ClickConsumer:
         self._claim_due_at = 0.0
         self._reader = ThreadPoolExecutor(1, "next-clicks")
         self._ahead: Future[_Batch] | None = None
+        self._letting_go: Future[None] | None = None
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Write until told to stop; what is in hand is finished first, unless the database is away."""
@@ -72,8 +74,9 @@ class ClickConsumer:
         while not should_stop() or (self._ahead is not None and not is_away):
             try:
                 in_hand = in_hand or self._next()
-                self._write_all(in_hand)
+                done = self._write_all(in_hand)
                 in_hand, is_away = None, False
+                self._let_go(done)
             except db.UNAVAILABLE as error:
                 is_away = True
                 _log.warning("clicks.database_unavailable", error=str(error).strip())
@@ -99,9 +102,10 @@ class ClickConsumer:
         What cannot be read, or alone makes its transaction fail, becomes a dead letter. Clicks of an organization that
         is held up stay in hand, so that the others' are written; they come again after CLICK_CLAIM_S.
         """
-        self._write_all(_taken_apart(entries))
+        self._intake.acknowledge(self._write_all(_taken_apart(entries)))
 
-    def _write_all(self, batch: _Batch) -> None:
+    def _write_all(self, batch: _Batch) -> list[bytes]:
+        """Write a batch and return the ids of the entries that nobody needs any more."""
         for entry, error in batch.unreadable:
             self._bury(entry, None, error)
         left: set[bytes] = set()
@@ -114,7 +118,13 @@ class ClickConsumer:
                 organization_id, said = reads[0].click.organization_id, str(held_up).strip()
                 _log.warning("clicks.held_up", organization_id=organization_id, error=said)
                 left.update(read.entry.id for read in reads)
-        self._intake.acknowledge([entry.id for entry in batch.entries if entry.id not in left])
+        return [entry.id for entry in batch.entries if entry.id not in left]
+
+    def _let_go(self, done: Sequence[bytes]) -> None:
+        """Acknowledge while the next batch is written. Raises RedisError where that failed for the batch before."""
+        before, self._letting_go = self._letting_go, self._reader.submit(self._intake.acknowledge, done)
+        if before is not None:
+            before.result()
 
     def _next(self) -> _Batch:
         """Return the next batch. Where it is full more wait, and the one after it is read meanwhile."""
@@ -165,6 +175,8 @@ class ClickConsumer:
 
     def _leave(self) -> None:
         try:
+            if self._letting_go is not None:
+                self._letting_go.result()
             self._intake.leave()
         except RedisError as error:
             _log.warning("clicks.stream_unavailable", error=str(error).strip())

@@ -2,7 +2,7 @@
 
 In: reading the stream, parsing, what is known already, duplicates and fraud rules with their look-ups, the rows with
 all their indexes, what the paid ones earn (rows that gather, ledger, history, events for nobody), a durable commit per
-batch of 2,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
+batch of 4,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
 (a quarter of them); every click is somebody new. The tenant has a past of 50,000 clicks.
 The clicks lie on the stream before the writer starts; the time runs from its first batch to its last.
 The anchor sends as many such rows, written out beforehand, with one COPY into a table with the same columns, indexes

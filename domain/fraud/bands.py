@@ -1,5 +1,6 @@
 """What becomes of a score: by how strict the brand is, and how grave it is called."""
 
+import functools
 from enum import StrEnum
 from typing import Literal
 
@@ -23,6 +24,7 @@ _HOLD_FROM = {Strictness.lenient: 70, Strictness.balanced: 50, Strictness.strict
 _BLOCK_FROM = {Strictness.lenient: 95, Strictness.balanced: 80, Strictness.strict: 65}
 
 
+@functools.cache  # of a hundred scores and three words: asked for every click
 def decide(score: int, strictness: str) -> Decision:
     """Return whether what has this score passes, is held for a look, or is blocked. Raises ValueError for a
     strictness that there is not.

@@ -55,7 +55,8 @@ def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = Non
     same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock).
     Raises ValueError for clicks of several organizations, for what is not an id and for what is not a time.
     Budget: 1 round trip for a batch that is known; 5 and the commit where nothing is paid, and where clicks are paid
-    what `pay.settle` says on top. Affiliates whose fee depends on a performance tier cost three each.
+    what `pay.settle` says on top. Networks that did much within the hour cost one more, affiliates whose fee depends on
+    a performance tier three each.
     """
     organization_id = _organization(batch)
     turns.stage_clicks(organization_id, wait_ms=wait_ms)

@@ -83,6 +83,20 @@ def test_a_batch_that_is_known_costs_one(brand):
     assert _trips(brand, batch) == 1 + 1
 
 
+def test_busy_networks_cost_one_more(brand, monkeypatch):
+    monkeypatch.setattr("models.clicks.batches._MOST_AT_ONCE", 30)
+    brand.program()
+    person, office = brand.affiliate("ben"), ["office"] * 25
+    for _ in range(2):
+        write(brand, *[raw(brand, person, network=network, slug="ben") for network in office])
+
+    assert "Networks that did much within the hour cost one more" in _said(clicks.write)
+    assert _trips(brand, [raw(brand, person, network="office", slug="ben")]) == 6 + 1 + 1  # one prepares the statement
+    assert _trips(brand, [raw(brand, person, network="office", slug="ben")]) == 6 + 1
+    bursts = "select count(*) from click where 'burst' = any(reasons)"
+    assert brand.rows(bursts) == [(5 + 25 + 2,)]
+
+
 def _said(function):
     found = re.search(r"Budget: (.*)", " ".join((function.__doc__ or "").split()))
     assert found
