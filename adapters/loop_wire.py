@@ -108,9 +108,12 @@ class LoopWire:
             self.give_up(Gone("the server closed the connection"))
             return
         self._reader.feed(data)
-        while not self.gave_up and (answer := self._reader.gets()) is not _NOTHING:
-            if not isinstance(answer, hiredis.PushNotification):
-                self._hand_on(answer)
+        try:
+            while not self.gave_up and (answer := self._reader.gets()) is not _NOTHING:
+                if not isinstance(answer, hiredis.PushNotification):
+                    self._hand_on(answer)
+        except hiredis.ProtocolError as error:  # what stands between us speaks, and not the server
+            self.give_up(Gone(str(error)))
 
     def look_at_the_clock(self) -> None:
         """Give up if an answer takes too long. What has arrived is taken first."""

@@ -29,6 +29,8 @@ from pipelines.clicks import public_links
 
 _OK = "200 OK"
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("Vary", "Origin"))
+# Asks for more than the answer, or is written so that it may.
+_ASKS_WHY = re.compile(r"debug|%")
 _PLAIN_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 Environ = dict[str, Any]
@@ -117,7 +119,7 @@ def _is_plain(environ: Mapping[str, Any]) -> bool:
     return (
         environ["REQUEST_METHOD"] == "POST"
         and not environ.get("SCRIPT_NAME")
-        and "debug" not in environ.get("QUERY_STRING", "")
+        and _ASKS_WHY.search(environ.get("QUERY_STRING", "")) is None
         and length.isascii()
         and length.isdigit()
         and 0 < int(length) <= clicks.MOST_BYTES

@@ -93,6 +93,18 @@ def test_an_answer_that_is_an_error_is_told_and_ends_the_wire(wire):
     assert wire.gave_up
 
 
+def test_what_is_no_answer_at_all_ends_the_wire_and_nothing_else(wire, monkeypatch):
+    told = []
+    wire.ask(_twice(1), told.append)
+    page = SimpleNamespace(recv=lambda _: b"HTTP/1.1 502 Bad Gateway\r\n\r\n", send=wire._socket.send)
+    monkeypatch.setattr(wire, "_socket", page)
+
+    wire.take()
+
+    assert [isinstance(answer, RedisError) for answer in told] == [True]
+    assert wire.gave_up
+
+
 def test_an_answer_that_does_not_come_in_time_is_not_waited_for(app, monkeypatch):
     monkeypatch.setattr(loop_wire, "PROMPT_S", 0.0)
     is_lost, told, url = threading.Event(), [], servers.urls().redis_url

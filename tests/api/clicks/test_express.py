@@ -108,6 +108,15 @@ def test_a_host_that_is_out_of_the_ordinary_is_the_routes_to_judge(app, slug, ta
     assert taken == []
 
 
+@pytest.mark.parametrize("query", ["debug=1", "de%62ug=1"])
+def test_why_is_the_routes_to_say_in_whatever_spelling_it_is_asked(app, slug, brand, taken, query):
+    headers = {"Authorization": f"Bearer {brand.api_key}", "User-Agent": BROWSER}
+
+    answer = visit(app, f"{CLICK}?{query}", method="POST", json={"slug": slug}, headers=headers)
+
+    assert (taken, answer.json["debug"]["recorded"]) == ([], True)
+
+
 def test_a_request_over_the_limit_is_counted_once(app, slug, taken, monkeypatch):
     limiter = limited(anonymous_tracking=3)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
