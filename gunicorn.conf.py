@@ -3,6 +3,7 @@
 import gc
 import os
 
+import adapters  # noqa: F401  # before gunicorn loads what would load more with structlog
 import settings
 
 _chosen = settings.current().web

@@ -8,7 +8,6 @@ import gc
 import importlib
 import sys
 
-import structlog
 from dramatiq import cli
 
 import settings
@@ -41,6 +40,8 @@ def load() -> None:
     try:
         importlib.import_module("workers.fleet").load(named or QUEUES)
     except Exception as error:
+        import structlog  # not at the top: `adapters` loads it first, and less of it
+
         structlog.get_logger(__name__).critical("fleet.does_not_start", exc_info=error)
         raise SystemExit(1) from error
     gc.collect()

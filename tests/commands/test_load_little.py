@@ -56,6 +56,12 @@ def test_every_command_is_where_the_list_says(app, name):
     assert pkgutil.resolve_name(COMMANDS[name]).name == name
 
 
+def test_the_service_has_no_printer_of_commands_for_its_log(tmp_path):
+    as_gunicorn = "import runpy, sys; runpy.run_path('gunicorn.conf.py'); import api.server.worker, app"
+
+    assert _said(f"{as_gunicorn}\nprint(sys.modules['structlog.dev'].rich)", tmp_path) == "None"
+
+
 def test_the_service_has_what_it_needs_before_it_is_forked(tmp_path):
     missing = (
         f"print(sorted(({_HEAVY!r} - {{'dramatiq'}}) - set(sys.modules)), len(list(app.url_map.iter_rules())) > 50)"
