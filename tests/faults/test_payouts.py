@@ -208,9 +208,9 @@ def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
 
 _MANY = tuple(f"payee-{number}" for number in range(12))
 # The other three threads ask for one payout each; so the one with a batch is answered once at least, then meets a
-# service that hangs, and has some left that nobody was asked for.
+# service that hangs, and has some left that nobody was asked for. A hang costs as long as a call may take.
 _THREADS, _GOOD = 4, 4
-_HANGS = ("hang_after", "hang_before", "hang_after", "hang_before")
+_HANGS = ("hang_after", "cut_before", "cut_after", "cut_before")
 _TAKEN_ALONG = "select count(*) from job where organization_id = %s and taken_with is not null"
 
 

@@ -33,7 +33,18 @@ def receive(folder: Path) -> Iterator[StartReceiver]:
 
 @pytest.fixture
 def client(folder: Path) -> Iterator[Client]:
-    client = Client(Policy(allow_private=True, ca_bundle=str(folder / "ca.pem"), timeout_s=1))
+    """A client that gives a call as long as a busy machine may take."""
+    yield from _giving(20, folder)
+
+
+@pytest.fixture
+def hasty(folder: Path) -> Iterator[Client]:
+    """A client that gives a call a second, for those that would never end."""
+    yield from _giving(1, folder)
+
+
+def _giving(seconds: int, folder: Path) -> Iterator[Client]:
+    client = Client(Policy(allow_private=True, ca_bundle=str(folder / "ca.pem"), timeout_s=seconds))
     yield client
     client.close()
 

@@ -13,16 +13,16 @@ from adapters.safe_http.client import Client, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, dribbling, post
 
 
-def test_dns_that_hangs_ends_at_the_deadline(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dns_that_hangs_ends_at_the_deadline(hasty: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
 
-    _ends_at_deadline(client, "https://hook.test/")
+    _ends_at_deadline(hasty, "https://hook.test/")
 
 
-def _ends_at_deadline(client: Client, url: str, body: bytes = b"{}") -> None:
+def _ends_at_deadline(hasty: Client, url: str, body: bytes = b"{}") -> None:
     started = time.monotonic()
     with pytest.raises(ReceiverUnreachable, match="no complete answer within 1 s"):
-        post(client, url, body)
+        post(hasty, url, body)
     assert 0.9 < time.monotonic() - started < 10  # a busy machine is slow; a receiver without a deadline is not over
 
 
@@ -30,28 +30,28 @@ def _ends_at_deadline(client: Client, url: str, body: bytes = b"{}") -> None:
     "head",
     [b"H", b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"],
 )
-def test_slow_answer_ends_at_the_deadline(head: bytes, client: Client, receive: StartReceiver) -> None:
-    _ends_at_deadline(client, receive(dribbling(head)).url)
+def test_slow_answer_ends_at_the_deadline(head: bytes, hasty: Client, receive: StartReceiver) -> None:
+    _ends_at_deadline(hasty, receive(dribbling(head)).url)
 
 
-def test_slow_body_of_a_kept_connection_ends_at_the_deadline(client: Client, receive: StartReceiver) -> None:
+def test_slow_body_of_a_kept_connection_ends_at_the_deadline(hasty: Client, receive: StartReceiver) -> None:
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         first = answering(OK)
         return (first if number == 1 else dribbling(b"HTTP/1.1 200 OK\r\n\r\n"))(conn, number, body)
 
     receiver = receive(script)
-    post(client, receiver.url)
+    post(hasty, receiver.url)
 
-    _ends_at_deadline(client, receiver.url)
+    _ends_at_deadline(hasty, receiver.url)
     assert len(receiver.requests) == 2
 
 
-def test_silent_receiver_ends_at_the_deadline(client: Client, receive: StartReceiver) -> None:
-    _ends_at_deadline(client, receive(answering(b"", pause_s=2)).url)
+def test_silent_receiver_ends_at_the_deadline(hasty: Client, receive: StartReceiver) -> None:
+    _ends_at_deadline(hasty, receive(answering(b"", pause_s=2)).url)
 
 
 @pytest.mark.parametrize("interval_s", [0.2, 5])
-def test_slow_handshake_ends_at_the_deadline(interval_s: float, client: Client) -> None:
+def test_slow_handshake_ends_at_the_deadline(interval_s: float, hasty: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def dribble() -> None:
@@ -64,10 +64,10 @@ def test_slow_handshake_ends_at_the_deadline(interval_s: float, client: Client) 
 
         threading.Thread(target=dribble, daemon=True).start()
 
-        _ends_at_deadline(client, f"https://localhost:{listener.getsockname()[1]}/")
+        _ends_at_deadline(hasty, f"https://localhost:{listener.getsockname()[1]}/")
 
 
-def test_receiver_that_does_not_read_ends_at_the_deadline(client: Client, folder: Path) -> None:
+def test_receiver_that_does_not_read_ends_at_the_deadline(hasty: Client, folder: Path) -> None:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "leaf.pem")
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -79,7 +79,7 @@ def test_receiver_that_does_not_read_ends_at_the_deadline(client: Client, folder
 
         threading.Thread(target=sip, daemon=True).start()
 
-        _ends_at_deadline(client, f"https://localhost:{listener.getsockname()[1]}/", bytes(50_000_000))
+        _ends_at_deadline(hasty, f"https://localhost:{listener.getsockname()[1]}/", bytes(50_000_000))
 
 
 @pytest.mark.parametrize("framing", [b"Content-Length: 1073741824\r\n", b"Transfer-Encoding: chunked\r\n", b""])

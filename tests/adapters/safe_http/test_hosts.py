@@ -90,11 +90,11 @@ def test_plain_http_goes_nowhere_when_localhost_leads_elsewhere(client: Client, 
         post(client, "http://localhost:5001/")
 
 
-def test_a_connection_without_tls_is_never_taken_for_one_with_it(client: Client) -> None:
+def test_a_connection_without_tls_is_never_taken_for_one_with_it(hasty: Client) -> None:
     with PlainReceiver() as receiver:
-        post(client, f"http://localhost:{receiver.port}/")
+        post(hasty, f"http://localhost:{receiver.port}/")
         with pytest.raises(ReceiverUnreachable):
-            post(client, f"https://localhost:{receiver.port}/")
+            post(hasty, f"https://localhost:{receiver.port}/")
 
         assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
 
