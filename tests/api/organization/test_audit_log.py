@@ -9,6 +9,7 @@ import pytest
 
 from models import db
 from tests.support.api.auditing import START, URL, enter, fill
+from tests.support.api.racing import at_once
 from tests.support.rows.brands import Brand
 
 
@@ -95,6 +96,21 @@ def test_pages_run_from_the_newest_to_the_oldest(owner):
     assert _numbers(first) + _numbers(second) + _numbers(last) == list(range(120, 0, -1))
     assert {page.json["total"] for page in (first, second, last, behind)} == {120}
     assert (last.json["page"], last.json["pageSize"]) == (3, 50)
+
+
+def test_a_page_shows_no_more_than_its_total_while_things_are_done(owner):
+    fill(owner, 1)
+
+    def meanwhile(sent: bytes) -> None:
+        if b"order by created_at" in sent and b"audit_entry" in sent:
+            db.db.trip_hooks.remove(meanwhile)
+            at_once(lambda: enter(owner))
+
+    db.db.trip_hooks.append(meanwhile)
+
+    page = owner.get(URL).json
+
+    assert (page["total"], len(page["items"])) == (2, 2)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(1, 1), (100, 100), (101, 100), (10**18, 100)])
