@@ -186,6 +186,8 @@ def caller_name() -> str:
 
 
 def _check_size(guard: Guard) -> None:
+    if not request.content_length and "HTTP_TRANSFER_ENCODING" not in request.environ:
+        return  # without either there is no body
     # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
     request.max_content_length = guard.max_body_bytes + 1
     if (request.content_length or 0) > guard.max_body_bytes or len(request.get_data(cache=True)) > guard.max_body_bytes:

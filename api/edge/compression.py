@@ -19,10 +19,22 @@ def compress(answer: Response) -> Response:
     """Compress an answer that is worth it, and say that it depends on what the caller takes."""
     if not _is_worth_it(answer):
         return answer
-    answer.vary.add("Accept-Encoding")
+    depends_on(answer, "Accept-Encoding")
     if is_taken():
         mark(answer, packed(answer.get_data()))
     return answer
+
+
+def depends_on(answer: Response, name: str) -> None:
+    """Say that an answer depends on a header of its request: no cache may give it to one that sends another.
+
+    As `answer.vary` says it, which reads and writes a set each time, and every answer depends on something.
+    """
+    said = next((value for header, value in answer.headers if header.lower() == "vary"), None)
+    if said is None:
+        answer.headers.add("Vary", name)
+    elif name.lower() not in map(str.strip, said.lower().split(",")):
+        answer.headers["Vary"] = f"{said}, {name}"
 
 
 def is_taken() -> bool:

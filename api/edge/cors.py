@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import settings
 from api.access import strangers
+from api.edge import compression
 from api.edge.operations import Operation
 from models import db
 from models.programs import programs
@@ -45,16 +46,12 @@ def answer_preflight() -> Response | None:
 
 def mark(answer: Response) -> Response:
     """Say on an answer whether the asking page may read it."""
-    headers = answer.headers
     # Also when no page asks: a cache that has this answer must not give it to one.
-    if any(name.lower() == "vary" for name, _ in headers):
-        answer.vary.add("Origin")
-    else:
-        headers.add("Vary", "Origin")
+    compression.depends_on(answer, "Origin")
     origin = request.environ.get("HTTP_ORIGIN")
     if origin is not None and _is_let_in():
         for name, value in marks(origin):
-            headers.add(name, value)
+            answer.headers.add(name, value)
     return answer
 
 
