@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple
 from uuid import UUID
 
 from domain.money import currencies, fx, valuation
@@ -66,8 +67,7 @@ class Payee:
     minimum_currency: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """What one affiliate is owed in one currency, in its minor units, after reversals: less than 0 is a debt."""
 
     affiliate_id: UUID
@@ -84,8 +84,7 @@ class RunTerms:
     is_tax_form_required: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PayoutCandidate:
+class PayoutCandidate(NamedTuple):
     """One affiliate in one currency, and why they are not paid; None: they are."""
 
     payee: Payee
@@ -152,7 +151,7 @@ def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) 
     currencies = {due.currency for due in dues}
     return Planned(
         candidates=[
-            replace(candidate, blocked=Blocked.below_minimum)
+            candidate._replace(blocked=Blocked.below_minimum)
             if candidate.is_ready and candidate.payee.affiliate_id in too_little
             else candidate
             for candidate in found
