@@ -25,10 +25,11 @@ _EVERY = os.environ.get("EVERY", "")
 @pytest.mark.parametrize("kind", screens.KINDS)
 def test_pictures_of_every_screen(app, window, sign_in, brands, kind):
     for which, looks in (("full", test_sweep.LOOKS), ("empty", test_sweep.LOOKS[:1])):
+        brand = brands[which]()
         for scheme, width in looks:
             page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            sign_in(page, kind, brands[which])
-            for rule, path in test_sweep.paths(app, kind, brands[which]):
+            sign_in(page, kind, brand)
+            for rule, path in test_sweep.paths(app, kind, brand):
                 page.goto(path)
                 if page.locator("main").count() == 1:
                     name = rule.strip("/").replace("/", ".").replace("<", "").replace(">", "")
