@@ -108,4 +108,7 @@ def test_being_called_takes_nothing_and_changes_no_order(app):
 
     assert broker.client.lrange(in_hand.waiting(broker.client, queue), 0, -1) == waits
     assert broker.client.exists(in_hand.key(broker.client, broker.broker_id, queue)) == 0
-    assert [next(consumer).args[0] for _ in waits] == [0, 1, 2]
+    received = [next(consumer) for _ in waits]
+    assert [message.args[0] for message in received] == [0, 1, 2]
+    for message in received:
+        consumer.ack(message)
